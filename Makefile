@@ -1,0 +1,37 @@
+# Everything sets itself up: only python3 and make are needed.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test lint types bench format clean
+
+run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
+	$(BIN)/python examples/toys.py --out toys.png
+
+test: $(VENV)/installed-dev lint types   ## lint, types, tests and doctests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+bench: $(VENV)/installed-dev     ## side-by-side measurements against named peers
+	$(BIN)/python benchmarks/fit_exact.py
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

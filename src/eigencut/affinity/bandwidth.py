@@ -1,0 +1,98 @@
+"""Rules for the bandwidth sigma of a Gaussian weight: median, neighbours, local, or a number."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from eigencut.affinity.base import Array
+
+RULES = ("auto", "median", "neighbors", "local")
+
+_TREE_FEATURES = 8  # up to here a tree beats brute force
+_LEAST_WIDTH = 0.1
+_MEDIAN_ROWS = 2000  # rows whose pairwise distances are enough to know the median
+
+
+def check_bandwidth(sigma: object) -> float | str:
+    """Return sigma as a float or as the name of a rule, or say what is wrong with it."""
+    if isinstance(sigma, str) and sigma in RULES:
+        return sigma
+    is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
+    if is_number and 0 < float(sigma) < math.inf:  # type: ignore[arg-type]
+        return float(sigma)  # type: ignore[arg-type]
+    rules = ", ".join(repr(rule) for rule in RULES)
+    raise ValueError(
+        f"sigma must be a positive number or one of {rules}. Got {sigma!r}; "
+        "use sigma='auto' if unsure."
+    )
+
+
+def median_distance(points: Array) -> float:
+    """Median distance between two different rows (of at most 2000 evenly spaced ones)."""
+    from scipy.spatial.distance import pdist
+
+    if len(points) < 2:
+        return 1.0
+    step = -(-len(points) // _MEDIAN_ROWS)
+    return float(np.median(pdist(points[::step])))
+
+
+class NeighborDistances:
+    """Distance from any row to the k-th nearest of the given points.
+
+    A row that is itself one of the points counts itself as the first. So one function holds for
+    training rows and for new rows, without a jump where a new row meets a training row.
+    """
+
+    def __init__(self, points: Array, k: int) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        self._points = points
+        self._k = min(k, len(points))
+        algorithm = "kd_tree" if points.shape[1] <= _TREE_FEATURES else "brute"
+        self._index = NearestNeighbors(n_neighbors=self._k, algorithm=algorithm).fit(points)
+
+    def __call__(self, queries: Array) -> Array:
+        if len(self._points) == 1:  # no distance to learn a scale from
+            return np.ones(len(queries))
+        nearest = self._index.kneighbors(queries, return_distance=False)
+        kth = np.zeros(len(queries))
+        # Brute force finds neighbours by |x|^2 - 2xy + |y|^2; their distances are taken directly.
+        for column in nearest.T:
+            np.maximum(kth, np.linalg.norm(queries - self._points[column], axis=1), out=kth)
+        return kth
+
+
+class LocalWidth:
+    """sigma(x) of the local rule: ``scale`` times the distance to the k-th nearest point.
+
+    It is at least a tenth of its mean over the points, lest a few rows that nearly coincide see
+    nothing but each other.
+    """
+
+    def __init__(self, points: Array, k: int, scale: float) -> None:
+        self._distances = NeighborDistances(points, k)
+        self._scale = scale
+        at_points = self._distances(points)
+        self._least = _LEAST_WIDTH * float(at_points.mean())
+        self.at_points = scale * np.maximum(at_points, self._least)
+
+    def __call__(self, queries: Array) -> Array:
+        return self._scale * np.maximum(self._distances(queries), self._least)
+
+
+def longest_spanning_edge(points: Array) -> float:
+    """Longest edge of the Euclidean minimum spanning tree (Prim): the gap that must be bridged."""
+    to_tree = np.linalg.norm(points - points[0], axis=1)
+    in_tree = np.zeros(len(points), dtype=bool)
+    in_tree[0] = True
+    longest = 0.0
+    for _ in range(len(points) - 1):
+        closest = int(np.argmin(np.where(in_tree, np.inf, to_tree)))
+        longest = max(longest, float(to_tree[closest]))
+        in_tree[closest] = True
+        np.minimum(to_tree, np.linalg.norm(points - points[closest], axis=1), out=to_tree)
+    return longest

@@ -1,0 +1,140 @@
+"""The contract of an affinity, and the graph it builds.
+
+An affinity is fitted on rows X and then answers for any other rows. It has two faces:
+
+``fit_graph(X)``
+    The graph on the training rows, for the eigensolver. Heavy, and thrown away after the fit.
+``apply(X_new, V)``
+    ``W(X_new, X) @ V`` and the degrees ``d(X_new)``, for the extension to new rows. An m x n
+    array never exists in memory.
+
+Three things are decided here once, so that both faces agree to rounding:
+
+* The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``.
+* Self-weights count: ``d_i`` includes ``W_ii``.
+* Identical rows are one vertex with a multiplicity. They must get equal eigenvector entries, for an
+  eigenfunction cannot tell them apart; and sorting the vertices makes every later stage independent
+  of the order of the rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A dense weighted graph on vertices, each standing for one or more identical rows.
+
+    Attributes
+    ----------
+    weights : array of shape (n_vertices, n_vertices)
+        Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
+    multiplicity : array of shape (n_vertices,)
+        How many rows each vertex stands for. Sums to ``n_rows``.
+    vertex_of_row : array of shape (n_rows,)
+        The vertex of every row.
+    """
+
+    weights: Array
+    multiplicity: Array
+    vertex_of_row: Indices
+
+    @property
+    def n_vertices(self) -> int:
+        return len(self.multiplicity)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.vertex_of_row)
+
+    def matmat(self, V: Array) -> Array:
+        """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
+        return (self.weights @ V) / self.n_rows
+
+    def degrees(self) -> Array:
+        """``d_i = (1/n) sum_j W(x_i, x_j)``, the sum running over all rows."""
+        return self.matmat(self.multiplicity)
+
+
+@dataclass(frozen=True)
+class Product:
+    """``W(X_new, X) @ V`` in a form that cannot underflow.
+
+    The true numbers are ``exp(log_scale) * values`` and ``exp(log_scale) * degrees``: rows far from
+    all training rows, whose every weight underflows, carry their size in ``log_scale``.
+    """
+
+    values: Array
+    degrees: Array
+    log_scale: Array
+
+
+class Affinity(BaseEstimator, ABC):
+    """Base class of affinities; see the module's docstring for the contract.
+
+    A fitted affinity has ``multiplicity_`` (rows per vertex) and ``n_rows_``.
+    """
+
+    pairwise = False  # True if X is a matrix of affinities instead of rows of features
+
+    multiplicity_: Array
+    n_rows_: int
+
+    @abstractmethod
+    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
+        """Fit on the rows of X and return the graph on them."""
+
+    @abstractmethod
+    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+        """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
+
+    @abstractmethod
+    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
+        """``sum_j W(x_i, x_j) V[j]`` for the rows of X among themselves (no factor 1/n)."""
+
+    @abstractmethod
+    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+        """For each vertex, the one of ``among`` that it is most similar to."""
+
+    @abstractmethod
+    def connection_hint(self) -> str:
+        """Say what would connect a graph that falls apart."""
+
+    def locate(self, X: Array) -> Indices:
+        """The training vertex that each row of X is identical to, or -1."""
+        return np.full(len(X), -1, dtype=np.intp)
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Fit the affinity alone, without building a clustering on it."""
+        self.fit_graph(np.asarray(X, dtype=np.float64))
+        return self
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """The distinct rows of X in lexicographic order, and how X is made of them."""
+
+    rows: Array
+    multiplicity: Array
+    vertex_of_row: Indices
+
+    @classmethod
+    def of(cls, X: Array) -> DistinctRows:
+        X = X + 0.0  # -0.0 and 0.0 are the same place
+        order = np.lexsort(X.T[::-1])
+        is_new = np.ones(len(X), dtype=bool)
+        is_new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+        vertex_of_row = np.empty(len(X), dtype=np.intp)
+        vertex_of_row[order] = np.cumsum(is_new) - 1
+        multiplicity = np.bincount(vertex_of_row).astype(np.float64)
+        return cls(X[order[is_new]], multiplicity, vertex_of_row)

@@ -1,0 +1,220 @@
+"""The Gaussian weight function of the paper, on the complete graph."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from eigencut.affinity.bandwidth import (
+    LocalWidth,
+    NeighborDistances,
+    check_bandwidth,
+    longest_spanning_edge,
+    median_distance,
+)
+from eigencut.affinity.base import Array, Indices
+from eigencut.affinity.vectors import VectorAffinity
+
+_LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
+_EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
+_COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
+_LOCAL_SCALE = 0.5  # see docs/bandwidth.md
+_EPS = float(np.finfo(np.float64).eps)
+_FARTHEST = 1e140  # coordinates and widths are clipped here, so that squares stay finite
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Rows in the units of a fitted Gaussian.
+
+    With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
+    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
+    ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
+    """
+
+    coordinates: Array
+    inverse_width: Array
+    factor: Array
+
+    @classmethod
+    def of(cls, coordinates: Array, inverse_width: Array) -> _Points:
+        squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
+        factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
+        factor *= inverse_width[:, np.newaxis]
+        return cls(coordinates, inverse_width, factor)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __getitem__(self, rows: slice | Indices) -> _Points:
+        return _Points(self.coordinates[rows], self.inverse_width[rows], self.factor[rows])
+
+    @property
+    def left_factor(self) -> Array:
+        left = np.empty_like(self.factor)
+        left[:, :-2] = 2 * self.factor[:, :-2]
+        left[:, -2] = -self.factor[:, -1]
+        left[:, -1] = -self.factor[:, -2]
+        return left
+
+    @property
+    def norm(self) -> Array:
+        return np.sqrt(self.factor[:, -1] / self.factor[:, -2])
+
+
+def _direct_exponents(A: _Points, B: _Points) -> Array:
+    """Exponents from direct differences: slower than a matrix product, and always accurate."""
+    from scipy.spatial.distance import cdist
+
+    with np.errstate(over="ignore"):
+        exponents = cdist(A.coordinates, B.coordinates, "sqeuclidean")
+        exponents *= -A.inverse_width[:, np.newaxis]
+        exponents *= B.inverse_width
+    return np.asarray(exponents)
+
+
+def _exponents(A: _Points, B: _Points) -> Array:
+    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
+
+    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
+    used is decided for each row of A by itself, so that a row's weights do not depend on its
+    company.
+    """
+    reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
+    is_risky = ~(reach * _EPS < _EXPONENT_ERROR)
+    if is_risky.all():
+        return _direct_exponents(A, B)
+    exponents = A.left_factor @ B.factor.T
+    risky = np.flatnonzero(is_risky)
+    if len(risky):
+        exponents[risky] = _direct_exponents(A[risky], B)
+    return exponents
+
+
+class Gaussian(VectorAffinity):
+    """Gaussian weights ``W(x, y) = exp(-|x - y|^2 / (2 sigma^2))`` on the complete graph.
+
+    Parameters
+    ----------
+    sigma : float or {"auto", "median", "neighbors", "local"}, default="auto"
+        The bandwidth, or the rule that chooses it:
+
+        - ``"median"``: ``scale`` times the median distance between two rows;
+        - ``"neighbors"``: ``scale`` times the mean distance from a row to its
+          ``n_neighbors``-th nearest row (itself counted as the first);
+        - ``"local"``: every row has its own sigma(x), ``scale`` times the distance to its
+          ``n_neighbors``-th nearest training row, and ``2 sigma^2`` becomes
+          ``2 sigma(x) sigma(y)`` (self-tuning; Zelnik-Manor and Perona, 2004);
+        - ``"auto"``: ``"local"``, which did best in the measurements of ``docs/bandwidth.md``.
+    n_neighbors : int, default=10
+        Used by the rules "neighbors" and "local". Identical rows count once.
+    scale : float or None, default=None
+        Factor on what a rule gives. None is 1/2 for "local" and 1 for the others. A sigma given
+        as a number is used as it is.
+
+    Attributes
+    ----------
+    sigma_ : float
+        The bandwidth in use (the median one where they are local).
+    rows_ : array of shape (n_vertices, n_features)
+        The distinct training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = Gaussian(sigma=1.0).fit_graph(np.array([[0.0], [1.0]]))
+    >>> graph.weights.round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    """
+
+    sigma_: float
+
+    def __init__(
+        self, sigma: float | str = "auto", *, n_neighbors: int = 10, scale: float | None = None
+    ) -> None:
+        self.sigma = sigma
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+
+    def _check_parameters(self) -> float | str:
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 2:
+            raise ValueError(
+                "n_neighbors must be an integer of at least 2 (a row is its own first neighbour). "
+                f"Got {self.n_neighbors!r}; use the default of 10."
+            )
+        if self.scale is not None and not 0 < self.scale < math.inf:
+            raise ValueError(
+                f"scale must be a positive number. Got {self.scale!r}; leave it out if unsure."
+            )
+        return check_bandwidth(self.sigma)
+
+    def _fit_rows(self, rows: Array) -> None:
+        sigma = self._check_parameters()
+        # Centring keeps matrix products accurate; scaling by a power of two is exact and keeps
+        # squares away from overflow and underflow whatever the user's units.
+        lowest, highest = rows.min(axis=0), rows.max(axis=0)
+        self._center = lowest / 2 + highest / 2
+        self._exponent = int(np.frexp(np.abs(rows - self._center).max())[1])
+        coordinates = self._to_units(rows)
+        self._local: LocalWidth | None = None
+        factor = 1.0 if self.scale is None else self.scale
+        if sigma == "median":
+            width = factor * median_distance(coordinates)
+        elif sigma == "neighbors":
+            width = factor * NeighborDistances(coordinates, self.n_neighbors)(coordinates).mean()
+        elif sigma in ("local", "auto"):
+            factor = _LOCAL_SCALE if self.scale is None else self.scale
+            self._local = LocalWidth(coordinates, self.n_neighbors, factor)
+            width = np.median(self._local.at_points)
+        else:
+            width = np.ldexp(sigma, -self._exponent)
+        self._width = float(np.clip(width, 1 / _FARTHEST, _FARTHEST))
+        self.sigma_ = float(np.ldexp(self._width, self._exponent))
+        self._refuse_complete_graph(np.linalg.norm(np.ptp(coordinates, axis=0)))
+
+    def _refuse_complete_graph(self, diagonal: float) -> None:
+        """An error if all weights are 1: no cut of such a graph is better than another."""
+        if len(self.rows_) > 1 and diagonal**2 / (2 * self._width**2) < _COMPLETE:
+            largest = float(np.ldexp(diagonal, self._exponent))
+            raise ValueError(
+                f"sigma must be small enough to tell rows apart. Got {self.sigma_:.3g}, with which "
+                f"every weight is within {_COMPLETE:g} of 1 (no two rows are farther apart than "
+                f"{largest:.3g}); lower it, or use sigma='auto'."
+            )
+
+    def _to_units(self, X: Array) -> Array:
+        with np.errstate(over="ignore"):
+            coordinates = np.ldexp(X - self._center, -self._exponent)
+        return np.asarray(np.clip(coordinates, -_FARTHEST, _FARTHEST))
+
+    def _prepare(self, X: Array) -> _Points:
+        coordinates = self._to_units(X)
+        width = np.full(len(X), self._width) if self._local is None else self._local(coordinates)
+        return _Points.of(coordinates, 1 / (math.sqrt(2) * width))
+
+    def _weights(self, A: _Points, B: _Points) -> Array:
+        weights = _exponents(A, B)
+        np.clip(weights, _LOWEST_EXPONENT, 0.0, out=weights)
+        return np.exp(weights, out=weights)
+
+    def _underflowed(self, A: _Points, weighted: Array) -> tuple[Array, Array]:
+        """Subtract the largest exponent: the weighted average tends to the nearest row."""
+        exponents = _direct_exponents(A, self._training)
+        largest = exponents.max(axis=1, keepdims=True)
+        largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
+        exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
+        return np.exp(exponents) @ weighted, largest[:, 0]
+
+    def connection_hint(self) -> str:
+        if self._local is not None:
+            return "Raise n_neighbors or scale, or use a number for sigma."
+        edge = longest_spanning_edge(self._training.coordinates)
+        connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(_EPS))
+        return (
+            f"Any sigma above {connecting:.3g} connects them (now {self.sigma_:.3g}); "
+            "sigma='auto' chooses one."
+        )

@@ -1,0 +1,84 @@
+"""The user's own matrix of affinities."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from eigencut.affinity.base import Affinity, Array, Graph, Indices, Product
+
+_ASYMMETRY = 1e-8  # relative to the largest affinity
+
+
+class Precomputed(Affinity):
+    """Affinities computed elsewhere.
+
+    ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
+    everything for new rows takes the m x n matrix of affinities from the new to the training rows.
+    The matrix is used as it is, its diagonal (self-weights) included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]])).degrees()
+    array([0.75, 0.75])
+    """
+
+    pairwise = True
+
+    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "X must be a square matrix of affinities with affinity='precomputed'. "
+                f"Got shape {X.shape}; pass the n x n matrix among the training rows, or "
+                "affinity='auto' for rows of features."
+            )
+        self._refuse_negative(X)
+        asymmetry = np.abs(X - X.T).max()
+        if asymmetry > _ASYMMETRY * X.max(initial=0.0):
+            i, j = np.unravel_index(np.argmax(np.abs(X - X.T)), X.shape)
+            raise ValueError(
+                "X must be symmetric with affinity='precomputed'. "
+                f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
+                "use (X + X.T) / 2."
+            )
+        self.n_rows_ = len(X)
+        self.multiplicity_ = np.ones(len(X))
+        weights = X + X.T
+        weights /= 2
+        graph = Graph(weights, self.multiplicity_, np.arange(len(X)))
+        self._degrees = graph.degrees()
+        return graph
+
+    @staticmethod
+    def _refuse_negative(X: Array) -> None:
+        if X.min(initial=0.0) < 0:
+            i, j = np.unravel_index(np.argmin(X), X.shape)
+            raise ValueError(
+                "X must hold non-negative affinities with affinity='precomputed'. "
+                f"Got X[{i}, {j}] = {X[i, j]:.6g}; use a similarity such as exp(-distance**2)."
+            )
+
+    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+        self._refuse_negative(X)
+        values, degrees = X @ V / self.n_rows_, X.sum(axis=1) / self.n_rows_
+        log_scale = np.zeros(len(X))
+        # A row without any affinity says nothing; it counts as the best connected training row.
+        alone = degrees == 0
+        values[alone], degrees[alone], log_scale[alone] = V[np.argmax(self._degrees)], 1.0, -np.inf
+        return Product(values, degrees, log_scale)
+
+    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> NoReturn:
+        raise ValueError(
+            "X must be rows of features to measure an error among new rows. Got affinities to the "
+            "training rows (affinity='precomputed'), which do not tell those among the new ones; "
+            "use affinity='gaussian' or a function k(A, B)."
+        )
+
+    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+        # Parts of the graph that have no affinity to each other: the best connected vertex.
+        return np.full(len(vertices), among[np.argmax(self._degrees[among])])
+
+    def connection_hint(self) -> str:
+        return "Add affinities between its parts."

@@ -1,0 +1,129 @@
+"""What all affinities on rows of features share: tiles, blocks, duplicates and places."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from eigencut.affinity.base import Affinity, Array, DistinctRows, Graph, Indices, Product
+from eigencut.parallel import for_each
+
+_TILE = 1024  # side of the square tiles in which the training graph is assembled
+_BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
+_CHUNK_ROWS = 8192  # new rows prepared at a time
+_TINY_DEGREE = 1e-280  # below it the weights have underflowed
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Slices of rows whose weights to all columns stay within the memory bound."""
+    step = max(1, _BLOCK_ELEMENTS // max(1, n_columns))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def nearest_rows(queries: Array, rows: Array) -> Indices:
+    """Index of the Euclidean nearest row, from direct differences."""
+    from scipy.spatial.distance import cdist
+
+    found = np.empty(len(queries), dtype=np.intp)
+    for block in row_blocks(len(queries), len(rows)):
+        found[block] = np.argmin(cdist(queries[block], rows), axis=1)
+    return found
+
+
+class VectorAffinity(Affinity):
+    """An affinity computed from rows of features.
+
+    A subclass says what is decided from the data (``_fit_rows``), what is computed once per row
+    (``_prepare``; the result supports ``len`` and indexing) and the weights between two sets of
+    prepared rows (``_weights``). This class does the rest in bounded memory.
+    """
+
+    rows_: Array
+
+    @abstractmethod
+    def _fit_rows(self, rows: Array) -> None:
+        """Decide what depends on the (distinct) rows."""
+
+    @abstractmethod
+    def _prepare(self, X: Array) -> Any:
+        """Compute what is needed once per row."""
+
+    @abstractmethod
+    def _weights(self, A: Any, B: Any) -> Array:
+        """The matrix ``W(a, b)`` of two sets of prepared rows."""
+
+    @abstractmethod
+    def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
+        """Product with ``weighted`` and log scale of rows whose weights all underflow."""
+
+    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
+        distinct = DistinctRows.of(X)
+        self.rows_ = distinct.rows
+        self.multiplicity_ = distinct.multiplicity
+        self.n_rows_ = len(X)
+        self._vertex_at: dict[bytes, int] | None = None
+        self._fit_rows(distinct.rows)
+        self._training = self._prepare(distinct.rows)
+        return Graph(self._assemble(n_jobs), distinct.multiplicity, distinct.vertex_of_row)
+
+    def _assemble(self, n_jobs: int | None) -> Array:
+        """The training weights; each pair of tiles is computed once and mirrored."""
+        training, n = self._training, len(self.rows_)
+        weights = np.empty((n, n))
+        starts = range(0, n, _TILE)
+
+        def fill(corner: tuple[int, int]) -> None:
+            i, j = (slice(start, start + _TILE) for start in corner)
+            tile = self._weights(training[i], training[j])
+            if i == j:
+                tile = np.triu(tile) + np.triu(tile, 1).T
+            weights[i, j] = tile
+            weights[j, i] = tile.T
+
+        for_each(fill, [(i, j) for i in starts for j in starts if i <= j], n_jobs)
+        return weights
+
+    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+        # A last column of ones gives the degrees in the same matrix product.
+        weighted = np.column_stack([V, np.ones(len(V))])
+        weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
+        product = np.empty((len(X), weighted.shape[1]))
+        log_scale = np.zeros(len(X))
+
+        for start in range(0, len(X), _CHUNK_ROWS):
+            queries = self._prepare(X[start : start + _CHUNK_ROWS])
+
+            def fill(rows: slice, start: int = start, queries: Any = queries) -> None:
+                block = self._weights(queries[rows], self._training) @ weighted
+                low = np.flatnonzero(block[:, -1] < _TINY_DEGREE)
+                if len(low):
+                    block[low], log_scale[start + rows.start + low] = self._underflowed(
+                        queries[rows][low], weighted
+                    )
+                product[start + rows.start : start + rows.stop] = block
+
+            for_each(fill, row_blocks(len(queries), len(weighted)), n_jobs)
+        return Product(product[:, :-1], product[:, -1], log_scale)
+
+    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
+        everything = self._prepare(X)
+        product = np.empty(V.shape)
+
+        def fill(rows: slice) -> None:
+            product[rows] = self._weights(everything[rows], everything) @ V
+
+        for_each(fill, row_blocks(len(X), len(X)), n_jobs)
+        return product
+
+    def locate(self, X: Array) -> Indices:
+        if self._vertex_at is None:
+            self._vertex_at = {row.tobytes(): i for i, row in enumerate(self.rows_)}
+        found = [self._vertex_at.get(row.tobytes(), -1) for row in X + 0.0]
+        return np.array(found, dtype=np.intp)
+
+    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+        return among[nearest_rows(self.rows_[vertices], self.rows_[among])]

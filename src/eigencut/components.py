@@ -1,0 +1,95 @@
+"""Connected components of a graph, as far as float64 can see its edges."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from eigencut.affinity.base import Affinity, Graph, Indices
+
+_EPS = float(np.finfo(np.float64).eps)
+_ROWS = 64  # rows of the graph examined at a time
+_LISTED = 8  # sizes named in a warning
+
+
+class GraphWarning(UserWarning):
+    """The graph is not what a clustering needs; the message says what was done about it."""
+
+
+def connected_components(graph: Graph) -> Indices:
+    """The component of every vertex, numbered by decreasing number of rows.
+
+    An edge is a weight ``W(x_i, x_j) > eps sqrt(d_i d_j)``. Dropping all weaker ones moves the
+    eigenvalues of the normalized graph by less than the rounding error eps of float64, so no
+    eigensolver can tell them from zero.
+    """
+    root_degree = np.sqrt(graph.degrees())
+    label = np.full(graph.n_vertices, -1, dtype=np.intp)
+    unseen = np.arange(graph.n_vertices)
+    n_found = 0
+    while len(unseen):
+        frontier, unseen = unseen[:1], unseen[1:]
+        label[frontier] = n_found
+        while len(frontier) and len(unseen):
+            some, frontier = frontier[:_ROWS], frontier[_ROWS:]
+            threshold = _EPS * root_degree[some, np.newaxis] * root_degree[unseen]
+            reached = (graph.weights[some[:, np.newaxis], unseen] > threshold).any(axis=0)
+            label[unseen[reached]] = n_found
+            frontier = np.concatenate([frontier, unseen[reached]])
+            unseen = unseen[~reached]
+        n_found += 1
+    sizes = np.bincount(label, weights=graph.multiplicity, minlength=n_found)
+    rank = np.empty(n_found, dtype=np.intp)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(n_found)
+    return rank[label]
+
+
+def attach_crumbs(component: Indices, affinity: Affinity, n_clusters: int) -> Indices:
+    """At most ``n_clusters`` groups of components: the largest, and the others attached to them.
+
+    With more components than clusters every union of components is a cut of value zero, and the
+    relaxed problem has no unique solution. The largest ``n_clusters`` components become the groups;
+    each smaller one joins the group it is nearest to, as a new row there would.
+    """
+    if component.max() < n_clusters:
+        return component
+    group = component.copy()
+    seeds = np.flatnonzero(component < n_clusters)
+    crumbs = np.flatnonzero(component >= n_clusters)
+    closest = affinity.nearest(crumbs, seeds)
+    for label in np.unique(component[crumbs]):
+        members = component[crumbs] == label
+        votes = np.bincount(component[closest[members]], minlength=n_clusters)
+        group[crumbs[members]] = np.argmax(votes)
+    return group
+
+
+def report_components(
+    component: Indices, graph: Graph, affinity: Affinity, n_clusters: int
+) -> None:
+    """Warn about a graph in pieces; refuse one without any edge."""
+    n_components = int(component.max()) + 1
+    if n_components == 1:
+        return
+    if n_components == graph.n_vertices and n_components > n_clusters:
+        raise ValueError(
+            f"affinity must connect the rows. Got a graph of {n_components} different rows without "
+            f"a single edge. {affinity.connection_hint()}"
+        )
+    sizes = np.bincount(component, weights=graph.multiplicity).astype(int)
+    listed = ", ".join(str(size) for size in sizes[:_LISTED])
+    if n_components > _LISTED:
+        listed += ", ..."
+    message = f"The graph has {n_components} connected components, of {listed} rows."
+    n_isolated = int((np.bincount(component) == 1).sum())
+    if n_isolated:
+        message += f" {n_isolated} distinct row(s) have no affinity to any other."
+    if n_components > n_clusters:
+        message += (
+            f" The largest {n_clusters} became the clusters, and each other one joined the nearest "
+            "of them. A larger sigma, or a larger n_clusters, would tell more."
+        )
+    else:
+        message += " Each is cut on its own: no cluster reaches from one into another."
+    warnings.warn(message, GraphWarning, stacklevel=3)

@@ -1,0 +1,191 @@
+"""The relaxed cut: ``L u = lambda M u``, the K smallest eigenvalues (Eqs. 6 and 7).
+
+Identical rows are one vertex of multiplicity c, so the problem on vertices reads
+``C (D - W C) u = lambda C M u`` with C = diag(c). With ``u = (C M)^(-1/2) v`` it is symmetric, and
+turning it upside down makes the wanted eigenvalues the largest ones of
+
+    A = T W T + diag(s - d/m),    T = diag(sqrt(c/m)),    s = max(d/m),    lambda = s - theta.
+
+For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigencut.affinity.base import Array, Graph, Indices
+
+_DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
+_TOLERANCE = 1e-13  # residual at which a vector is accepted, relative to s
+_SLACK = 1e-9  # residual up to which a result is usable at all
+_BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
+_BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
+_EXTRA_COLUMNS = 6  # in a block, beyond the wanted ones: they speed up convergence
+
+
+@dataclass(frozen=True)
+class EigenPairs:
+    """The K smallest eigenpairs, ascending.
+
+    Attributes
+    ----------
+    values : array of shape (K,)
+        The eigenvalues lambda, not below 0.
+    vectors : array of shape (n_vertices, K)
+        U with ``U^T C M U = I``; the sign of each is such that its largest entry is positive.
+    residual : float
+        Largest norm of ``A v - theta v``.
+    solver : str
+        "components", "lapack" or "lanczos".
+    """
+
+    values: Array
+    vectors: Array
+    residual: float
+    solver: str
+
+
+def eigenpairs(
+    graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, seed: int = 0
+) -> EigenPairs:
+    """Solve the relaxed cut on a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    mass : array of shape (n_vertices,)
+        The diagonal of M; see ``eigencut.cut``.
+    n_pairs : int
+        K, the number of eigenpairs.
+    groups : array of shape (n_vertices,), optional
+        Unions of connected components, at most K. Their indicators are eigenvectors of eigenvalue
+        0, handed to the solver so that it cannot miss one of several equal eigenvalues.
+    seed : int
+        Of the random part of the first block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut.affinity import Precomputed
+    >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> eigenpairs(graph, graph.degrees(), n_pairs=2).values.round(3)
+    array([0.   , 0.667])
+    """
+    degrees, multiplicity = graph.degrees(), graph.multiplicity
+    to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
+    level = degrees / mass
+    shift = float(level.max())
+    diagonal = (shift - level)[:, np.newaxis]
+
+    def operator(V: Array) -> Array:
+        return to_symmetric * graph.matmat(to_symmetric * V) + diagonal * V
+
+    if groups is None:
+        groups = np.zeros(graph.n_vertices, dtype=np.intp)
+    known = _indicators(groups, np.sqrt(multiplicity * mass))
+    solver = "components"
+    solution: tuple[Array, Array] | None = None
+    if known.shape[1] == n_pairs:
+        solution = np.full(n_pairs, shift), known
+    if solution is None and graph.n_vertices >= max(_DENSE_VERTICES, 8 * n_pairs):
+        solver = "lanczos"
+        solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
+    if solution is None:
+        solver = "lapack"
+        solution = _lapack(graph, to_symmetric, diagonal, n_pairs)
+    theta, vectors = solution
+    residual = float(np.linalg.norm(operator(vectors) - vectors * theta, axis=0).max())
+    if not residual <= _SLACK * shift:
+        raise ArithmeticError(
+            f"The eigenvectors are not accurate: residual {residual:.2g}, expected below "
+            f"{_SLACK * shift:.2g}. Check the affinities for values of extremely different size."
+        )
+    vectors = vectors / np.sqrt(multiplicity * mass)[:, np.newaxis]
+    values = np.maximum(shift - theta, 0.0)
+    return EigenPairs(values, vectors * _signs(vectors), residual, solver)
+
+
+def _indicators(groups: Indices, root_mass: Array) -> Array:
+    """Orthonormal eigenvectors of eigenvalue 0 of the symmetric problem, one per group."""
+    known = np.zeros((len(groups), int(groups.max()) + 1))
+    known[np.arange(len(groups)), groups] = root_mass
+    return np.asarray(known / np.linalg.norm(known, axis=0))
+
+
+def _signs(vectors: Array) -> Array:
+    """The sign that makes the largest entry positive; the first one of nearly equal ones."""
+    size = np.abs(vectors)
+    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _lapack(
+    graph: Graph, to_symmetric: Array, diagonal: Array, n_pairs: int
+) -> tuple[Array, Array]:
+    from scipy.linalg import eigh
+
+    n = graph.n_vertices
+    A = graph.weights * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
+    A[np.diag_indices(n)] += diagonal[:, 0]
+    theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
+    if len(theta) < n_pairs:
+        # With several equal eigenvalues the subset driver can silently return too few.
+        theta, vectors = eigh(A, driver="evd", check_finite=False)
+    return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
+
+
+def _block_lanczos(
+    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
+) -> tuple[Array, Array] | None:
+    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
+
+    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
+    does not; and a product with a block costs hardly more than with a vector, because reading the
+    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
+    """
+    n, n_known = known.shape
+    width = n_pairs + _EXTRA_COLUMNS
+    rng = np.random.default_rng(seed)
+    block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
+    capacity = max(_BASIS_COLUMNS, 4 * width) + width
+    basis, image = np.empty((n, capacity)), np.empty((n, capacity))
+    projected = np.zeros((capacity, capacity))
+    size, next_check = 0, 2 * width
+    for _ in range(_BUDGET):
+        new = slice(size, size + width)
+        basis[:, new] = block
+        image[:, new] = operator(block)
+        size += width
+        projected[:size, new] = basis[:, :size].T @ image[:, new]
+        projected[new, :size] = projected[:size, new].T
+        block = _orthonormal_block(image[:, new], basis[:, :size])
+        is_full = size + width > capacity
+        if size < next_check and not is_full:
+            continue
+        theta, coordinates = np.linalg.eigh(projected[:size, :size])
+        theta, coordinates = theta[::-1], coordinates[:, ::-1]
+        wanted = coordinates[:, :n_pairs]
+        vectors = basis[:, :size] @ wanted
+        error = image[:, :size] @ wanted - vectors * theta[:n_pairs]
+        if np.linalg.norm(error, axis=0).max() <= tolerance:
+            return theta[:n_pairs], vectors
+        if is_full:  # keep the best of the basis; the next block continues it as before
+            size, full = 3 * width, size
+            kept = coordinates[:, :size]
+            basis[:, :size] = basis[:, :full] @ kept
+            image[:, :size] = image[:, :full] @ kept
+            projected[:size, :size] = np.diag(theta[:size])
+        # Looking costs more as the basis grows: look at sizes that grow by a quarter.
+        next_check = size + max(2 * width, size // 4)
+    return None
+
+
+def _orthonormal_block(block: Array, basis: Array) -> Array:
+    """An orthonormal block orthogonal to the basis: project twice, as rounding demands."""
+    for _ in range(2):
+        block = block - basis @ (basis.T @ block)
+        block, _ = np.linalg.qr(block)
+    return block - basis @ (basis.T @ block)

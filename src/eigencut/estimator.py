@@ -1,0 +1,288 @@
+"""GPOD: the estimator. Checks parameters, calls the stages in order, keeps their results."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.affinity import Affinity, named_affinity
+from eigencut.affinity.base import Array, Indices
+from eigencut.components import (
+    GraphWarning,
+    attach_crumbs,
+    connected_components,
+    report_components,
+)
+from eigencut.cut import CUTS
+from eigencut.eigenpairs import eigenpairs
+from eigencut.extension import Eigenfunctions, extend
+from eigencut.pod import Partition, align, assign, normalize_rows, pod
+from eigencut.progress import Progress
+from eigencut.risk import crossed_error, dirichlet_error
+from eigencut.validation import check_choice, check_count, check_rows
+
+
+class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Spectral clustering that labels rows it has never seen.
+
+    Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
+    row, and turns them into labels by the rotation that brings them closest to indicators.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        K, the number of clusters.
+    cut : {"ncut", "ratiocut"}, default="ncut"
+        The objective: NCut balances the volume of clusters, RatioCut their number of rows.
+    affinity : str, Affinity or callable, default="auto"
+        The graph. "auto" and "gaussian" are Gaussian weights with a bandwidth chosen from the data;
+        "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)`` and the like say
+        more; a function ``k(A, B)`` gives any other weights.
+    extension : {"consistent", "paper"}, default="consistent"
+        The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
+        the consistent form gives back the eigenvectors at the training rows.
+    n_init : int, default=10
+        Starts of the discretization.
+    random_state : int, RandomState or None, default=None
+        Of those starts. None means 0: fits are reproducible unless asked otherwise.
+    n_jobs : int or None, default=None
+        Threads. None means all cores; the result does not depend on it.
+    verbose : bool, default=False
+        Report the stages on standard error.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first).
+    embedding_ : array of shape (n_samples, K)
+        The eigenvectors U, ``U^T M U = I``; what ``transform`` extends.
+    eigenvalues_ : array of shape (K,)
+        Ascending eigenvalues of ``L u = lambda M u``.
+    rotation_ : array of shape (K, K)
+        ``labels_ == argmax(rows(embedding_) @ rotation_)``, rows() normalizing to unit length.
+    partition_ : Partition
+        The discretization with its history.
+    affinity_ : Affinity
+        The fitted affinity.
+    n_components_found_ : int
+        Connected components of the graph.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> model = GPOD(n_clusters=2).fit(X)
+    >>> new = [[0.0, 1.0], [1.0, -0.5]]
+    >>> first, second = model.predict(new)
+    >>> bool(first != second)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        cut: str = "ncut",
+        affinity: Any = "auto",
+        extension: str = "consistent",
+        n_init: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.cut = cut
+        self.affinity = affinity
+        self.extension = extension
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fit
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
+        y : ignored
+        """
+        self._check_parameters()
+        X = check_rows(self, X, reset=True)
+        self._check_n_clusters(len(X), "rows")
+        stage = Progress(self.verbose).stage
+        cut = CUTS[self.cut]
+        affinity: Affinity = clone(named_affinity(self.affinity))
+
+        with stage(f"graph of {len(X)} rows"):
+            graph = affinity.fit_graph(X, self.n_jobs)
+            self._check_n_clusters(graph.n_vertices, "different rows")
+            degrees = graph.degrees()
+        with stage("connected components"):
+            components = connected_components(graph)
+            report_components(components, graph, affinity, self.n_clusters)
+            groups = attach_crumbs(components, affinity, self.n_clusters)
+        with stage(f"{self.n_clusters} eigenpairs"):
+            pairs = eigenpairs(graph, cut.mass(degrees), self.n_clusters, groups)
+        with stage("extension"):
+            n_components = int(components.max()) + 1
+            functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
+            functions.report_lost_components()
+        with stage("discretization"):
+            partition = self._discretize(pairs.vectors, graph.multiplicity, graph.vertex_of_row)
+
+        self.affinity_ = affinity
+        self.n_components_found_ = n_components
+        self.eigenvalues_ = pairs.values
+        self.embedding_ = pairs.vectors[graph.vertex_of_row]
+        self.partition_ = partition
+        self.rotation_ = partition.rotation
+        self.labels_ = partition.labels
+        self._n_features_out = self.n_clusters
+        self._eigenfunctions: Eigenfunctions = functions
+        self._rotation_of_extension = align(
+            functions.at_training_vertices()[graph.vertex_of_row], partition, self.embedding_
+        )
+        return self
+
+    def _discretize(self, U: Array, multiplicity: Array, vertex_of_row: Indices) -> Partition:
+        """POD on the vertices, expanded to rows."""
+        first_row = np.full(len(U), len(vertex_of_row))
+        np.minimum.at(first_row, vertex_of_row, np.arange(len(vertex_of_row)))
+        partition = pod(
+            U,
+            n_init=self.n_init,
+            random_state=self.random_state,
+            sample_weight=multiplicity,
+            sample_order=first_row,
+        )
+        n_found = len(np.unique(partition.labels))
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"Only {n_found} of n_clusters={self.n_clusters} clusters are non-empty: the rows "
+                "do not fall into more. Lower n_clusters, or try another sigma.",
+                GraphWarning,
+                stacklevel=3,
+            )
+        return partition.expanded(vertex_of_row)
+
+    # -------------------------------------------------------------- new rows
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """The cluster of each row, by the fitted rotation; a row's label ignores its company.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            The same numbers as in ``labels_``.
+        """
+        return assign(normalize_rows(self._extended(X)) @ self._rotation_of_extension)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The eigenfunctions at each row, an array of shape (n_samples, K)."""
+        return self._extended(X)
+
+    def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> Array:
+        """Fit, and return ``transform(X)``."""
+        return self.fit(X).transform(X)
+
+    def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
+        """Cluster the rows together: Algorithms 1 and 2 of the paper.
+
+        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
+        the new rows themselves; a row's label can then depend on its company.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        init : {"fitted", "random"}
+            Start from the fitted rotation, which keeps the numbers of clusters; or from random rows
+            as the paper does, which numbers clusters anew by size.
+
+        Returns
+        -------
+        Partition
+        """
+        check_choice("init", init, ("fitted", "random"))
+        U = self._extended(X)
+        start = self._rotation_of_extension if init == "fitted" else None
+        return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
+        check_is_fitted(self)
+        return self._eigenfunctions.log_degrees(check_rows(self, X, reset=False), self.n_jobs)
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Minus the error F per cluster on the rows of X; larger is better.
+
+        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
+        normalization (functions of unit norm on the training rows). With "precomputed" affinities
+        the pairs are of a row of X and a training row.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, at_least=2)
+        n, functions = len(self.labels_), self._eigenfunctions
+        values = functions(X, self.n_jobs)
+        if self.affinity_.pairwise:
+            U = functions.at_training_vertices()
+            errors = crossed_error(self.affinity_, X, values, U, self.n_jobs)
+        else:
+            errors = dirichlet_error(self.affinity_, X, values, self.n_jobs)
+        return -float(n * errors.mean())
+
+    def _extended(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return self._eigenfunctions(check_rows(self, X, reset=False), self.n_jobs)
+
+    # ------------------------------------------------------------ parameters
+
+    def _check_parameters(self) -> None:
+        check_count("n_clusters", self.n_clusters, "use the number of clusters you expect")
+        check_count("n_init", self.n_init, "use the default of 10")
+        check_choice("cut", self.cut, tuple(CUTS))
+        check_choice("extension", self.extension, ("consistent", "paper"))
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, Integral) or int(self.n_jobs) == 0
+        ):
+            raise ValueError(
+                "n_jobs must be a positive number of threads, or negative to count from all cores. "
+                f"Got {self.n_jobs!r}; use None for all cores."
+            )
+
+    def _check_n_clusters(self, available: int, what: str) -> None:
+        if self.n_clusters > available:
+            raise ValueError(
+                f"n_clusters must be at most the number of {what}, {available}. "
+                f"Got {self.n_clusters}; lower it or add data."
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        is_matrix = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        is_matrix = is_matrix or getattr(self.affinity, "pairwise", False)
+        tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
+        return tags

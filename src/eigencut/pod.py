@@ -1,0 +1,263 @@
+"""POD, the program of optimal discretization (Algorithm 3; Yu and Shi, 2003).
+
+Looks for the rotation R and the labels that bring the rotated rows closest to indicator vectors:
+
+    minimize  || one_hot(labels) - rows(U) R ||_F    over labels and orthonormal R,
+
+by turns. For given labels the best R comes from the singular value decomposition
+``one_hot^T rows(U) = V Omega Vt^T``, ``R = Vt V^T``, and reaches ``trace(R^T rows(U)^T one_hot) =
+tr(Omega)``; so the problem is to maximize ``tr(Omega)`` over labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from eigencut.affinity.base import Array, Indices
+
+_TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Labels, and the rotation that gave them.
+
+    Attributes
+    ----------
+    labels : array of shape (n_rows,)
+        The cluster of each row: ``assign(normalize_rows(U) @ rotation)``.
+    rotation : array of shape (K, K)
+        Orthonormal; column k points to cluster k.
+    objective_history : array of shape (n_iter,)
+        ``tr(Omega)`` after each step, never falling.
+    gap_history : array of shape (n_iter,)
+        ``|| one_hot - rows(U) R ||_F`` after each step, never rising: the empirical form of the
+        paper's fundamental quantity, and the axis of its convergence figure.
+    n_iter : int
+    converged : bool
+    """
+
+    labels: Indices
+    rotation: Array
+    objective_history: Array
+    gap_history: Array
+    n_iter: int
+    converged: bool
+
+    @property
+    def objective(self) -> float:
+        """The final ``tr(Omega)``."""
+        return float(self.objective_history[-1])
+
+    def expanded(self, vertex_of_row: Indices) -> Partition:
+        """The same partition on rows, each of which stands at a vertex."""
+        return replace(self, labels=self.labels[vertex_of_row])
+
+
+def normalize_rows(U: Array) -> Array:
+    """Rows of unit length (line 8 of Algorithms 1 and 2); rows of zeros stay as they are."""
+    # Dividing by the largest entry first keeps squares from over- and underflowing.
+    largest = np.abs(U).max(axis=1, keepdims=True)
+    scaled = U / np.where(largest > 0, largest, 1.0)
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(length > 0, length, 1.0))
+
+
+def assign(scores: Array) -> Indices:
+    """The best column of each row; the first of those that are equal up to rounding."""
+    return np.argmax(scores >= scores.max(axis=1, keepdims=True) - _TIE, axis=1)
+
+
+def pod(
+    U: ArrayLike,
+    n_clusters: int | None = None,
+    init: ArrayLike | None = None,
+    n_init: int = 10,
+    random_state: int | np.random.RandomState | None = None,
+    max_iter: int = 200,
+    tol: float = 1e-10,
+    sample_weight: ArrayLike | None = None,
+    sample_order: ArrayLike | None = None,
+) -> Partition:
+    """Discretize the rows of U.
+
+    Parameters
+    ----------
+    U : array of shape (n_rows, K)
+        Eigenvectors as columns. Rows need not be normalized.
+    n_clusters : int, optional
+        K, at most the number of columns; further columns are left out. Default: all columns.
+    init : array of shape (K, K), optional
+        A rotation to start from; its columns keep their numbers. Without it there are ``n_init``
+        starts, the best result wins, and clusters are numbered by decreasing size (ties: the
+        one with the earlier first row comes first).
+    n_init : int, default=10
+        Number of starts: a random row each, then rows as orthogonal to the former as possible.
+    random_state : int, RandomState or None
+        Of the choice of rows. None means 0: results are reproducible.
+    max_iter : int, default=200
+        Steps of one start at most.
+    tol : float, default=1e-10
+        A start ends when labels stay, or the objective grows by less than this, relatively.
+    sample_weight : array of shape (n_rows,), optional
+        How many times each row counts.
+    sample_order : array of shape (n_rows,), optional
+        What "earlier" means among clusters of equal size. Default: the number of the row.
+
+    Returns
+    -------
+    Partition
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pod(np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0]])).labels
+    array([0, 0, 1])
+    """
+    U, weight = _check_input(U, n_clusters, sample_weight)
+    _check_counts(n_init=n_init, max_iter=max_iter)
+    rows = normalize_rows(U)
+    if init is not None:
+        rotation = np.asarray(init, dtype=np.float64)
+        if rotation.shape != (U.shape[1],) * 2:
+            raise ValueError(
+                f"init must be a rotation of shape {(U.shape[1],) * 2}. "
+                f"Got shape {rotation.shape}; leave it out to start from rows."
+            )
+        return _alternate(rows, weight, rotation, max_iter, tol)
+    best: Partition | None = None
+    for first in _first_rows(rows, n_init, random_state):
+        found = _alternate(rows, weight, _orthogonal_rows(rows, first), max_iter, tol)
+        if best is None or found.objective > best.objective * (1 + 1e-12):
+            best = found
+    assert best is not None
+    order = np.arange(len(rows)) if sample_order is None else np.asarray(sample_order)
+    return _number_by_size(best, rows, weight, order)
+
+
+def _check_input(
+    U: ArrayLike, n_clusters: int | None, sample_weight: ArrayLike | None
+) -> tuple[Array, Array]:
+    U = np.asarray(U, dtype=np.float64)
+    if U.ndim != 2 or 0 in U.shape:
+        raise ValueError(
+            f"U must be a two-dimensional array with rows and columns. Got shape {U.shape}; "
+            "pass eigenvectors as columns."
+        )
+    if not np.isfinite(U).all():
+        raise ValueError("U must be finite. Got NaN or infinity; drop those rows.")
+    if n_clusters is not None:
+        if not 1 <= n_clusters <= U.shape[1]:
+            raise ValueError(
+                f"n_clusters must be between 1 and the {U.shape[1]} columns of U. "
+                f"Got {n_clusters}; pass more eigenvectors or lower it."
+            )
+        U = U[:, :n_clusters]
+    weight = np.ones(len(U)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if weight.shape != (len(U),) or not (weight >= 0).all():
+        raise ValueError(
+            f"sample_weight must hold one non-negative number for each of the {len(U)} rows. "
+            f"Got shape {weight.shape}; leave it out to weigh all rows equally."
+        )
+    return U, weight
+
+
+def _check_counts(**counts: int) -> None:
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; raise it.")
+
+
+def _first_rows(
+    rows: Array, n_init: int, random_state: int | np.random.RandomState | None
+) -> Indices:
+    """Different random rows to start from, none of them zero if that can be helped."""
+    rng = check_random_state(0 if random_state is None else random_state)
+    candidates = np.flatnonzero(rows.any(axis=1))
+    if len(candidates) == 0:
+        candidates = np.arange(len(rows))
+    return rng.choice(candidates, size=min(n_init, len(candidates)), replace=False)
+
+
+def _orthogonal_rows(rows: Array, first: int) -> Array:
+    """Step 1 of Algorithm 3: ``c += |rows R_{k-1}|``, the next column is the row of least c."""
+    rotation = np.empty((rows.shape[1],) * 2)
+    rotation[:, 0] = rows[first]
+    # A row of zeros is orthogonal to everything and starts nothing.
+    overlap = np.where(rows.any(axis=1), 0.0, np.inf)
+    for k in range(1, len(rotation)):
+        overlap += np.abs(rows @ rotation[:, k - 1])
+        rotation[:, k] = rows[np.argmin(overlap)]
+    return rotation
+
+
+def _alternate(rows: Array, weight: Array, rotation: Array, max_iter: int, tol: float) -> Partition:
+    """Steps 3 and 4 of Algorithm 3, until the labels stay or the objective stops growing."""
+    total = weight.sum() + weight[rows.any(axis=1)].sum()
+    history: list[float] = []
+    labels = np.full(len(rows), -1)
+    converged = False
+    while len(history) < max_iter and not converged:
+        previous, labels = labels, np.argmax(rows @ rotation, axis=1)
+        rotation, objective = _best_rotation(labels, rows, weight)
+        grows = not history or objective > history[-1] * (1 + tol)
+        converged = not grows or bool((labels == previous).all())
+        history.append(objective)
+    objectives = np.array(history)
+    return Partition(
+        labels=assign(rows @ rotation),
+        rotation=rotation,
+        objective_history=objectives,
+        gap_history=np.sqrt(np.maximum(total - 2 * objectives, 0.0)),
+        n_iter=len(history),
+        converged=converged,
+    )
+
+
+def align(U: Array, partition: Partition, reference: Array) -> Array:
+    """The rotation that carries rows of U to the clusters of a partition of ``reference``.
+
+    It is the partition's own rotation if U is what was discretized, and otherwise (another form of
+    the extension, with other lengths and signs) the best one for its labels.
+    """
+    if U is reference or np.array_equal(U, reference):
+        return partition.rotation
+    rotation, _ = _best_rotation(partition.labels, normalize_rows(U), np.ones(len(U)))
+    return rotation
+
+
+def _best_rotation(labels: Indices, rows: Array, weight: Array) -> tuple[Array, float]:
+    """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
+    n_clusters = rows.shape[1]
+    sums = np.empty((n_clusters, n_clusters))
+    for k in range(n_clusters):
+        members = labels == k
+        sums[k] = weight[members] @ rows[members]
+    V, omega, Vt = np.linalg.svd(sums)
+    return Vt.T @ V.T, float(omega.sum())
+
+
+def _number_by_size(partition: Partition, rows: Array, weight: Array, order: Array) -> Partition:
+    """Clusters by decreasing size, ties by first row; columns of R in the same order."""
+    labels, rotation = partition.labels, partition.rotation
+    # Rows that are torn between clusters go to the first of them, so numbering can move them, and
+    # moving them can change the order of sizes. It settles at once but for contrived cases.
+    for _ in range(len(rotation) + 1):
+        columns = _by_size(labels, weight, order, len(rotation))
+        if (columns == np.arange(len(rotation))).all():
+            break
+        rotation = rotation[:, columns]
+        labels = assign(rows @ rotation)
+    return replace(partition, labels=labels, rotation=rotation)
+
+
+def _by_size(labels: Indices, weight: Array, order: Array, n_clusters: int) -> Indices:
+    """Cluster numbers by decreasing size; of equal ones, the one that occurs first."""
+    size = np.bincount(labels, weights=weight, minlength=n_clusters)
+    first = np.full(n_clusters, np.inf)
+    np.minimum.at(first, labels, order)
+    return np.lexsort((first, -size))

@@ -1,0 +1,54 @@
+"""Checks of what users pass, with errors that name parameter, expectation, value and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from eigencut.affinity.base import Array
+
+
+def check_count(name: str, value: object, remedy: str) -> None:
+    """An integer of at least 1."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < 1:  # type: ignore[operator]
+        raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; {remedy}.")
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """One of a few words."""
+    if not (isinstance(value, str) and value in choices):
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be {listed}. Got {value!r}; use {name}={choices[0]!r}.")
+
+
+def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Array:
+    """X as finite float64 rows; columns that are not numbers are named."""
+    try:
+        rows = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=at_least
+        )
+    except (TypeError, ValueError) as error:
+        columns = _columns_that_are_not_numbers(X)
+        if not columns:
+            raise
+        raise ValueError(
+            f"X must hold numbers only. Got the non-numeric column(s) {', '.join(columns)}; "
+            "drop or encode them."
+        ) from error
+    return np.asarray(rows)
+
+
+def _columns_that_are_not_numbers(X: Any) -> list[str]:
+    """Names of such columns of a data frame; nothing for other kinds of data."""
+    names = []
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            names.append(repr(name))
+    return names
