@@ -10,7 +10,7 @@ run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's t
 	$(BIN)/python examples/toys.py --out toys.png
 
 test: $(VENV)/installed-dev lint types   ## lint, types, tests and doctests
-	$(BIN)/python -m pytest -n 2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -24,7 +24,7 @@ def connected_components(graph: Graph) -> Indices:
     eigenvalues of the normalized graph by less than the rounding error eps of float64, so no
     eigensolver can tell them from zero.
     """
-    root_degree = np.sqrt(graph.degrees())
+    root_degree = np.sqrt(graph.degrees)
     label = np.full(graph.n_vertices, -1, dtype=np.intp)
     unseen = np.arange(graph.n_vertices)
     n_found = 0

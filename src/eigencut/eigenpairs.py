@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigencut.affinity.base import Array, Graph, Indices
+from eigencut.parallel import blas_threads, n_threads
 
 _DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
 _TOLERANCE = 1e-13  # residual at which a vector is accepted, relative to s
@@ -49,7 +50,12 @@ class EigenPairs:
 
 
 def eigenpairs(
-    graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, seed: int = 0
+    graph: Graph,
+    mass: Array,
+    n_pairs: int,
+    groups: Indices | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
 ) -> EigenPairs:
     """Solve the relaxed cut on a graph.
 
@@ -65,23 +71,25 @@ def eigenpairs(
         0, handed to the solver so that it cannot miss one of several equal eigenvalues.
     seed : int
         Of the random part of the first block.
+    n_jobs : int, optional
+        Threads; None means all cores.
 
     Examples
     --------
     >>> import numpy as np
     >>> from eigencut.affinity import Precomputed
     >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    >>> eigenpairs(graph, graph.degrees(), n_pairs=2).values.round(3)
+    >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
     array([0.   , 0.667])
     """
-    degrees, multiplicity = graph.degrees(), graph.multiplicity
+    degrees, multiplicity = graph.degrees, graph.multiplicity
     to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
     level = degrees / mass
     shift = float(level.max())
     diagonal = (shift - level)[:, np.newaxis]
 
     def operator(V: Array) -> Array:
-        return to_symmetric * graph.matmat(to_symmetric * V) + diagonal * V
+        return to_symmetric * graph.matmat(to_symmetric * V, n_jobs) + diagonal * V
 
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
@@ -92,10 +100,13 @@ def eigenpairs(
         solution = np.full(n_pairs, shift), known
     if solution is None and graph.n_vertices >= max(_DENSE_VERTICES, 8 * n_pairs):
         solver = "lanczos"
-        solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
+        with blas_threads(1):
+            solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
     if solution is None:
         solver = "lapack"
-        solution = _lapack(graph, to_symmetric, diagonal, n_pairs)
+        threads = n_threads(n_jobs) if graph.n_vertices > _DENSE_VERTICES else 1
+        with blas_threads(threads):
+            solution = _lapack(graph, to_symmetric, diagonal, n_pairs)
     theta, vectors = solution
     residual = float(np.linalg.norm(operator(vectors) - vectors * theta, axis=0).max())
     if not residual <= _SLACK * shift:

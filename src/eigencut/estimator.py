@@ -29,6 +29,7 @@ from eigencut.components import (
 from eigencut.cut import CUTS
 from eigencut.eigenpairs import eigenpairs
 from eigencut.extension import Eigenfunctions, extend
+from eigencut.parallel import blas_threads
 from eigencut.pod import Partition, align, assign, normalize_rows, pod
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
@@ -136,13 +137,15 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         with stage(f"graph of {len(X)} rows"):
             graph = affinity.fit_graph(X, self.n_jobs)
             self._check_n_clusters(graph.n_vertices, "different rows")
-            degrees = graph.degrees()
+            degrees = graph.degrees
         with stage("connected components"):
             components = connected_components(graph)
             report_components(components, graph, affinity, self.n_clusters)
             groups = attach_crumbs(components, affinity, self.n_clusters)
         with stage(f"{self.n_clusters} eigenpairs"):
-            pairs = eigenpairs(graph, cut.mass(degrees), self.n_clusters, groups)
+            pairs = eigenpairs(
+                graph, cut.mass(degrees), self.n_clusters, groups, n_jobs=self.n_jobs
+            )
         with stage("extension"):
             n_components = int(components.max()) + 1
             functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
@@ -168,13 +171,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """POD on the vertices, expanded to rows."""
         first_row = np.full(len(U), len(vertex_of_row))
         np.minimum.at(first_row, vertex_of_row, np.arange(len(vertex_of_row)))
-        partition = pod(
-            U,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            sample_weight=multiplicity,
-            sample_order=first_row,
-        )
+        with blas_threads(1):
+            partition = pod(
+                U,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                sample_weight=multiplicity,
+                sample_order=first_row,
+            )
         n_found = len(np.unique(partition.labels))
         if n_found < self.n_clusters:
             warnings.warn(

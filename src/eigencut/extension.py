@@ -45,7 +45,7 @@ class Eigenfunctions:
         product = self.affinity.apply(X, self.pairs.vectors, n_jobs)
         average = product.values / product.degrees[:, np.newaxis]
         factor = self._relative_denominator(product)
-        supported = (factor > _SUPPORT).all(axis=1)
+        supported = np.min(factor, axis=1) > _SUPPORT
         # Elsewhere the limit lambda = 0 holds, an average of nearby rows; but a training row is
         # always itself.
         values = np.where(supported[:, np.newaxis], average / np.maximum(factor, _SUPPORT), average)
@@ -80,8 +80,8 @@ class Eigenfunctions:
             K = len(self.pairs.values)
             warnings.warn(
                 f"{lost} of the {K} components carry no cluster: their eigenvalues (largest "
-                f"{self.pairs.values[-1]:.3g}) are not below {limit:.3g}, where eigenvectors single "
-                f"out rows instead of clusters. Use n_clusters={max(1, K - lost)} or fewer, "
+                f"{self.pairs.values[-1]:.3g}) are not below {limit:.3g}, where eigenvectors "
+                f"single out rows instead of clusters. Use n_clusters={max(1, K - lost)} or fewer, "
                 "another sigma, or cut='ncut'.",
                 GraphWarning,
                 stacklevel=3,
@@ -97,7 +97,7 @@ class Algorithm1(Eigenfunctions):
     """The paper's Algorithm 1 for RatioCut, to the letter.
 
     Ambiguities are read as follows. Algorithm 1 divides by sqrt(lambda) once (the main text
-    twice). The column of lambda = 0 is zero, as the paper's remark on that eigenvalue says. The form
+    twice). The column of lambda = 0 is zero, as the paper's remark on it says. The form
     does not give back the eigenvectors at training rows.
     """
 

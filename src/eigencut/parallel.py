@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 
@@ -21,15 +23,29 @@ def n_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def for_each(work: Callable[[Item], None], items: Iterable[Item], n_jobs: int | None) -> None:
-    """Call ``work`` on every item. The items must be independent: order is not promised.
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the loaded libraries takes longer than limiting them
 
-    A result therefore never depends on ``n_jobs``. BLAS is limited to one thread inside the
-    pool, because two levels of threads on small products slow each other down.
+
+def blas_threads(limit: int) -> AbstractContextManager[object]:
+    """Limit the threads of BLAS and LAPACK for a while.
+
+    They are kept to one wherever eigencut runs its own threads, and around many small products,
+    which two threads of BLAS slow down as soon as the machine has anything else to do.
+    """
+    context: AbstractContextManager[object] = _controller().limit(limits=limit, user_api="blas")
+    return context
+
+
+def for_each(work: Callable[[Item], None], items: Iterable[Item], n_jobs: int | None) -> None:
+    """Call ``work`` on every item, in threads. The items must be independent of each other.
+
+    A result therefore never depends on ``n_jobs``.
     """
     items = list(items)
     threads = min(n_threads(n_jobs), len(items))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with blas_threads(1):
         if threads <= 1:
             for item in items:
                 work(item)

@@ -11,14 +11,22 @@ tr(Omega)``; so the problem is to maximize ``tr(Omega)`` over labels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from eigencut.affinity.base import Array, Indices
 
+_MOST_STARTS = 6  # times n_init
+_CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
+_WORTH_POLISHING = 0.03  # starts that come this close to the best are improved further
+_TORN_ROWS = 32  # rows whose move to another cluster is tried
+_WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
 _TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
 
 
@@ -52,6 +60,15 @@ class Partition:
     def objective(self) -> float:
         """The final ``tr(Omega)``."""
         return float(self.objective_history[-1])
+
+    def continuing(self, earlier: Partition) -> Partition:
+        """This partition with the history of an earlier one before its own."""
+        return replace(
+            self,
+            objective_history=np.append(earlier.objective_history, self.objective_history),
+            gap_history=np.append(earlier.gap_history, self.gap_history),
+            n_iter=earlier.n_iter + self.n_iter,
+        )
 
     def expanded(self, vertex_of_row: Indices) -> Partition:
         """The same partition on rows, each of which stands at a vertex."""
@@ -92,11 +109,13 @@ def pod(
     n_clusters : int, optional
         K, at most the number of columns; further columns are left out. Default: all columns.
     init : array of shape (K, K), optional
-        A rotation to start from; its columns keep their numbers. Without it there are ``n_init``
+        A rotation to start from; its columns keep their numbers. Without it there are several
         starts, the best result wins, and clusters are numbered by decreasing size (ties: the
         one with the earlier first row comes first).
     n_init : int, default=10
-        Number of starts: a random row each, then rows as orthogonal to the former as possible.
+        How many starts in a row may bring nothing better before the search ends. The first
+        ``n_init`` are made of a random row each, then of rows as orthogonal to the former as
+        possible (Algorithm 3); further ones are random rotations.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
     max_iter : int, default=200
@@ -129,12 +148,7 @@ def pod(
                 f"Got shape {rotation.shape}; leave it out to start from rows."
             )
         return _alternate(rows, weight, rotation, max_iter, tol)
-    best: Partition | None = None
-    for first in _first_rows(rows, n_init, random_state):
-        found = _alternate(rows, weight, _orthogonal_rows(rows, first), max_iter, tol)
-        if best is None or found.objective > best.objective * (1 + 1e-12):
-            best = found
-    assert best is not None
+    best = _best_of_many_starts(rows, weight, n_init, random_state, max_iter, tol)
     order = np.arange(len(rows)) if sample_order is None else np.asarray(sample_order)
     return _number_by_size(best, rows, weight, order)
 
@@ -172,15 +186,48 @@ def _check_counts(**counts: int) -> None:
             raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; raise it.")
 
 
-def _first_rows(
+def _best_of_many_starts(
+    rows: Array,
+    weight: Array,
+    n_init: int,
+    random_state: int | np.random.RandomState | None,
+    max_iter: int,
+    tol: float,
+) -> Partition:
+    """Start until ``n_init`` starts in a row bring nothing better.
+
+    Clear clusters are found again and again, and it ends after about ``n_init`` starts. Few rows
+    make starts cheap and local optima many: there up to three times as many in vain are worth it.
+    """
+    patience = int(np.clip(_CHEAP_ENTRIES // rows.size, n_init, 3 * n_init))
+    best: Partition | None = None
+    in_vain = 0
+    for start in islice(_starts(rows, n_init, random_state), _MOST_STARTS * n_init):
+        found = _alternate(rows, weight, start, max_iter, tol)
+        if best is None or found.objective > best.objective * (1 - _WORTH_POLISHING):
+            found = _polish(found, rows, weight, max_iter, tol)
+        if best is None or found.objective > best.objective * (1 + 1e-9):
+            best, in_vain = found, 0
+        else:
+            in_vain += 1
+        if in_vain >= patience:
+            break
+    assert best is not None
+    return best
+
+
+def _starts(
     rows: Array, n_init: int, random_state: int | np.random.RandomState | None
-) -> Indices:
-    """Different random rows to start from, none of them zero if that can be helped."""
+) -> Iterator[Array]:
+    """Rotations to start from: ``n_init`` made of different rows, then any."""
     rng = check_random_state(0 if random_state is None else random_state)
     candidates = np.flatnonzero(rows.any(axis=1))
-    if len(candidates) == 0:
-        candidates = np.arange(len(rows))
-    return rng.choice(candidates, size=min(n_init, len(candidates)), replace=False)
+    if len(candidates):
+        n_rows = min(n_init, len(candidates))
+        for first in rng.choice(candidates, size=n_rows, replace=False):
+            yield _orthogonal_rows(rows, first)
+    while True:
+        yield np.linalg.qr(rng.standard_normal((rows.shape[1],) * 2))[0]
 
 
 def _orthogonal_rows(rows: Array, first: int) -> Array:
@@ -218,6 +265,50 @@ def _alternate(rows: Array, weight: Array, rotation: Array, max_iter: int, tol: 
     )
 
 
+def _polish(
+    partition: Partition, rows: Array, weight: Array, max_iter: int, tol: float
+) -> Partition:
+    """Leave a fixed point of the alternation by moving single rows, as long as that pays.
+
+    The objective is convex in the sums that a move changes, so a move can raise it even though no
+    row prefers another cluster; but only for rows that are nearly torn between two.
+    """
+    for _ in range(max_iter):
+        moved = _best_move(partition, rows, weight)
+        if moved is None:
+            break
+        rotation, _ = _best_rotation(moved, rows, weight)
+        better = _alternate(rows, weight, rotation, max_iter, tol)
+        if better.objective <= partition.objective * (1 + tol):
+            break
+        partition = better.continuing(partition)
+    return partition
+
+
+def _best_move(partition: Partition, rows: Array, weight: Array) -> Indices | None:
+    """The labels after the best move of one row, or None if no move raises the objective."""
+    labels, n_clusters = partition.labels, len(partition.rotation)
+    if n_clusters == 1:
+        return None
+    scores = rows @ partition.rotation
+    ranked = np.sort(scores, axis=1)
+    torn = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")[:_TORN_ROWS]
+    row, target = (a.ravel() for a in np.meshgrid(torn, np.arange(n_clusters), indexing="ij"))
+    row, target = row[target != labels[row]], target[target != labels[row]]
+    change = weight[row, np.newaxis] * rows[row]
+    sums = np.repeat(_cluster_sums(labels, rows, weight)[np.newaxis], len(row), axis=0)
+    every = np.arange(len(row))
+    sums[every, target] += change
+    sums[every, labels[row]] -= change
+    objectives = np.linalg.svd(sums, compute_uv=False).sum(axis=1)
+    best = int(np.argmax(objectives))
+    if objectives[best] <= partition.objective * (1 + _WORTH_MOVING):
+        return None
+    moved = labels.copy()
+    moved[row[best]] = target[best]
+    return moved
+
+
 def align(U: Array, partition: Partition, reference: Array) -> Array:
     """The rotation that carries rows of U to the clusters of a partition of ``reference``.
 
@@ -232,16 +323,23 @@ def align(U: Array, partition: Partition, reference: Array) -> Array:
 
 def _best_rotation(labels: Indices, rows: Array, weight: Array) -> tuple[Array, float]:
     """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
+    V, omega, Vt = np.linalg.svd(_cluster_sums(labels, rows, weight))
+    return Vt.T @ V.T, float(omega.sum())
+
+
+def _cluster_sums(labels: Indices, rows: Array, weight: Array) -> Array:
+    """``one_hot^T rows``: the weighted sum of the rows of each cluster."""
     n_clusters = rows.shape[1]
     sums = np.empty((n_clusters, n_clusters))
     for k in range(n_clusters):
         members = labels == k
         sums[k] = weight[members] @ rows[members]
-    V, omega, Vt = np.linalg.svd(sums)
-    return Vt.T @ V.T, float(omega.sum())
+    return sums
 
 
-def _number_by_size(partition: Partition, rows: Array, weight: Array, order: Array) -> Partition:
+def _number_by_size(
+    partition: Partition, rows: Array, weight: Array, order: NDArray[Any]
+) -> Partition:
     """Clusters by decreasing size, ties by first row; columns of R in the same order."""
     labels, rotation = partition.labels, partition.rotation
     # Rows that are torn between clusters go to the first of them, so numbering can move them, and
@@ -255,7 +353,7 @@ def _number_by_size(partition: Partition, rows: Array, weight: Array, order: Arr
     return replace(partition, labels=labels, rotation=rotation)
 
 
-def _by_size(labels: Indices, weight: Array, order: Array, n_clusters: int) -> Indices:
+def _by_size(labels: Indices, weight: Array, order: NDArray[Any], n_clusters: int) -> Indices:
     """Cluster numbers by decreasing size; of equal ones, the one that occurs first."""
     size = np.bincount(labels, weights=weight, minlength=n_clusters)
     first = np.full(n_clusters, np.inf)

@@ -21,14 +21,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from eigencut.parallel import for_each
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+_TILE_ROWS = 512  # rows of the graph that one thread multiplies at a time
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,22 @@ class Graph:
     def n_rows(self) -> int:
         return len(self.vertex_of_row)
 
-    def matmat(self, V: Array) -> Array:
+    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
         """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
-        return (self.weights @ V) / self.n_rows
+        product = np.empty((self.n_vertices, V.shape[1]))
 
+        def fill(start: int) -> None:
+            rows = slice(start, start + _TILE_ROWS)
+            np.matmul(self.weights[rows], V, out=product[rows])
+
+        for_each(fill, range(0, self.n_vertices, _TILE_ROWS), n_jobs)
+        product /= self.n_rows
+        return product
+
+    @cached_property
     def degrees(self) -> Array:
         """``d_i = (1/n) sum_j W(x_i, x_j)``, the sum running over all rows."""
-        return self.matmat(self.multiplicity)
+        return self.matmat(self.multiplicity[:, np.newaxis])[:, 0]
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ class Gaussian(VectorAffinity):
             width = np.ldexp(sigma, -self._exponent)
         self._width = float(np.clip(width, 1 / _FARTHEST, _FARTHEST))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
-        self._refuse_complete_graph(np.linalg.norm(np.ptp(coordinates, axis=0)))
+        self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
 
     def _refuse_complete_graph(self, diagonal: float) -> None:
         """An error if all weights are 1: no cut of such a graph is better than another."""

@@ -21,7 +21,7 @@ class Precomputed(Affinity):
     Examples
     --------
     >>> import numpy as np
-    >>> Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]])).degrees()
+    >>> Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]])).degrees
     array([0.75, 0.75])
     """
 
@@ -48,7 +48,7 @@ class Precomputed(Affinity):
         weights = X + X.T
         weights /= 2
         graph = Graph(weights, self.multiplicity_, np.arange(len(X)))
-        self._degrees = graph.degrees()
+        self._degrees = graph.degrees
         return graph
 
     @staticmethod

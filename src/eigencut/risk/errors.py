@@ -12,8 +12,8 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, n_jobs: int | None =
 
         1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
 
-    It is the U-statistic that estimates the population error without bias, if X was not used to find
-    the functions (the paper's display after Eq. 8). Blockwise: no m x m array is held.
+    It is the U-statistic that estimates the population error without bias, if X was not used to
+    find the functions (the paper's display after Eq. 8). Blockwise: no m x m array is held.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, n_jobs: int | None =
     F : array of shape (m, K)
         The functions' values at the rows.
     """
-    m, K = F.shape
+    m = len(F)
     products = affinity.within(X, np.column_stack([np.ones(m), F]), n_jobs)
     degrees, WF = products[:, :1], products[:, 1:]
     # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.

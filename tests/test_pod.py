@@ -1,0 +1,169 @@
+"""POD against brute force, scikit-learn's discretize, and its own promises."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.cluster._spectral import discretize
+
+from eigencut import pod
+from eigencut.pod import assign, normalize_rows
+
+
+def objective(labels, U):
+    """tr(Omega): the nuclear norm of one_hot^T rows(U), computed without the library's loop."""
+    rows = U / np.linalg.norm(U, axis=1, keepdims=True)
+    one_hot = np.eye(U.shape[1])[labels]
+    return np.linalg.svd(one_hot.T @ rows, compute_uv=False).sum()
+
+
+def best_objective(U):
+    n, K = U.shape
+    return max(objective(np.array((0, *rest)), U) for rest in product(range(K), repeat=n - 1))
+
+
+def orthonormal(n, K, seed):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((n, K)))[0]
+
+
+def separated(seed, n=8, K=3):
+    """Indicators of K groups, rotated and slightly disturbed."""
+    rng = np.random.default_rng(seed)
+    labels = np.concatenate([np.arange(K), rng.integers(K, size=n - K)])
+    rotation = np.linalg.qr(rng.standard_normal((K, K)))[0]
+    U = np.eye(K)[labels] @ rotation + 0.05 * rng.standard_normal((n, K))
+    return U, labels
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_reaches_the_optimum_of_separated_cases(seed):
+    U, labels = separated(seed)
+    found = pod(U)
+    assert found.objective == pytest.approx(best_objective(U), rel=1e-12)
+    assert (found.labels[:, None] == found.labels).tolist() == (labels[:, None] == labels).tolist()
+
+
+def test_reaches_the_optimum_of_random_cases_nearly_always():
+    hits = 0
+    for seed in range(200):
+        U = orthonormal(8, 3, seed)
+        hits += pod(U).objective >= best_objective(U) * (1 - 1e-9)
+    assert hits >= 190
+
+
+def test_is_never_worse_than_discretize_of_scikit_learn():
+    for seed in range(100):
+        U = orthonormal(40, 4, seed)
+        theirs = discretize(U.copy(), random_state=seed)
+        assert pod(U).objective >= objective(theirs, U) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_objective_never_falls_and_gap_never_rises(seed):
+    U = orthonormal(60, 5, seed)
+    start = np.linalg.qr(np.random.default_rng(seed).standard_normal((5, 5)))[0]
+    found = pod(U, init=start)
+    assert (np.diff(found.objective_history) >= -1e-12 * found.objective).all()
+    assert (np.diff(found.gap_history) <= 1e-9).all()
+    assert found.converged
+    assert found.n_iter == len(found.objective_history)
+
+
+def test_history_is_what_it_says():
+    U = orthonormal(30, 3, 0)
+    found = pod(U)
+    gap = np.linalg.norm(np.eye(3)[found.labels] - normalize_rows(U) @ found.rotation)
+    assert found.objective == pytest.approx(objective(found.labels, U), rel=1e-12)
+    assert found.gap_history[-1] == pytest.approx(gap, rel=1e-12)
+
+
+def test_rotation_is_orthonormal_and_gives_the_labels():
+    U = orthonormal(50, 4, 3)
+    found = pod(U)
+    assert np.abs(found.rotation.T @ found.rotation - np.eye(4)).max() < 1e-12
+    assert (np.argmax(normalize_rows(U) @ found.rotation, axis=1) == found.labels).all()
+
+
+def test_labels_are_numbered_by_size_then_by_first_row():
+    one, two, three = np.eye(3)
+    found = pod(np.array([three, two, one, one, two, one]))
+    assert found.labels.tolist() == [2, 1, 0, 0, 1, 0]
+    assert pod(np.array([two, one, one, two])[:, :2]).labels.tolist() == [0, 1, 1, 0]
+
+
+def test_columns_of_init_keep_their_numbers():
+    U = np.repeat(np.eye(2), [2, 5], axis=0)
+    assert pod(U, init=np.eye(2)).labels.tolist() == [0] * 2 + [1] * 5
+    assert pod(U, init=np.eye(2)[::-1]).labels.tolist() == [1] * 2 + [0] * 5
+
+
+def test_weights_count_rows_several_times():
+    U = orthonormal(20, 3, 5)
+    counts = np.random.default_rng(0).integers(1, 5, size=20)
+    weighted = pod(U, init=np.eye(3), sample_weight=counts)
+    repeated = pod(np.repeat(U, counts, axis=0), init=np.eye(3))
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-12)
+    assert (np.repeat(weighted.labels, counts) == repeated.labels).all()
+
+
+def test_extra_columns_are_left_out():
+    U = orthonormal(20, 5, 1)
+    assert (pod(U, n_clusters=3).labels == pod(U[:, :3]).labels).all()
+
+
+def test_same_seed_same_result_and_none_is_reproducible():
+    U = orthonormal(100, 6, 1)
+    assert (pod(U).labels == pod(U).labels).all()
+    assert (pod(U, random_state=7).labels == pod(U, random_state=7).labels).all()
+
+
+def test_zero_rows_join_the_largest_cluster():
+    U = np.array([[0, 0], [1, 0], [0, 1], [0, 1], [0, 0]], dtype=float)
+    assert pod(U).labels.tolist() == [0, 1, 0, 0, 0]
+
+
+def test_nothing_but_zero_rows_and_one_row():
+    assert pod(np.zeros((4, 2))).labels.tolist() == [0, 0, 0, 0]
+    assert pod(np.array([[0.6, 0.8]])).labels.tolist() == [0]
+
+
+def test_nearly_equal_scores_go_to_the_first():
+    assert assign(np.array([[0.5, 0.5 + 1e-12], [0.5, 0.51]])).tolist() == [0, 1]
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 12), st.integers(1, 4)),
+        elements=st.floats(-1e300, 1e300, allow_nan=False, width=64),
+    )
+)
+@settings(deadline=None, max_examples=150)
+def test_any_finite_matrix_gets_labels(U):
+    found = pod(U)
+    assert ((found.labels >= 0) & (found.labels < U.shape[1])).all()
+    assert np.isfinite(found.rotation).all()
+    sizes = np.bincount(found.labels, minlength=U.shape[1])
+    assert (np.diff(sizes) <= 0).all()
+    assert found.n_iter <= 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (dict(U=np.zeros(3)), r"U must be a two-dimensional array .* Got shape \(3,\)"),
+        (dict(U=np.zeros((0, 2))), r"U must be .* Got shape \(0, 2\)"),
+        (dict(U=[[np.nan, 1.0]]), "U must be finite"),
+        (dict(U=np.eye(3), n_clusters=4), "n_clusters must be between 1 and the 3 columns"),
+        (dict(U=np.eye(3), n_init=0), "n_init must be an integer of at least 1. Got 0"),
+        (dict(U=np.eye(3), max_iter=0), "max_iter must be an integer of at least 1. Got 0"),
+        (dict(U=np.eye(3), init=np.eye(2)), r"init must be a rotation of shape \(3, 3\)"),
+        (dict(U=np.eye(3), sample_weight=[1, 2]), "sample_weight must hold one non-negative"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        pod(**arguments)
