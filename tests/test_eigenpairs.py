@@ -81,15 +81,20 @@ def test_lapack_takes_over_when_lanczos_does_not_converge(cut, monkeypatch):
     assert pairs.values == pytest.approx(expected, abs=1e-12)
 
 
-def test_missing_pairs_of_the_subset_driver_are_noticed(cut, monkeypatch):
-    """LAPACK's subset driver can return fewer pairs than asked for on disconnected graphs."""
+@pytest.mark.parametrize("failure", ["too few", "error"])
+def test_a_failing_subset_driver_is_replaced(cut, failure, monkeypatch):
+    """With many equal eigenvalues LAPACK's subset driver can fail or return too few pairs."""
     original = scipy.linalg.eigh
 
-    def short(*args, subset_by_index=None, **options):
+    def failing(*args, subset_by_index=None, **options):
         values, vectors = original(*args, subset_by_index=subset_by_index, **options)
-        return (values, vectors) if subset_by_index is None else (values[1:], vectors[:, 1:])
+        if subset_by_index is None:
+            return values, vectors
+        if failure == "error":
+            raise scipy.linalg.LinAlgError("Internal Error.")
+        return values[1:], vectors[:, 1:]
 
-    monkeypatch.setattr(scipy.linalg, "eigh", short)
+    monkeypatch.setattr(scipy.linalg, "eigh", failing)
     graph = Gaussian(0.3).fit_graph(make_moons(100, noise=0.1, random_state=0)[0])
     pairs = solve(graph, cut, 3)
     monkeypatch.undo()

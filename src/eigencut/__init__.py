@@ -4,11 +4,29 @@ X ──► affinity ──► cut ──► eigenpairs ──► pod ──► 
 X_new ─► affinity.apply ─► extension ─► rotation ─► labels           predict
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from eigencut._version import __version__
-from eigencut.affinity import Affinity, Gaussian, Kernel, Precomputed
-from eigencut.components import GraphWarning
-from eigencut.estimator import GPOD
-from eigencut.pod import Partition, pod
+
+if TYPE_CHECKING:
+    from eigencut.affinity import Affinity, Gaussian, Kernel, Precomputed
+    from eigencut.components import GraphWarning
+    from eigencut.discretization import Partition, pod
+    from eigencut.estimator import GPOD
+
+# Public names and the modules that hold them. They are imported when first used: scikit-learn takes
+# a second, and imports pandas where that is installed.
+_HOME = {
+    "Affinity": "eigencut.affinity",
+    "GPOD": "eigencut.estimator",
+    "Gaussian": "eigencut.affinity",
+    "GraphWarning": "eigencut.components",
+    "Kernel": "eigencut.affinity",
+    "Partition": "eigencut.discretization",
+    "Precomputed": "eigencut.affinity",
+    "pod": "eigencut.discretization",
+}
 
 __all__ = [
     "GPOD",
@@ -21,3 +39,15 @@ __all__ = [
     "__version__",
     "pod",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'eigencut' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -136,14 +136,18 @@ def _signs(vectors: Array) -> Array:
 def _lapack(
     graph: Graph, to_symmetric: Array, diagonal: Array, n_pairs: int
 ) -> tuple[Array, Array]:
-    from scipy.linalg import eigh
+    from scipy.linalg import LinAlgError, eigh
 
     n = graph.n_vertices
     A = graph.weights * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
     A[np.diag_indices(n)] += diagonal[:, 0]
-    theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
-    if len(theta) < n_pairs:
-        # With several equal eigenvalues the subset driver can silently return too few.
+    try:
+        theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
+        is_complete = len(theta) == n_pairs
+    except LinAlgError:
+        is_complete = False
+    if not is_complete:
+        # Several equal eigenvalues can make the subset driver fail, or silently return too few.
         theta, vectors = eigh(A, driver="evd", check_finite=False)
     return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
 

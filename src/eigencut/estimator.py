@@ -27,10 +27,10 @@ from eigencut.components import (
     report_components,
 )
 from eigencut.cut import CUTS
+from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.eigenpairs import eigenpairs
 from eigencut.extension import Eigenfunctions, extend
 from eigencut.parallel import blas_threads
-from eigencut.pod import Partition, align, assign, normalize_rows, pod
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
 from eigencut.validation import check_choice, check_count, check_rows

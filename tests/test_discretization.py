@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.cluster._spectral import discretize
 
 from eigencut import pod
-from eigencut.pod import assign, normalize_rows
+from eigencut.discretization import assign, normalize_rows
 
 
 def objective(labels, U):

@@ -1,0 +1,203 @@
+"""Every mistake gets an error that names parameter, expectation, value and remedy."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
+
+from eigencut import GPOD, Gaussian, Kernel
+
+X = make_moons(60, noise=0.05, random_state=0)[0]
+SYMMETRIC = np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6))))
+
+
+def asymmetric():
+    W = SYMMETRIC.copy()
+    W[0, 1] = 0.9
+    return W
+
+
+def with_value(value):
+    Y = X.copy()
+    Y[3, 1] = value
+    return Y
+
+
+FITS = {
+    "n_clusters zero": (GPOD(0), X, "n_clusters must be an integer of at least 1. Got 0; use"),
+    "n_clusters negative": (GPOD(-2), X, "n_clusters must be an integer .* Got -2"),
+    "n_clusters fraction": (GPOD(2.5), X, "n_clusters must be an integer .* Got 2.5"),
+    "n_clusters bool": (GPOD(True), X, "n_clusters must be an integer .* Got True"),
+    "n_clusters word": (GPOD("two"), X, "n_clusters must be .* Got 'two'"),
+    "n_clusters above n": (
+        GPOD(61),
+        X,
+        "n_clusters must be at most the number of rows, 60. Got 61; lower it or add data",
+    ),
+    "too few different rows": (
+        GPOD(3),
+        np.repeat(X[:2], 10, axis=0),
+        "n_clusters must be at most the number of different rows, 2. Got 3; lower it",
+    ),
+    "NaN": (GPOD(2), with_value(np.nan), "Input X contains NaN"),
+    "infinity": (GPOD(2), with_value(np.inf), "Input X contains infinity"),
+    "one-dimensional": (GPOD(2), X[:, 0], "Expected 2D array, got 1D array instead"),
+    "three-dimensional": (GPOD(2), np.ones((3, 3, 3)), "Found array with dim 3"),
+    "no rows": (GPOD(2), X[:0], r"Found array with 0 sample\(s\)"),
+    "no features": (GPOD(2), X[:, :0], r"0 feature\(s\)"),
+    "sparse": (GPOD(2), sparse.csr_array(X), "Sparse data was passed"),
+    "complex": (GPOD(2), X.astype(complex), "Complex data not supported"),
+    "words": (GPOD(2), np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
+    "a text column": (
+        GPOD(2),
+        pd.DataFrame({"a": [1.0, 2, 3], "town": ["x", "y", "z"]}),
+        r"X must hold numbers only. Got the non-numeric column\(s\) 'town'; drop or encode them",
+    ),
+    "a polars text column": (
+        GPOD(2),
+        pl.DataFrame({"a": [1.0, 2, 3], "town": ["x", "y", "z"]}),
+        "non-numeric column.* 'town'",
+    ),
+    "a date column": (
+        GPOD(2),
+        pd.DataFrame({"a": ["1", "2", "x"], "b": [1, 2, 3]}, dtype=object),
+        "non-numeric column.* 'a'",
+    ),
+    "cut": (GPOD(2, cut="mincut"), X, "cut must be 'ncut' or 'ratiocut'. Got 'mincut'; use cut="),
+    "extension": (
+        GPOD(2, extension="nystrom"),
+        X,
+        "extension must be 'consistent' or 'paper'. Got 'nystrom'; use extension='consistent'",
+    ),
+    "affinity word": (
+        GPOD(2, affinity="rbf"),
+        X,
+        "affinity must be one of 'auto', 'gaussian', 'precomputed', .* Got 'rbf'; use",
+    ),
+    "affinity class": (GPOD(2, affinity=Gaussian), X, "affinity must be one of .* Got <class"),
+    "affinity None": (GPOD(2, affinity=None), X, "affinity must be one of .* Got None"),
+    "n_init": (GPOD(2, n_init=0), X, "n_init must be an integer of at least 1. Got 0; use the"),
+    "n_jobs": (GPOD(2, n_jobs=0), X, "n_jobs must be a positive number .* Got 0; use None"),
+    "sigma zero": (
+        GPOD(2, affinity=Gaussian(0)),
+        X,
+        "sigma must be a positive number or one of 'auto', .* Got 0; use sigma='auto'",
+    ),
+    "sigma negative": (GPOD(2, affinity=Gaussian(-1.0)), X, "sigma must be .* Got -1.0"),
+    "sigma NaN": (GPOD(2, affinity=Gaussian(np.nan)), X, "sigma must be .* Got nan"),
+    "sigma infinite": (GPOD(2, affinity=Gaussian(np.inf)), X, "sigma must be .* Got inf"),
+    "sigma word": (GPOD(2, affinity=Gaussian("scott")), X, "sigma must be .* Got 'scott'"),
+    "sigma None": (GPOD(2, affinity=Gaussian(None)), X, "sigma must be .* Got None"),
+    "sigma without edges": (
+        GPOD(2, affinity=Gaussian(1e-9)),
+        X,
+        "affinity must connect the rows. Got a graph of 60 different rows without a single edge. "
+        r"Any sigma above [0-9.e-]+ connects them \(now 1e-09\)",
+    ),
+    "sigma complete": (
+        GPOD(2, affinity=Gaussian(1e9)),
+        X,
+        r"sigma must be small enough to tell rows apart. Got 1e\+09, .* lower it",
+    ),
+    "scale": (
+        GPOD(2, affinity=Gaussian("median", scale=0)),
+        X,
+        "scale must be a positive number. Got 0; leave it out",
+    ),
+    "n_neighbors": (
+        GPOD(2, affinity=Gaussian("local", n_neighbors=1)),
+        X,
+        "n_neighbors must be an integer of at least 2 .* Got 1; use the default",
+    ),
+    "matrix not square": (
+        GPOD(2, affinity="precomputed"),
+        np.ones((4, 3)),
+        r"X must be a square matrix .* Got shape \(4, 3\); pass the n x n matrix",
+    ),
+    "matrix asymmetric": (
+        GPOD(2, affinity="precomputed"),
+        asymmetric(),
+        r"X must be symmetric .* Got X\[0, 1\] = 0.9 and X\[1, 0\] = 0.367879; use \(X \+ X.T\)",
+    ),
+    "matrix negative": (
+        GPOD(2, affinity="precomputed"),
+        SYMMETRIC - 0.5,
+        r"X must hold non-negative affinities .* Got X\[0, 5\] = -0.493\d+; use a similarity",
+    ),
+    "matrix without edges": (
+        GPOD(2, affinity="precomputed"),
+        np.eye(5),
+        "affinity must connect the rows. .* Add affinities",
+    ),
+    "kernel negative": (
+        GPOD(2, affinity=lambda A, B: A @ B.T),
+        X,
+        "function must return finite, non-negative weights. Got values from -",
+    ),
+    "kernel shape": (
+        GPOD(2, affinity=lambda A, B: np.ones(3)),
+        X,
+        r"function must return an array of shape \(60, 60\) .* Got shape \(3,\)",
+    ),
+    "kernel asymmetric": (
+        GPOD(2, affinity=lambda A, B: np.exp(A[:, :1] - B[:, 0])),
+        X,
+        "function must be symmetric: .* Got values that differ by up to",
+    ),
+    "kernel no function": (GPOD(2, affinity=Kernel(3)), X, "function must be callable .* Got 3"),
+}
+
+
+@pytest.mark.parametrize(("estimator", "data", "message"), FITS.values(), ids=FITS.keys())
+def test_fit_says_what_is_wrong(estimator, data, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        estimator.fit(data)
+    assert not hasattr(estimator, "labels_")
+
+
+METHODS = ["predict", "transform", "score_samples", "score", "predict_batch"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_new_rows_are_checked(method):
+    call = getattr(GPOD(2).fit(X), method)
+    with pytest.raises(ValueError, match="X has 3 features, but GPOD is expecting 2 features"):
+        call(np.ones((5, 3)))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        call([[np.nan, 1.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"minimum of [12] is required by GPOD"):
+        call(np.empty((0, 2)))
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        call([1.0, 2.0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_before_fit(method):
+    with pytest.raises(NotFittedError, match="This GPOD instance is not fitted yet"):
+        getattr(GPOD(2), method)(X)
+
+
+def test_predict_batch_and_score_have_their_own():
+    model = GPOD(2).fit(X)
+    with pytest.raises(ValueError, match=r"init must be 'fitted' or 'random'. Got 'zeros'; use"):
+        model.predict_batch(X, init="zeros")
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        model.score(X[:1])
+
+
+def test_new_affinities_must_not_be_negative():
+    model = GPOD(2, affinity="precomputed").fit(SYMMETRIC)
+    with pytest.raises(ValueError, match=r"non-negative affinities .* Got X\[0, 0\] = -1"):
+        model.predict(-np.ones((1, 6)))
+
+
+def test_a_failed_fit_leaves_the_fitted_model_usable():
+    model = GPOD(2).fit(X)
+    before = model.predict(X)
+    model.set_params(n_clusters=100)
+    with pytest.raises(ValueError, match="n_clusters must be at most"):
+        model.fit(X)
+    assert (model.predict(X) == before).all()
