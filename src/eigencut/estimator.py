@@ -151,12 +151,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
             functions.report_lost_components()
         with stage("discretization"):
-            partition = self._discretize(pairs.vectors, graph.multiplicity, graph.vertex_of_row)
+            U = functions.eigenvectors()
+            partition = self._discretize(U, graph.multiplicity, graph.vertex_of_row)
 
         self.affinity_ = affinity
         self.n_components_found_ = n_components
         self.eigenvalues_ = pairs.values
-        self.embedding_ = pairs.vectors[graph.vertex_of_row]
+        self.embedding_ = U[graph.vertex_of_row]
         self.partition_ = partition
         self.rotation_ = partition.rotation
         self.labels_ = partition.labels

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut.affinity.base import Affinity, Array, Product
 from eigencut.components import GraphWarning
@@ -44,29 +45,44 @@ class Eigenfunctions:
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
         product = self.affinity.apply(X, self.pairs.vectors, n_jobs)
         average = product.values / product.degrees[:, np.newaxis]
-        factor = self._relative_denominator(product)
-        supported = np.min(factor, axis=1) > _SUPPORT
-        # Elsewhere the limit lambda = 0 holds, an average of nearby rows; but a training row is
-        # always itself.
-        values = np.where(supported[:, np.newaxis], average / np.maximum(factor, _SUPPORT), average)
+        values, supported = self._consistent_form(average, _log_degrees(product))
+        # A training row is always itself.
         doubtful = np.flatnonzero(~supported)
-        if len(doubtful):
-            vertex = self.affinity.locate(X[doubtful])
-            values[doubtful[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
+        vertex = self.affinity.locate(X[doubtful])
+        values[doubtful[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
         return values
 
+    def eigenvectors(self) -> Array:
+        """The eigenvectors as the consistent form gives them back at the training vertices.
+
+        They are those of the eigensolver up to its residual; this way ``transform`` of a training
+        row agrees with them to rounding, whatever the residual.
+        """
+        degrees = np.where(self.degrees > 0, self.degrees, 1.0)
+        average = self.pairs.products / degrees[:, np.newaxis]
+        values, supported = self._consistent_form(average, np.log(degrees))
+        supported &= self.degrees > 0
+        return np.where(supported[:, np.newaxis], values, self.pairs.vectors)
+
     def at_training_vertices(self) -> Array:
-        """The extension's value at the training rows: the eigenvectors themselves."""
-        return self.pairs.vectors
+        """This extension's value at the training vertices."""
+        return self.eigenvectors()
+
+    def _consistent_form(
+        self, average: Array, log_degrees: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
+
+        Elsewhere the limit lambda = 0 holds: the average of nearby rows itself.
+        """
+        denominator = 1 - self.cut.mass_per_degree(log_degrees)[:, np.newaxis] * self.pairs.values
+        supported = np.min(denominator, axis=1) > _SUPPORT
+        values = average / np.maximum(denominator, _SUPPORT)
+        return np.where(supported[:, np.newaxis], values, average), supported
 
     def log_degrees(self, X: Array, n_jobs: int | None = None) -> Array:
         """log d(x): how well the data support each row."""
         return _log_degrees(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0)), n_jobs))
-
-    def _relative_denominator(self, product: Product) -> Array:
-        """``1 - lambda_k m(x) / d(x)``, a column per k."""
-        mass_per_degree = self.cut.mass_per_degree(_log_degrees(product))
-        return 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
 
     def report_lost_components(self) -> None:
         """Warn where an eigenvalue is one that carries no cluster.
@@ -109,9 +125,7 @@ class Algorithm1(Eigenfunctions):
         return values * scale[:, np.newaxis]
 
     def at_training_vertices(self) -> Array:
-        degrees = self.degrees[:, np.newaxis]
-        mass = self.cut.mass(degrees)
-        return self._form((degrees - self.pairs.values * mass) * self.pairs.vectors, degrees)
+        return self._form(self.pairs.products, self.degrees[:, np.newaxis])
 
     def _form(self, products: Array, degrees: Array) -> Array:
         values = self.pairs.values

@@ -11,7 +11,7 @@ import numpy as np
 from eigencut.affinity.base import Affinity, Array, DistinctRows, Graph, Indices, Product
 from eigencut.parallel import for_each
 
-_TILE = 1024  # side of the square tiles in which the training graph is assembled
+_TILE = 512  # side of the square tiles in which the training graph is assembled
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time
 _TINY_DEGREE = 1e-280  # below it the weights have underflowed
