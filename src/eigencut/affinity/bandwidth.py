@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
 
 from eigencut.affinity.base import Array
+
+Bandwidth = float | str | Callable[[Array], Array]
 
 RULES = ("auto", "median", "neighbors", "local")
 
@@ -16,9 +19,9 @@ _LEAST_WIDTH = 0.1
 _MEDIAN_ROWS = 2000  # rows whose pairwise distances are enough to know the median
 
 
-def check_bandwidth(sigma: object) -> float | str:
-    """Return sigma as a float or as the name of a rule, or say what is wrong with it."""
-    if isinstance(sigma, str) and sigma in RULES:
+def check_bandwidth(sigma: object) -> Bandwidth:
+    """Return sigma as a float, a function or the name of a rule, or say what is wrong with it."""
+    if (isinstance(sigma, str) and sigma in RULES) or callable(sigma):
         return sigma
     is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
     if is_number and 0 < float(sigma) < math.inf:  # type: ignore[arg-type]

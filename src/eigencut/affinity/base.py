@@ -26,7 +26,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from eigencut.parallel import for_each
 
@@ -97,13 +97,16 @@ class Product:
 class Affinity(BaseEstimator, ABC):
     """Base class of affinities; see the module's docstring for the contract.
 
-    A fitted affinity has ``multiplicity_`` (rows per vertex) and ``n_rows_``.
+    A fitted affinity has ``multiplicity_`` (rows per vertex), ``n_rows_``, ``self_weights_``
+    (``W(x_i, x_i)`` of each vertex) and ``largest_weight_`` (C, the upper bound of W).
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
 
     multiplicity_: Array
     n_rows_: int
+    self_weights_: Array
+    largest_weight_: float
 
     @abstractmethod
     def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
@@ -124,6 +127,10 @@ class Affinity(BaseEstimator, ABC):
     @abstractmethod
     def connection_hint(self) -> str:
         """Say what would connect a graph that falls apart."""
+
+    def frozen(self) -> Affinity:
+        """An unfitted affinity with the same weight function, whatever it will be fitted on."""
+        return clone(self)
 
     def locate(self, X: Array) -> Indices:
         """The training vertex that each row of X is identical to, or -1."""

@@ -9,6 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from eigencut.affinity.bandwidth import (
+    Bandwidth,
     LocalWidth,
     NeighborDistances,
     check_bandwidth,
@@ -99,8 +100,8 @@ class Gaussian(VectorAffinity):
 
     Parameters
     ----------
-    sigma : float or {"auto", "median", "neighbors", "local"}, default="auto"
-        The bandwidth, or the rule that chooses it:
+    sigma : float, callable or {"auto", "median", "neighbors", "local"}, default="auto"
+        The bandwidth, a function ``sigma(X)`` that gives one to each row, or a rule:
 
         - ``"median"``: ``scale`` times the median distance between two rows;
         - ``"neighbors"``: ``scale`` times the mean distance from a row to its
@@ -134,13 +135,13 @@ class Gaussian(VectorAffinity):
     sigma_: float
 
     def __init__(
-        self, sigma: float | str = "auto", *, n_neighbors: int = 10, scale: float | None = None
+        self, sigma: Bandwidth = "auto", *, n_neighbors: int = 10, scale: float | None = None
     ) -> None:
         self.sigma = sigma
         self.n_neighbors = n_neighbors
         self.scale = scale
 
-    def _check_parameters(self) -> float | str:
+    def _check_parameters(self) -> Bandwidth:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 2:
             raise ValueError(
                 "n_neighbors must be an integer of at least 2 (a row is its own first neighbour). "
@@ -162,16 +163,19 @@ class Gaussian(VectorAffinity):
         coordinates = self._to_units(rows)
         self._local: LocalWidth | None = None
         factor = 1.0 if self.scale is None else self.scale
-        if sigma == "median":
+        if callable(sigma):
+            width = float(np.median(self._width_of(rows)))
+        elif sigma == "median":
             width = factor * median_distance(coordinates)
         elif sigma == "neighbors":
-            width = factor * NeighborDistances(coordinates, self.n_neighbors)(coordinates).mean()
+            distances = NeighborDistances(coordinates, self.n_neighbors)(coordinates)
+            width = factor * float(distances.mean())
         elif sigma in ("local", "auto"):
             factor = _LOCAL_SCALE if self.scale is None else self.scale
             self._local = LocalWidth(coordinates, self.n_neighbors, factor)
-            width = np.median(self._local.at_points)
+            width = float(np.median(self._local.at_points))
         else:
-            width = np.ldexp(sigma, -self._exponent)
+            width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, 1 / _FARTHEST, _FARTHEST))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
@@ -192,9 +196,7 @@ class Gaussian(VectorAffinity):
         return np.asarray(np.clip(coordinates, -_FARTHEST, _FARTHEST))
 
     def _prepare(self, X: Array) -> _Points:
-        coordinates = self._to_units(X)
-        width = np.full(len(X), self._width) if self._local is None else self._local(coordinates)
-        return _Points.of(coordinates, 1 / (math.sqrt(2) * width))
+        return _Points.of(self._to_units(X), 1 / (math.sqrt(2) * self._width_of(X)))
 
     def _weights(self, A: _Points, B: _Points) -> Array:
         weights = _exponents(A, B)
@@ -209,8 +211,27 @@ class Gaussian(VectorAffinity):
         exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
         return np.exp(exponents) @ weighted, largest[:, 0]
 
+    def _largest_weight(self, weights: Array) -> float:
+        return 1.0
+
+    def frozen(self) -> Gaussian:
+        return Gaussian(sigma=self.sigma_ if self._local is None else self.local_sigma)
+
+    def local_sigma(self, X: Array) -> Array:
+        """sigma(x) of each row of X."""
+        return np.asarray(np.ldexp(self._width_of(X), self._exponent))
+
+    def _width_of(self, X: Array) -> Array:
+        """sigma(x) in units."""
+        if callable(self.sigma):
+            given = np.ldexp(self.sigma(X), -self._exponent)
+            return np.asarray(np.clip(given, 1 / _FARTHEST, _FARTHEST))
+        if self._local is None:
+            return np.full(len(X), self._width)
+        return self._local(self._to_units(X))
+
     def connection_hint(self) -> str:
-        if self._local is not None:
+        if self._local is not None or callable(self.sigma):
             return "Raise n_neighbors or scale, or use a number for sigma."
         edge = longest_spanning_edge(self._training.coordinates)
         connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(_EPS))

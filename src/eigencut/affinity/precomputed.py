@@ -48,6 +48,8 @@ class Precomputed(Affinity):
         weights = X + X.T
         weights /= 2
         graph = Graph(weights, self.multiplicity_, np.arange(len(X)))
+        self.self_weights_ = weights.diagonal().copy()
+        self.largest_weight_ = float(weights.max())
         self._degrees = graph.degrees
         return graph
 

@@ -68,7 +68,14 @@ class VectorAffinity(Affinity):
         self._vertex_at: dict[bytes, int] | None = None
         self._fit_rows(distinct.rows)
         self._training = self._prepare(distinct.rows)
-        return Graph(self._assemble(n_jobs), distinct.multiplicity, distinct.vertex_of_row)
+        graph = Graph(self._assemble(n_jobs), distinct.multiplicity, distinct.vertex_of_row)
+        self.self_weights_ = graph.weights.diagonal().copy()
+        self.largest_weight_ = self._largest_weight(graph.weights)
+        return graph
+
+    def _largest_weight(self, weights: Array) -> float:
+        """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
+        return float(weights.max())
 
     def _assemble(self, n_jobs: int | None) -> Array:
         """The training weights; each pair of tiles is computed once and mirrored."""
