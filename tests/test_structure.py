@@ -25,8 +25,11 @@ HEIGHT = {
     "discretization": 3,
     "risk": 3,
     "validation": 3,
-    "estimator": 4,
-    "__init__": 5,
+    "spectrum": 4,
+    "criteria": 4,
+    "estimator": 5,
+    "selection": 6,
+    "__init__": 7,
 }
 
 

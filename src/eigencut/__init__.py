@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from eigencut.components import GraphWarning
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
+    from eigencut.selection import select
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
 # a second, and imports pandas where that is installed.
@@ -26,6 +27,7 @@ _HOME = {
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
     "pod": "eigencut.discretization",
+    "select": "eigencut.selection",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Precomputed",
     "__version__",
     "pod",
+    "select",
 ]
 
 

@@ -26,6 +26,7 @@ from eigencut.components import (
     connected_components,
     report_components,
 )
+from eigencut.criteria import Task, check_candidates, choose_by_default, evaluate
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.eigenpairs import eigenpairs
@@ -33,7 +34,9 @@ from eigencut.extension import Eigenfunctions, extend
 from eigencut.parallel import blas_threads
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
-from eigencut.validation import check_choice, check_count, check_rows
+from eigencut.validation import check_choice, check_count, check_n_clusters, check_rows
+
+_CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 
 
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -44,8 +47,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        K, the number of clusters.
+    n_clusters : int or "auto", default=8
+        K, the number of clusters. "auto" chooses it between 2 and 10 without labels (see
+        ``eigencut.select``), and with ``affinity="auto"`` the bandwidth rule too.
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
@@ -57,6 +61,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         the consistent form gives back the eigenvectors at the training rows.
     n_init : int, default=10
         Starts of the discretization.
+    outliers : {"keep", "label"}, default="keep"
+        Whether ``predict`` gives new rows without support their label all the same, or -1.
+    outlier_quantile : float, default=0.01
+        Rows count as such if their support (``score_samples``) is below this quantile of the
+        training rows' support.
     random_state : int, RandomState or None, default=None
         Of those starts. None means 0: fits are reproducible unless asked otherwise.
     n_jobs : int or None, default=None
@@ -66,6 +75,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     Attributes
     ----------
+    n_clusters_ : int
+        K, as given or chosen.
     labels_ : array of shape (n_samples,)
         Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first).
     embedding_ : array of shape (n_samples, K)
@@ -97,12 +108,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         cut: str = "ncut",
         affinity: Any = "auto",
         extension: str = "consistent",
         n_init: int = 10,
+        outliers: str = "keep",
+        outlier_quantile: float = 0.01,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -112,6 +125,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.affinity = affinity
         self.extension = extension
         self.n_init = n_init
+        self.outliers = outliers
+        self.outlier_quantile = outlier_quantile
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -129,23 +144,21 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         self._check_parameters()
         X = check_rows(self, X, reset=True)
-        self._check_n_clusters(len(X), "rows")
         stage = Progress(self.verbose).stage
         cut = CUTS[self.cut]
-        affinity: Affinity = clone(named_affinity(self.affinity))
-
+        with stage("choices"):
+            n_clusters, affinity = self._choose(X)
+            check_n_clusters(n_clusters, len(X), "rows")
         with stage(f"graph of {len(X)} rows"):
             graph = affinity.fit_graph(X, self.n_jobs)
-            self._check_n_clusters(graph.n_vertices, "different rows")
+            check_n_clusters(n_clusters, graph.n_vertices, "different rows")
             degrees = graph.degrees
         with stage("connected components"):
             components = connected_components(graph)
-            report_components(components, graph, affinity, self.n_clusters)
-            groups = attach_crumbs(components, affinity, self.n_clusters)
-        with stage(f"{self.n_clusters} eigenpairs"):
-            pairs = eigenpairs(
-                graph, cut.mass(degrees), self.n_clusters, groups, n_jobs=self.n_jobs
-            )
+            report_components(components, graph, affinity, n_clusters)
+            groups = attach_crumbs(components, affinity, n_clusters)
+        with stage(f"{n_clusters} eigenpairs"):
+            pairs = eigenpairs(graph, cut.mass(degrees), n_clusters, groups, n_jobs=self.n_jobs)
         with stage("extension"):
             n_components = int(components.max()) + 1
             functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
@@ -154,6 +167,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             U = functions.eigenvectors()
             partition = self._discretize(U, graph.multiplicity, graph.vertex_of_row)
 
+        self.n_clusters_ = n_clusters
         self.affinity_ = affinity
         self.n_components_found_ = n_components
         self.eigenvalues_ = pairs.values
@@ -161,12 +175,30 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.partition_ = partition
         self.rotation_ = partition.rotation
         self.labels_ = partition.labels
-        self._n_features_out = self.n_clusters
+        self._n_features_out = n_clusters
+        support = np.log(np.maximum(degrees, np.finfo(np.float64).tiny))[graph.vertex_of_row]
+        self._least_support = float(np.quantile(support, self.outlier_quantile))
         self._eigenfunctions: Eigenfunctions = functions
         self._rotation_of_extension = align(
             functions.at_training_vertices()[graph.vertex_of_row], partition, self.embedding_
         )
         return self
+
+    def _choose(self, X: Array) -> tuple[int, Affinity]:
+        """The number of clusters and the affinity: as given, or chosen where "auto" is asked."""
+        affinity: Affinity = clone(named_affinity(self.affinity))
+        if self.n_clusters != "auto":
+            return int(self.n_clusters), affinity
+        if len(X) > _CHOICE_ROWS:
+            some = np.sort(np.random.default_rng(0).choice(len(X), _CHOICE_ROWS, replace=False))
+            X = X[np.ix_(some, some)] if affinity.pairwise else X[some]
+        candidates = check_candidates(range(2, 11), len(np.unique(X, axis=0)))
+        if isinstance(self.affinity, str) and self.affinity == "auto":
+            _, best = choose_by_default(X, candidates, n_jobs=self.n_jobs)
+        else:
+            task = Task(X, affinity, candidates, seed=0, n_jobs=self.n_jobs)
+            _, best = evaluate("conductance", task)
+        return best.n_clusters, clone(best.affinity)
 
     def _discretize(self, U: Array, multiplicity: Array, vertex_of_row: Indices) -> Partition:
         """POD on the vertices, expanded to rows."""
@@ -181,9 +213,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 sample_order=first_row,
             )
         n_found = len(np.unique(partition.labels))
-        if n_found < self.n_clusters:
+        if n_found < U.shape[1]:
             warnings.warn(
-                f"Only {n_found} of n_clusters={self.n_clusters} clusters are non-empty: the rows "
+                f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
                 "do not fall into more. Lower n_clusters, or try another sigma.",
                 GraphWarning,
                 stacklevel=3,
@@ -202,9 +234,39 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Returns
         -------
         labels : array of shape (n_samples,)
-            The same numbers as in ``labels_``.
+            The same numbers as in ``labels_``; -1 for rows without support if
+            ``outliers="label"``.
         """
-        return assign(normalize_rows(self._extended(X)) @ self._rotation_of_extension)
+        scores, support = self._scores(X)
+        labels = assign(scores)
+        if self.outliers == "label":
+            labels[support < self._least_support] = -1
+        return labels
+
+    def predict_margin(self, X: ArrayLike) -> Array:
+        """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
+
+        The rotated row of unit length has a coordinate per cluster; the margin is the difference of
+        the largest and the second largest, negative ones counting as 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        margins : array of shape (n_samples,)
+        """
+        scores, _ = self._scores(X)
+        ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
+        return ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
+
+    def _scores(self, X: ArrayLike) -> tuple[Array, Array]:
+        """The coordinate of each row along each cluster, and its support."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        U, support = self._eigenfunctions.with_support(rows, self.n_jobs)
+        return normalize_rows(U) @ self._rotation_of_extension, support
 
     def transform(self, X: ArrayLike) -> Array:
         """The eigenfunctions at each row, an array of shape (n_samples, K)."""
@@ -266,7 +328,15 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     # ------------------------------------------------------------ parameters
 
     def _check_parameters(self) -> None:
-        check_count("n_clusters", self.n_clusters, "use the number of clusters you expect")
+        if self.n_clusters != "auto":
+            remedy = "use the number of clusters you expect, or 'auto'"
+            check_count("n_clusters", self.n_clusters, remedy)
+        check_choice("outliers", self.outliers, ("keep", "label"))
+        if not 0 <= self.outlier_quantile < 1:
+            raise ValueError(
+                "outlier_quantile must be at least 0 and below 1. "
+                f"Got {self.outlier_quantile!r}; use the default of 0.01."
+            )
         check_count("n_init", self.n_init, "use the default of 10")
         check_choice("cut", self.cut, tuple(CUTS))
         check_choice("extension", self.extension, ("consistent", "paper"))
@@ -278,12 +348,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 f"Got {self.n_jobs!r}; use None for all cores."
             )
 
-    def _check_n_clusters(self, available: int, what: str) -> None:
-        if self.n_clusters > available:
-            raise ValueError(
-                f"n_clusters must be at most the number of {what}, {available}. "
-                f"Got {self.n_clusters}; lower it or add data."
-            )
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""
+        of_affinity = any(name.startswith("affinity__") for name in params)
+        if of_affinity and isinstance(params.get("affinity", self.affinity), str):
+            params["affinity"] = named_affinity(params.get("affinity", self.affinity))
+        return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

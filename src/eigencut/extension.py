@@ -43,9 +43,18 @@ class Eigenfunctions:
     degrees: Array  # of the training vertices
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
+        """``u_k(x)`` for each row x of X, a column per k."""
+        return self.with_support(X, n_jobs)[0]
+
+    def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """``u_k(x)``, and the support log d(x) of each row."""
         product = self.affinity.apply(X, self.pairs.vectors, n_jobs)
+        log_degrees = _log_degrees(product)
+        return self._from_product(product, log_degrees, X), log_degrees
+
+    def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
         average = product.values / product.degrees[:, np.newaxis]
-        values, supported = self._consistent_form(average, _log_degrees(product))
+        values, supported = self._consistent_form(average, log_degrees)
         # A training row is always itself.
         doubtful = np.flatnonzero(~supported)
         vertex = self.affinity.locate(X[doubtful])
@@ -117,8 +126,7 @@ class Algorithm1(Eigenfunctions):
     does not give back the eigenvectors at training rows.
     """
 
-    def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
-        product = self.affinity.apply(X, self.pairs.vectors, n_jobs)
+    def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
         scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
         values = self._form(product.values, product.degrees[:, np.newaxis])

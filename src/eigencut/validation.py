@@ -19,6 +19,15 @@ def check_count(name: str, value: object, remedy: str) -> None:
         raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; {remedy}.")
 
 
+def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
+    """Not more clusters than there is something to cluster."""
+    if n_clusters > available:
+        raise ValueError(
+            f"n_clusters must be at most the number of {what}, {available}. "
+            f"Got {n_clusters}; lower it or add data."
+        )
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """One of a few words."""
     if not (isinstance(value, str) and value in choices):

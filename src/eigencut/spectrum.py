@@ -1,0 +1,71 @@
+"""One eigendecomposition, every number of clusters: what choosing K needs of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from eigencut.affinity.base import Affinity, Array, Graph, Indices
+from eigencut.components import attach_crumbs, connected_components
+from eigencut.cut import Cut
+from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.eigenpairs import EigenPairs, eigenpairs
+from eigencut.extension import Eigenfunctions
+from eigencut.parallel import blas_threads
+
+_STARTS = 6  # of POD, for each K
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The smallest eigenpairs of a graph, cut into any number of clusters up to ``n_pairs``."""
+
+    affinity: Affinity
+    cut: Cut
+    graph: Graph
+    components: Indices
+    pairs: EigenPairs
+    _partitions: dict[int, Partition] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int, n_jobs: int | None = None
+    ) -> Spectrum:
+        """Fit the affinity on the rows of X and solve the relaxed cut."""
+        graph = affinity.fit_graph(X, n_jobs)
+        components = connected_components(graph)
+        groups = attach_crumbs(components, affinity, n_pairs)
+        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_jobs=n_jobs)
+        return cls(affinity, cut, graph, components, pairs)
+
+    def pairs_of(self, n_clusters: int) -> EigenPairs:
+        """The first K pairs; with more components than that, those of the K groups of them."""
+        if self.components.max() >= n_clusters:
+            groups = attach_crumbs(self.components, self.affinity, n_clusters)
+            return eigenpairs(self.graph, self.cut.mass(self.graph.degrees), n_clusters, groups)
+        first = slice(None, n_clusters)
+        return replace(
+            self.pairs,
+            values=self.pairs.values[first],
+            vectors=self.pairs.vectors[:, first],
+            products=self.pairs.products[:, first],
+        )
+
+    def partition(self, n_clusters: int) -> Partition:
+        """The clusters of the vertices."""
+        if n_clusters not in self._partitions:
+            U = self.pairs_of(n_clusters).vectors
+            with blas_threads(1):
+                found = pod(U, n_init=_STARTS, sample_weight=self.graph.multiplicity)
+            self._partitions[n_clusters] = found
+        return self._partitions[n_clusters]
+
+    def predict(self, X: Array, n_clusters: int, n_jobs: int | None = None) -> Indices:
+        """The clusters of new rows."""
+        functions = self.functions(n_clusters)
+        rows = normalize_rows(functions(X, n_jobs))
+        return assign(rows @ self.partition(n_clusters).rotation)
+
+    def functions(self, n_clusters: int) -> Eigenfunctions:
+        """The first K eigenfunctions."""
+        pairs = self.pairs_of(n_clusters)
+        return Eigenfunctions(self.affinity, self.cut, pairs, self.graph.degrees)
