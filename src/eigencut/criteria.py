@@ -25,7 +25,7 @@ _CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across 
 _GAP_FLOOR = 1e-4  # eigenvalues below are as good as zero to the eigengap
 _LEAST_ROWS, _LEAST_SHARE = 10, 0.03  # a cluster smaller than both is an outlier, not a cluster
 _NO_CLUSTER = -9.0  # score of a K that makes such clusters
-_CLEAR = 0.3  # conductance score from which the default affinity is believed
+_CLEAR = 0.45  # conductance score from which the default affinity is believed
 _STABLE = 0.95  # agreement from which a clustering counts as stable
 _REPEATS = 8  # pairs of halves, null samples
 

@@ -1,10 +1,217 @@
-"""Errors of a relaxed cut: the value of its objective on given rows."""
+"""Errors of a relaxed cut: the value of its objective on given rows, and the discretization gap."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity.base import Affinity, Array
+from eigencut.discretization import assign, normalize_rows
+from eigencut.risk.plain import to_plain
+from eigencut.validation import check_choice, check_rows
+
+_FEWEST_ROWS = 3  # a spread of the projections needs as many
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """An estimate of the population error F.
+
+    Attributes
+    ----------
+    value : float
+        F, summed over the functions.
+    standard_error : float
+        Of ``value``, from the spread over the rows.
+    per_function : array of shape (K,)
+        The summands of ``value``.
+    n_rows : int
+        Held-out rows it rests on.
+    """
+
+    value: float
+    standard_error: float
+    per_function: Array
+    n_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain Python, ready for JSON."""
+        return dict(to_plain(self))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The discretization gap: how far the continuous solution is from indicators of clusters.
+
+    Attributes
+    ----------
+    per_cluster : array of shape (K,)
+        ``||udd_k - ucheck_k||_2`` of every cluster.
+    total : float
+        Their sum, the paper's epsilon.
+    n_rows : int
+        Rows it was measured on.
+    """
+
+    per_cluster: Array
+    total: float
+    n_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain Python, ready for JSON."""
+        return dict(to_plain(self))
+
+
+def empirical_error(model: Any, normalization: str = "population") -> float:
+    """The empirical error F-hat of the relaxed cut on its own training rows (Eq. 3).
+
+        F-hat(U) = 1 / (2 n (n - 1)) sum_k sum_{i != j} W_ij (u_ki - u_kj)^2
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    normalization : {"population", "paper"}, default="population"
+        - "population": functions of unit norm on the training rows (the vectors times sqrt(n)) and
+          weights W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the
+          population error; this is the reading under which the paper's "F-hat equals the sum of the
+          eigenvalues" holds in the limit.
+        - "paper": Eq. 3 to the letter, unit vectors and weights with 1/n. Then
+          ``F-hat = sum(lambda) / (n (n - 1))``.
+
+    Notes
+    -----
+    Nothing is computed anew from the data: the fit kept ``W C U``, and
+    ``sum_i c_i u_i (d_i u_i - (W C u)_i)`` is half the sum over all pairs of rows (c_i rows at
+    vertex i; pairs at the same place contribute nothing).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = GPOD(n_clusters=2).fit(X)
+    >>> bool(np.isclose(empirical_error(model), 50 / 49 * model.eigenvalues_.sum()))
+    True
+    """
+    check_is_fitted(model)
+    check_choice("normalization", normalization, ("population", "paper"))
+    n = model.affinity_.n_rows_
+    if n < 2:
+        raise ValueError(
+            f"model must be fitted on at least 2 rows, for an error is a mean over pairs. Got {n}; "
+            "fit it on more."
+        )
+    functions = model._eigenfunctions
+    U, WCU = functions.pairs.vectors, functions.pairs.products
+    inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
+    half_sum = max(float((model.affinity_.multiplicity_ @ inner).sum()), 0.0)
+    paper = half_sum / (n * (n - 1))
+    return {"paper": paper, "population": paper * n**2}[normalization]
+
+
+def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
+    """The population error F of the extended eigenfunctions, estimated on held-out rows.
+
+        F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2
+
+    (the display before Eq. 11), by the U-statistic over all pairs of rows of X
+
+        1 / (m (m - 1)) sum_{i != j} h(x_i, x_j),   h(x, y) = 1/2 W(x, y) sum_k (u_k(x) - u_k(y))^2,
+
+    in the population normalization: functions of unit norm on the training rows. It has no bias if
+    the rows of X played no part in the fit. The standard error is that of the Hajek projection,
+    ``2 std(h1) / sqrt(m)`` with ``h1(x_i)`` the mean of h over the pairs of x_i.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    X : array-like of shape (m, n_features), m >= 3
+        Held-out rows. Blockwise: no m x m array is held.
+
+    Returns
+    -------
+    ErrorEstimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> X = np.random.default_rng(0).normal(size=(90, 2))
+    >>> model = GPOD(n_clusters=2).fit(X[:50])
+    >>> estimate = population_error(model, X[50:])
+    >>> bool(np.isclose(estimate.value, -2 * model.score(X[50:]))), estimate.n_rows
+    (True, 40)
+    """
+    check_is_fitted(model)
+    rows = check_rows(model, X, reset=False)
+    m = len(rows)
+    if m < _FEWEST_ROWS:
+        raise ValueError(
+            f"X must have at least {_FEWEST_ROWS} rows to estimate an error and its standard "
+            f"error. Got {m}; hold out more rows."
+        )
+    F = functions_at(model, rows)
+    K = F.shape[1]
+    products = model.affinity_.within(rows, np.column_stack([np.ones(m), F, F**2]), model.n_jobs)
+    degrees, WF, WF2 = products[:, :1], products[:, 1 : K + 1], products[:, K + 1 :]
+    # 1/2 sum_j W_ij (f_i - f_j)^2; j = i contributes nothing. Rounding must not make it negative.
+    projections = np.maximum(degrees * F**2 - 2 * F * WF + WF2, 0.0) / (2 * (m - 1))
+    per_function = projections.mean(axis=0)
+    spread = float(projections.sum(axis=1).std(ddof=1))
+    return ErrorEstimate(float(per_function.sum()), 2 * spread / math.sqrt(m), per_function, m)
+
+
+def functions_at(model: Any, X: Array) -> Array:
+    """The eigenfunctions at rows X in population normalization: unit norm on the training rows."""
+    values = model._eigenfunctions(X, model.n_jobs)
+    return np.asarray(math.sqrt(model.affinity_.n_rows_) * values)
+
+
+def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
+    """The fundamental quantity of Theorems 2 and 4, which POD makes small.
+
+        epsilon = sum_k ||udd_k - ucheck_k||_2
+
+    with udd the indicators of the clusters and ucheck the eigenfunctions as Algorithms 1 and 2
+    discretize them: rows of unit length (line 8), rotated. Norms are root mean squares over rows.
+    Since neither kind of function has a norm above 1, the proof of Theorem 2 applies to them.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    X : array-like of shape (m, n_features), optional
+        Rows to measure it on. Default: the training rows, where n times the sum of the squares is
+        the square of the last entry of ``partition_.gap_history``.
+
+    Returns
+    -------
+    Gap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, np.newaxis]
+    >>> discretization_gap(GPOD(n_clusters=2).fit(X)).total < 0.01
+    True
+    """
+    check_is_fitted(model)
+    if X is None:
+        scores = normalize_rows(model.embedding_) @ model.rotation_
+        labels = model.labels_
+    else:
+        values = model._eigenfunctions(check_rows(model, X, reset=False), model.n_jobs)
+        scores = normalize_rows(values) @ model._rotation_of_extension
+        # Not predict(): a row that it leaves out still has a place in the population.
+        labels = assign(scores)
+    one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
+    per_cluster = np.sqrt(np.mean((one_hot - scores) ** 2, axis=0))
+    return Gap(per_cluster, float(per_cluster.sum()), len(scores))
 
 
 def dirichlet_error(affinity: Affinity, X: Array, F: Array, n_jobs: int | None = None) -> Array:

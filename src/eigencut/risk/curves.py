@@ -1,0 +1,338 @@
+"""The learning curve: excess risk against the number of rows, next to the rate of the theory."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.affinity.base import Array, Indices
+from eigencut.components import GraphWarning
+from eigencut.cut import CUTS
+from eigencut.risk.checks import check_fraction
+from eigencut.risk.plain import to_plain
+from eigencut.validation import check_count
+
+_N_SIZES = 6
+_SMALLEST = 50  # rows below which a sample says little about a rate
+_PER_CLUSTER = 10  # rows that each cluster should have in the smallest sample
+_LARGEST_SHARE = 4  # the largest default sample has one row in so many
+_ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
+_RATE = -0.5  # of Theorems 1 and 3
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_sizes,)
+        Rows of the samples.
+    excess : array of shape (n_sizes, n_repeats)
+        ``F(fit on a sample) - F(best)`` on the population of all rows.
+    risk_of_all : float
+        ``F(best)``: the sum of the eigenvalues of the fit on all rows.
+    slope, intercept : float
+        ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
+    slope_interval : tuple of float
+        Confidence interval of the slope (Student's t).
+    confidence : float
+        Of that interval.
+    n_rows : int
+        All rows.
+    """
+
+    sizes: Indices
+    excess: Array
+    risk_of_all: float
+    slope: float
+    slope_interval: tuple[float, float]
+    intercept: float
+    confidence: float
+    n_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the sentence as plain Python, ready for JSON."""
+        return {**to_plain(self), "sentence": self.sentence}
+
+    def excess_at(self, n: float) -> float:
+        """The excess risk at n rows, by the fitted line."""
+        return math.exp(self.intercept + self.slope * math.log(n))
+
+    @property
+    def sentence(self) -> str:
+        """What more data would bring."""
+        if math.isnan(self.slope):
+            return (
+                "Samples of these sizes already reach the risk of all rows; more data would not "
+                "lower it measurably."
+            )
+        if self.slope_interval[1] >= 0:
+            return (
+                "The excess risk does not fall reliably with the number of rows at these sizes; "
+                "use larger sizes or more repeats to say what more data would bring."
+            )
+        now = self.excess_at(self.n_rows)
+        gain = now - self.excess_at(2 * self.n_rows)
+        share = gain / (self.risk_of_all + now)
+        return (
+            f"Doubling the data would lower the risk by about {gain:.2g} ({100 * share:.2g} % of "
+            f"it), by the fitted line at {self.n_rows} rows."
+        )
+
+    def __str__(self) -> str:
+        low, high = self.slope_interval
+        lines = [
+            f"Learning curve on {self.n_rows} rows; the risk of all of them is "
+            f"{self.risk_of_all:.4g}",
+            "",
+            f"{'rows':>8}  {'excess risk':>12}  {'± std':>10}",
+        ]
+        for n, row in zip(self.sizes, self.excess, strict=True):
+            lines.append(f"{n:8d}  {row.mean():12.4g}  {row.std():10.2g}")
+        lines += [
+            "",
+            f"log-log slope {self.slope:.2f} ({self.confidence:.0%} interval {low:.2f} to "
+            f"{high:.2f}); the bounds of the theory fall with slope {_RATE}",
+            self.sentence,
+        ]
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, its line and the rate of the theory; returns the axes."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots()
+        n = np.repeat(self.sizes, self.excess.shape[1])
+        positive = self.excess.ravel() > _ROUNDING
+        ax.loglog(n[positive], self.excess.ravel()[positive], "o", ms=4, alpha=0.4, label="fits")
+        if math.isfinite(self.slope):
+            ends = np.array([self.sizes.min(), self.sizes.max()], dtype=np.float64)
+            line = np.array([self.excess_at(end) for end in ends])
+            low, high = self.slope_interval
+            label = f"measured slope {self.slope:.2f} ({low:.2f} to {high:.2f})"
+            ax.loglog(ends, line, "-", label=label)
+            ax.loglog(ends, line[0] * (ends / ends[0]) ** _RATE, "--", label="slope -1/2 (bounds)")
+        ax.set_xlabel("rows n")
+        ax.set_ylabel("excess risk")
+        ax.legend()
+        return ax
+
+
+def learning_curve(
+    estimator: Any,
+    X: ArrayLike,
+    sizes: Sequence[int] | None = None,
+    *,
+    n_repeats: int = 8,
+    random_state: Any = 0,
+    confidence: float = 0.95,
+) -> LearningCurve:
+    """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
+
+    The empirical measure rho_N of all N rows of X takes the place of the population: its best
+    functions are known (the fit on all rows), and so is F, exactly. Samples are drawn from it
+    independently, with replacement, so Theorems 1 and 3 apply with rho_N for rho. The weight
+    function is the one of the fit on all rows, frozen, for the theory compares fits with one
+    weight function. See ``excess_risk`` for what is measured.
+
+    Parameters
+    ----------
+    estimator : GPOD
+        Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form.
+    X : array-like of shape (N, n_features)
+    sizes : sequence of int, optional
+        Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
+        is more) to N / 4.
+    n_repeats : int, default=8
+        Samples of each size.
+    random_state : int, RandomState or None, default=0
+        Of the samples. None means 0.
+    confidence : float, default=0.95
+        Of the slope's interval.
+
+    Returns
+    -------
+    LearningCurve
+
+    Notes
+    -----
+    A measured slope is often near -1: the theory's -1/2 bounds the risk from above, while close to
+    the optimum the excess is quadratic in the error of the functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
+    >>> bool((curve.excess >= -1e-12).all()), curve.slope < -0.35
+    (True, True)
+    """
+    check_count("n_repeats", n_repeats, "use the default of 8")
+    confidence = check_fraction("confidence", confidence, 0.95)
+    rng = check_random_state(0 if random_state is None else random_state)
+    reference = clone(estimator).fit(X)
+    _refuse_precomputed(reference)
+    n_rows, K = reference.affinity_.n_rows_, len(reference.eigenvalues_)
+    chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
+    if len(chosen) * n_repeats < 3:
+        raise ValueError(
+            "sizes and n_repeats must give at least 3 points to fit a line. Got "
+            f"{len(chosen)} sizes and n_repeats={n_repeats}; raise n_repeats."
+        )
+    sampled = clone(estimator).set_params(
+        affinity=reference.affinity_.frozen(), extension="consistent", n_init=1, verbose=False
+    )
+    population = reference.affinity_
+    vertices = np.repeat(np.arange(len(population.rows_)), population.multiplicity_.astype(int))
+    excess = np.empty((len(chosen), n_repeats))
+    for i, n in enumerate(chosen):
+        draws = (vertices[rng.randint(n_rows, size=n)] for _ in range(n_repeats))
+        excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
+    slope, interval, intercept = _line(chosen, excess, confidence)
+    return LearningCurve(
+        sizes=chosen,
+        excess=excess,
+        risk_of_all=float(reference.eigenvalues_.sum()),
+        slope=slope,
+        slope_interval=interval,
+        intercept=intercept,
+        confidence=confidence,
+        n_rows=n_rows,
+    )
+
+
+def excess_risk(reference: Any, model: Any) -> float:
+    """``F(model) - F(reference)`` on the training rows of the reference, taken as the population.
+
+    The functions of the model are first made orthonormal on that population, as the constraint of
+    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7). They are orthonormal on the
+    model's own rows only; elsewhere their norm differs a little, and shrinking functions shrinks
+    F: without this step a model could seem better than the best. F does not depend on which
+    orthonormal basis of their span is taken, and by Ky Fan's theorem
+
+        F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
+
+    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` of the reference's graph.
+
+    Parameters
+    ----------
+    reference, model : fitted GPOD
+        With the same cut, number of clusters and weight function; see ``Affinity.frozen``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> reference = model.fit(X)
+    >>> abs(excess_risk(reference, reference)) < 1e-12
+    True
+    """
+    check_is_fitted(reference)
+    check_is_fitted(model)
+    _refuse_precomputed(reference)
+    for name in ("cut", "n_clusters"):
+        if getattr(model, name) != getattr(reference, name):
+            raise ValueError(
+                f"model must have the {name} of the reference, {getattr(reference, name)!r}. "
+                f"Got {getattr(model, name)!r}; fit both alike."
+            )
+    return float(_excess(reference, [model])[0])
+
+
+def _excess(reference: Any, models: Iterable[Any]) -> Array:
+    """Excess risk of several models, in one product with the weights of the population."""
+    affinity, functions = reference.affinity_, reference._eigenfunctions
+    count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
+    root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
+    # A QR decomposition makes functions orthonormal without squaring their condition number.
+    bases = [
+        np.linalg.qr(root * model._eigenfunctions(affinity.rows_, model.n_jobs))[0] / root
+        for model in models
+    ]
+    V = np.column_stack(bases)
+    WCV = affinity.within(affinity.rows_, count * V, reference.n_jobs) / affinity.n_rows_
+    per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
+    risks = per_function.reshape(len(bases), -1).sum(axis=1)
+    return np.asarray(risks - reference.eigenvalues_.sum())
+
+
+def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterable[Any]:
+    for draw in draws:
+        n_distinct = len(np.unique(draw))
+        if n_distinct < n_clusters:
+            raise ValueError(
+                f"sizes must be large enough for samples with n_clusters={n_clusters} different "
+                f"rows. Got a sample of {len(draw)} rows with {n_distinct} different ones; use "
+                "larger sizes."
+            )
+        with warnings.catch_warnings():
+            # What is odd about the graph of a sample is what the curve measures.
+            warnings.simplefilter("ignore", GraphWarning)
+            yield clone(sampled).fit(rows[draw])
+
+
+def _refuse_precomputed(reference: Any) -> None:
+    if not hasattr(reference.affinity_, "rows_"):
+        raise ValueError(
+            "estimator must compute affinities from rows of features, for samples of rows to have "
+            f"a weight function. Got affinity={reference.affinity!r}; use affinity='gaussian' or "
+            "a function k(A, B)."
+        )
+
+
+def _default_sizes(n_rows: int, n_clusters: int) -> Indices:
+    smallest, largest = max(_SMALLEST, _PER_CLUSTER * n_clusters), n_rows // _LARGEST_SHARE
+    if largest < 2 * smallest:
+        raise ValueError(
+            f"X must have at least {2 * _LARGEST_SHARE * smallest} rows for the default sizes with "
+            f"n_clusters={n_clusters}. Got {n_rows}; add rows, or pass smaller sizes."
+        )
+    return np.unique(np.geomspace(smallest, largest, _N_SIZES).round().astype(np.intp))
+
+
+def _check_sizes(sizes: Sequence[int], n_rows: int, n_clusters: int) -> Indices:
+    given = np.asarray(sizes)
+    is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(np.unique(given)) >= 2
+    if not is_list or given.min() <= n_clusters or given.max() > n_rows:
+        raise ValueError(
+            "sizes must hold at least two different integers, each above "
+            f"n_clusters={n_clusters} and at most the number of rows, {n_rows}. Got {sizes!r}; "
+            "leave it out for the default."
+        )
+    return np.unique(given).astype(np.intp)
+
+
+def _line(
+    sizes: Indices, excess: Array, confidence: float
+) -> tuple[float, tuple[float, float], float]:
+    """Slope, its interval and intercept of log excess on log n; NaN if there is no excess."""
+    from scipy.special import stdtrit
+
+    positive = excess > _ROUNDING
+    x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
+    y = np.log(excess[positive])
+    if len(x) < 3 or np.ptp(x) == 0:
+        return math.nan, (math.nan, math.nan), math.nan
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred))
+    intercept = float(y.mean() - slope * x.mean())
+    residuals = y - intercept - slope * x
+    freedom = len(x) - 2
+    error = math.sqrt(float(residuals @ residuals) / freedom / float(centred @ centred))
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    return slope, (slope - reach, slope + reach), intercept
