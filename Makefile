@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types bench format clean
+.PHONY: run test test-oldest lint types bench format clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -18,6 +18,12 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+test-oldest:                     ## the same tests on the oldest versions that are supported
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install \
+	    --constraint constraints-oldest.txt --editable . 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
 
 bench: $(VENV)/installed-dev     ## side-by-side measurements against named peers
 	$(BIN)/python benchmarks/fit_exact.py
@@ -34,4 +40,4 @@ $(VENV)/installed-%: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
