@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
+    from eigencut import risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Precomputed
     from eigencut.components import GraphWarning
     from eigencut.discretization import Partition, pod
@@ -40,11 +41,14 @@ __all__ = [
     "Precomputed",
     "__version__",
     "pod",
+    "risk",
     "select",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name == "risk":
+        return import_module("eigencut.risk")
     if name not in _HOME:
         raise AttributeError(f"module 'eigencut' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

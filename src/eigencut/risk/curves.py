@@ -14,12 +14,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut.affinity import Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
+from eigencut.affinity.vectors import VectorAffinity
 from eigencut.components import GraphWarning
 from eigencut.cut import CUTS
 from eigencut.risk.checks import check_fraction
 from eigencut.risk.plain import to_plain
-from eigencut.validation import check_count
+from eigencut.validation import check_count, check_rows
 
 _N_SIZES = 6
 _SMALLEST = 50  # rows below which a sample says little about a rate
@@ -183,15 +185,18 @@ def learning_curve(
     check_count("n_repeats", n_repeats, "use the default of 8")
     confidence = check_fraction("confidence", confidence, 0.95)
     rng = check_random_state(0 if random_state is None else random_state)
-    reference = clone(estimator).fit(X)
-    _refuse_precomputed(reference)
-    n_rows, K = reference.affinity_.n_rows_, len(reference.eigenvalues_)
+    # All that can be refused is refused before the fit on all rows, which takes a while.
+    check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
+    _refuse_matrices(estimator.affinity, named_affinity(estimator.affinity))
+    reference = clone(estimator)
+    n_rows, K = len(check_rows(reference, X, reset=True)), estimator.n_clusters
     chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
     if len(chosen) * n_repeats < 3:
         raise ValueError(
             "sizes and n_repeats must give at least 3 points to fit a line. Got "
             f"{len(chosen)} sizes and n_repeats={n_repeats}; raise n_repeats."
         )
+    reference.fit(X)
     sampled = clone(estimator).set_params(
         affinity=reference.affinity_.frozen(), extension="consistent", n_init=1, verbose=False
     )
@@ -244,7 +249,7 @@ def excess_risk(reference: Any, model: Any) -> float:
     """
     check_is_fitted(reference)
     check_is_fitted(model)
-    _refuse_precomputed(reference)
+    _refuse_matrices(reference.affinity, reference.affinity_)
     for name in ("cut", "n_clusters"):
         if getattr(model, name) != getattr(reference, name):
             raise ValueError(
@@ -286,12 +291,11 @@ def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) 
             yield clone(sampled).fit(rows[draw])
 
 
-def _refuse_precomputed(reference: Any) -> None:
-    if not hasattr(reference.affinity_, "rows_"):
+def _refuse_matrices(given: Any, affinity: Affinity) -> None:
+    if not isinstance(affinity, VectorAffinity):
         raise ValueError(
-            "estimator must compute affinities from rows of features, for samples of rows to have "
-            f"a weight function. Got affinity={reference.affinity!r}; use affinity='gaussian' or "
-            "a function k(A, B)."
+            "affinity must be a weight function of two rows, which stays the same for samples of "
+            f"rows. Got {given!r}; use affinity='gaussian' or a function k(A, B)."
         )
 
 
