@@ -57,7 +57,8 @@ def draw(measured: dict[tuple[str, str], LearningCurve], path: Path) -> None:
     for axis, ((name, title), curve) in zip(axes.flat, measured.items(), strict=True):
         curve.plot(axis)
         axis.set_title(f"{name}, {title}", fontsize=11)
-        axis.label_outer()
+        if axis not in axes[-1]:
+            axis.set_xlabel("")
     figure.savefig(path, dpi=100)
 
 

@@ -74,7 +74,7 @@ def draw(results: dict[tuple[str, str], dict], path: Path) -> None:
             axis.set(xticks=[], yticks=[], aspect="equal")
             if column == 0:
                 axis.set_ylabel(title or "data", fontsize=12)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 
-from eigencut import GPOD, Gaussian, Kernel
+from eigencut import GPOD, Gaussian, GraphWarning, Kernel
 
 X = make_moons(60, noise=0.05, random_state=0)[0]
 SYMMETRIC = np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6))))
@@ -107,6 +107,30 @@ FITS = {
         X,
         "scale must be a positive number. Got 0; leave it out",
     ),
+    "scale word": (GPOD(2, affinity=Gaussian("local", scale="a")), X, "scale must be .* Got 'a'"),
+    "sigma beyond floats": (GPOD(2, affinity=Gaussian(10**400)), X, "sigma must be .* Got 1000"),
+    "random_state": (
+        GPOD(2, random_state="x"),
+        X,
+        "random_state must be a non-negative integer, .* Got 'x'; use random_state=0",
+    ),
+    "n_jobs bool": (GPOD(2, n_jobs=True), X, "n_jobs must be a positive number .* Got True"),
+    "a datetime column": (
+        GPOD(2),
+        pd.DataFrame({"a": [1.0, 2], "day": pd.to_datetime(["2020-01-01", "2020-01-02"])}),
+        "non-numeric column.* 'day'",
+    ),
+    "a lazy frame": (GPOD(2), pl.LazyFrame({"a": [1.0, 2]}), r"polars LazyFrame; call .collect"),
+    "kernel complex": (
+        GPOD(2, affinity=lambda A, B: np.ones((len(A), len(B))) * 1j),
+        X,
+        "function must return real numbers. Got dtype complex128; take the absolute value",
+    ),
+    "matrix of huge numbers": (
+        GPOD(2, affinity="precomputed"),
+        SYMMETRIC * 1e300,
+        r"X must hold affinities of ordinary size .* Got 1e\+300 as the largest; divide them",
+    ),
     "n_neighbors": (
         GPOD(2, affinity=Gaussian("local", n_neighbors=1)),
         X,
@@ -192,6 +216,14 @@ def test_new_affinities_must_not_be_negative():
     model = GPOD(2, affinity="precomputed").fit(SYMMETRIC)
     with pytest.raises(ValueError, match=r"non-negative affinities .* Got X\[0, 0\] = -1"):
         model.predict(-np.ones((1, 6)))
+
+
+def test_warnings_point_at_the_line_of_the_user():
+    far = np.vstack([X, X + 1e4])
+    for call in (GPOD(2).fit, GPOD(2).fit_predict, GPOD(2).fit_transform):
+        with pytest.warns(GraphWarning, match="connected components") as caught:
+            call(far)
+        assert caught[0].filename == __file__
 
 
 def test_a_failed_fit_leaves_the_fitted_model_usable():

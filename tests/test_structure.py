@@ -15,6 +15,7 @@ SOURCE = Path(eigencut.__file__).parent
 # as long as Python itself does not complain.
 HEIGHT = {
     "_version": 0,
+    "notices": 0,
     "parallel": 0,
     "progress": 0,
     "affinity": 1,
@@ -29,7 +30,10 @@ HEIGHT = {
     "criteria": 4,
     "estimator": 5,
     "selection": 6,
-    "__init__": 7,
+    "datasets": 6,
+    "paper": 7,
+    "__init__": 8,
+    "__main__": 9,
 }
 
 

@@ -12,9 +12,9 @@ from eigencut._version import __version__
 if TYPE_CHECKING:
     from eigencut import risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Precomputed
-    from eigencut.components import GraphWarning
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
+    from eigencut.notices import GraphWarning
     from eigencut.selection import select
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
@@ -23,7 +23,7 @@ _HOME = {
     "Affinity": "eigencut.affinity",
     "GPOD": "eigencut.estimator",
     "Gaussian": "eigencut.affinity",
-    "GraphWarning": "eigencut.components",
+    "GraphWarning": "eigencut.notices",
     "Kernel": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from eigencut.affinity.base import Affinity, Graph, Indices
+from eigencut.notices import warn_user
 
 _EPS = float(np.finfo(np.float64).eps)
 _ROWS = 64  # rows of the graph examined at a time
 _LISTED = 8  # sizes named in a warning
-
-
-class GraphWarning(UserWarning):
-    """The graph is not what a clustering needs; the message says what was done about it."""
 
 
 def connected_components(graph: Graph) -> Indices:
@@ -88,8 +83,8 @@ def report_components(
     if n_components > n_clusters:
         message += (
             f" The largest {n_clusters} became the clusters, and each other one joined the nearest "
-            "of them. A larger sigma, or a larger n_clusters, would tell more."
+            "of them. A larger n_clusters, or a graph that reaches farther, would tell more."
         )
     else:
         message += " Each is cut on its own: no cluster reaches from one into another."
-    warnings.warn(message, GraphWarning, stacklevel=3)
+    warn_user(message)

@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian
 from eigencut.affinity.base import Array
-from eigencut.components import GraphWarning
 from eigencut.cut import CUTS
+from eigencut.notices import GraphWarning, warn_user
 from eigencut.risk.errors import dirichlet_error
 from eigencut.spectrum import Spectrum
 from eigencut.validation import check_count
@@ -227,11 +227,9 @@ def choose_by_default(
             break
     assert best is not None
     if best.score < _CLEAR:
-        warnings.warn(
+        warn_user(
             f"No number of clusters stands out: the best is {best.n_clusters}, with a score of "
             f"{best.score:.2f} (clear ones are above {_CLEAR:g}). The rows may be one cluster; "
-            "look at eigencut.select(X) before trusting it.",
-            GraphWarning,
-            stacklevel=4,
+            "look at eigencut.select(X) before trusting it."
         )
     return everything, best

@@ -14,16 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
 from eigencut.affinity.base import Array, Indices
+from eigencut.validation import check_count, described, real_array
 
 _MOST_STARTS = 6  # times n_init
 _CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
+_FEW_CLUSTERS = 16  # up to which trying moves is cheap
 _WORTH_POLISHING = 0.03  # starts that come this close to the best are improved further
 _TORN_ROWS = 32  # rows whose move to another cluster is tried
 _WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
@@ -138,25 +142,22 @@ def pod(
     array([0, 0, 1])
     """
     U, weight = _check_input(U, n_clusters, sample_weight)
-    _check_counts(n_init=n_init, max_iter=max_iter)
+    check_count("n_init", n_init, "use the default of 10")
+    check_count("max_iter", max_iter, "use the default of 200")
+    if not (isinstance(tol, Real) and 0 <= tol < 1):
+        raise ValueError(f"tol must be at least 0 and below 1. Got {tol!r}; use the default 1e-10.")
+    order = _check_order(sample_order, len(U))
     rows = normalize_rows(U)
     if init is not None:
-        rotation = np.asarray(init, dtype=np.float64)
-        if rotation.shape != (U.shape[1],) * 2:
-            raise ValueError(
-                f"init must be a rotation of shape {(U.shape[1],) * 2}. "
-                f"Got shape {rotation.shape}; leave it out to start from rows."
-            )
-        return _alternate(rows, weight, rotation, max_iter, tol)
+        return _alternate(rows, weight, _check_init(init, U.shape[1]), max_iter, tol)
     best = _best_of_many_starts(rows, weight, n_init, random_state, max_iter, tol)
-    order = np.arange(len(rows)) if sample_order is None else np.asarray(sample_order)
     return _number_by_size(best, rows, weight, order)
 
 
 def _check_input(
     U: ArrayLike, n_clusters: int | None, sample_weight: ArrayLike | None
 ) -> tuple[Array, Array]:
-    U = np.asarray(U, dtype=np.float64)
+    U = real_array("U", U)
     if U.ndim != 2 or 0 in U.shape:
         raise ValueError(
             f"U must be a two-dimensional array with rows and columns. Got shape {U.shape}; "
@@ -165,25 +166,48 @@ def _check_input(
     if not np.isfinite(U).all():
         raise ValueError("U must be finite. Got NaN or infinity; drop those rows.")
     if n_clusters is not None:
-        if not 1 <= n_clusters <= U.shape[1]:
+        check_count("n_clusters", n_clusters, "leave it out to use all columns")
+        if n_clusters > U.shape[1]:
             raise ValueError(
                 f"n_clusters must be between 1 and the {U.shape[1]} columns of U. "
                 f"Got {n_clusters}; pass more eigenvectors or lower it."
             )
         U = U[:, :n_clusters]
-    weight = np.ones(len(U)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    if weight.shape != (len(U),) or not (weight >= 0).all():
+    weight = (
+        np.ones(len(U)) if sample_weight is None else real_array("sample_weight", sample_weight)
+    )
+    if weight.shape != (len(U),) or not ((weight >= 0) & (weight < np.inf)).all():
         raise ValueError(
-            f"sample_weight must hold one non-negative number for each of the {len(U)} rows. "
-            f"Got shape {weight.shape}; leave it out to weigh all rows equally."
+            f"sample_weight must hold one finite, non-negative number for each of the {len(U)} "
+            f"rows. Got {described(weight)}; leave it out to weigh all rows equally."
         )
     return U, weight
 
 
-def _check_counts(**counts: int) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; raise it.")
+def _check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
+    if order.shape != (n_rows,) or np.isnan(order).any():
+        raise ValueError(
+            f"sample_order must hold one number for each of the {n_rows} rows. "
+            f"Got {described(order)}; leave it out to order by row."
+        )
+    return order
+
+
+def _check_init(init: ArrayLike, n_clusters: int) -> Array:
+    shape = (n_clusters, n_clusters)
+    rotation = real_array("init", init)
+    if rotation.shape != shape or not np.isfinite(rotation).all():
+        raise ValueError(
+            f"init must be a rotation of shape {shape}. Got {described(rotation)}; leave it out "
+            "to start from rows."
+        )
+    if np.linalg.matrix_rank(rotation) < n_clusters:
+        raise ValueError(
+            "init must be a rotation, with independent columns. Got a singular matrix; leave it "
+            "out to start from rows."
+        )
+    return rotation
 
 
 def _best_of_many_starts(
@@ -271,8 +295,11 @@ def _polish(
     """Leave a fixed point of the alternation by moving single rows, as long as that pays.
 
     The objective is convex in the sums that a move changes, so a move can raise it even though no
-    row prefers another cluster; but only for rows that are nearly torn between two.
+    row prefers another cluster; but only for rows that are nearly torn between two, and by little
+    where there are many rows.
     """
+    if rows.size > _CHEAP_ENTRIES or rows.shape[1] > _FEW_CLUSTERS:
+        return partition
     for _ in range(max_iter):
         moved = _best_move(partition, rows, weight)
         if moved is None:
@@ -329,12 +356,9 @@ def _best_rotation(labels: Indices, rows: Array, weight: Array) -> tuple[Array, 
 
 def _cluster_sums(labels: Indices, rows: Array, weight: Array) -> Array:
     """``one_hot^T rows``: the weighted sum of the rows of each cluster."""
-    n_clusters = rows.shape[1]
-    sums = np.empty((n_clusters, n_clusters))
-    for k in range(n_clusters):
-        members = labels == k
-        sums[k] = weight[members] @ rows[members]
-    return sums
+    n_rows, n_clusters = rows.shape
+    one_hot = csc_array((weight, labels, np.arange(n_rows + 1)), shape=(n_clusters, n_rows))
+    return np.asarray(one_hot @ rows)
 
 
 def _number_by_size(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.components import (
-    GraphWarning,
     attach_crumbs,
     connected_components,
     report_components,
@@ -31,10 +29,17 @@ from eigencut.cut import CUTS
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.eigenpairs import eigenpairs
 from eigencut.extension import Eigenfunctions, extend
+from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
-from eigencut.validation import check_choice, check_count, check_n_clusters, check_rows
+from eigencut.validation import (
+    check_choice,
+    check_count,
+    check_n_clusters,
+    check_random,
+    check_rows,
+)
 
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 
@@ -60,7 +65,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
         the consistent form gives back the eigenvectors at the training rows.
     n_init : int, default=10
-        Starts of the discretization.
+        The discretization ends when so many starts in a row bring nothing better; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
         Whether ``predict`` gives new rows without support their label all the same, or -1.
     outlier_quantile : float, default=0.01
@@ -214,11 +219,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             )
         n_found = len(np.unique(partition.labels))
         if n_found < U.shape[1]:
-            warnings.warn(
+            warn_user(
                 f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
-                "do not fall into more. Lower n_clusters, or try another sigma.",
-                GraphWarning,
-                stacklevel=3,
+                "do not fall into more. Lower n_clusters, or try another sigma."
             )
         return partition.expanded(vertex_of_row)
 
@@ -309,6 +312,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The U-statistic over pairs of rows of the extended eigenfunctions, in the population
         normalization (functions of unit norm on the training rows). With "precomputed" affinities
         the pairs are of a row of X and a training row.
+
+        It compares fits with one weight function, one cut and one K. Across them it misleads:
+        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
+        the data. To choose sigma or K use ``eigencut.select``.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, at_least=2)
@@ -332,17 +339,18 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             remedy = "use the number of clusters you expect, or 'auto'"
             check_count("n_clusters", self.n_clusters, remedy)
         check_choice("outliers", self.outliers, ("keep", "label"))
-        if not 0 <= self.outlier_quantile < 1:
+        quantile = self.outlier_quantile
+        if not (isinstance(quantile, Real) and 0 <= quantile < 1):
             raise ValueError(
                 "outlier_quantile must be at least 0 and below 1. "
                 f"Got {self.outlier_quantile!r}; use the default of 0.01."
             )
         check_count("n_init", self.n_init, "use the default of 10")
+        check_random("random_state", self.random_state)
         check_choice("cut", self.cut, tuple(CUTS))
         check_choice("extension", self.extension, ("consistent", "paper"))
-        if self.n_jobs is not None and (
-            not isinstance(self.n_jobs, Integral) or int(self.n_jobs) == 0
-        ):
+        is_count = isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (is_count and self.n_jobs != 0):
             raise ValueError(
                 "n_jobs must be a positive number of threads, or negative to count from all cores. "
                 f"Got {self.n_jobs!r}; use None for all cores."

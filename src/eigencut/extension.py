@@ -14,7 +14,6 @@ Algorithm 1's form for RatioCut, with s(x) = d(x), is
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.affinity.base import Affinity, Array, Product
-from eigencut.components import GraphWarning
 from eigencut.cut import Cut
 from eigencut.eigenpairs import EigenPairs
+from eigencut.notices import warn_user
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
@@ -55,11 +54,20 @@ class Eigenfunctions:
     def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
         average = product.values / product.degrees[:, np.newaxis]
         values, supported = self._consistent_form(average, log_degrees)
-        # A training row is always itself.
-        doubtful = np.flatnonzero(~supported)
-        vertex = self.affinity.locate(X[doubtful])
-        values[doubtful[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
+        # A training row is always itself, and a row without an edge to the graph, as far as float64
+        # can see, is as good as the training row nearest to it.
+        for rows, vertices_of in (
+            (np.flatnonzero(~supported), self.affinity.locate),
+            (np.flatnonzero(log_degrees < self._least_log_degree), self.affinity.closest),
+        ):
+            vertex = vertices_of(X[rows])
+            values[rows[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
         return values
+
+    @property
+    def _least_log_degree(self) -> float:
+        """log of the mean affinity that is nothing compared to the largest weight."""
+        return float(np.log(np.finfo(np.float64).eps * self.affinity.largest_weight_))
 
     def eigenvectors(self) -> Array:
         """The eigenvectors as the consistent form gives them back at the training vertices.
@@ -99,17 +107,17 @@ class Eigenfunctions:
         Eigenvalues beyond the smallest d/m lie in the essential spectrum of the limit operator:
         their eigenvectors concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
         """
-        limit = float((self.degrees / self.cut.mass(self.degrees)).min())
-        lost = int((self.pairs.values > limit * (1 - _SUPPORT)).sum())
+        connected = self.degrees[self.degrees > 0]
+        limit = float((connected / self.cut.mass(connected)).min())
+        K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - _SUPPORT)).sum())
         if lost:
-            K = len(self.pairs.values)
-            warnings.warn(
-                f"{lost} of the {K} components carry no cluster: their eigenvalues (largest "
-                f"{self.pairs.values[-1]:.3g}) are not below {limit:.3g}, where eigenvectors "
-                f"single out rows instead of clusters. Use n_clusters={max(1, K - lost)} or fewer, "
-                "another sigma, or cut='ncut'.",
-                GraphWarning,
-                stacklevel=3,
+            remedy = "Use another sigma"
+            if lost < K - 1:
+                remedy = f"Use n_clusters={K - lost} or fewer, or another sigma"
+            warn_user(
+                f"{lost} of the {K} components carry no cluster: their eigenvalues reach "
+                f"{self.pairs.values[-1]:.3g}, but from {limit:.3g} on eigenvectors single out "
+                f"rows instead of clusters. {remedy}."
             )
 
 
@@ -160,12 +168,10 @@ def extend(
     """The eigenfunctions in the form called ``extension`` ("consistent" or "paper")."""
     form = cut.paper_extension if extension == "paper" else extension
     if form == "algorithm1" and n_components > 1:
-        warnings.warn(
+        warn_user(
             f"extension='paper' loses the clusters of a graph with {n_components} connected "
             "components, whose eigenvalues are zero; the consistent form is used. Raise sigma to "
-            "connect the graph.",
-            GraphWarning,
-            stacklevel=3,
+            "connect the graph."
         )
         form = "consistent"
     return EXTENSIONS[form](affinity, cut, pairs, degrees)

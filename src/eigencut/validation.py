@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from eigencut.affinity.base import Array
@@ -17,6 +18,17 @@ def check_count(name: str, value: object, remedy: str) -> None:
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < 1:  # type: ignore[operator]
         raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; {remedy}.")
+
+
+def check_random(name: str, value: object) -> None:
+    """Something that seeds a generator."""
+    try:
+        check_random_state(0 if value is None else value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a non-negative integer, a numpy RandomState or None. "
+            f"Got {value!r}; use {name}=0."
+        ) from error
 
 
 def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
@@ -37,6 +49,8 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Array:
     """X as finite float64 rows; columns that are not numbers are named."""
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X must be rows in memory. Got a polars LazyFrame; call .collect() first.")
     try:
         rows = validate_data(
             estimator, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=at_least
@@ -57,7 +71,31 @@ def _columns_that_are_not_numbers(X: Any) -> list[str]:
     names = []
     for name in getattr(X, "columns", ()):
         try:
-            np.asarray(X[name], dtype=np.float64)
+            column = np.asarray(X[name])
+            column.astype(np.float64)
         except (TypeError, ValueError):
             names.append(repr(name))
+        else:
+            if column.dtype.kind in "mM":  # dates convert to numbers, but are none
+                names.append(repr(name))
     return names
+
+
+def real_array(name: str, values: Any) -> Array:
+    """An array of float64; complex numbers and words are refused."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex")
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        kind = type(values).__name__
+        raise ValueError(
+            f"{name} must hold real numbers. Got a {kind} of something else; convert it."
+        ) from error
+
+
+def described(values: NDArray[Any]) -> str:
+    """Shape and range, for an error message."""
+    if values.size == 0:
+        return f"shape {values.shape}"
+    return f"shape {values.shape} with values from {values.min():.3g} to {values.max():.3g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from numbers import Real
 
@@ -11,6 +11,9 @@ import numpy as np
 from eigencut.affinity.base import Array
 
 Bandwidth = float | str | Callable[[Array], Array]
+
+# Widths are kept within these, in units of the data, so that their squares stay finite.
+WIDTHS = (1e-140, 1e140)
 
 RULES = ("auto", "median", "neighbors", "local")
 
@@ -24,7 +27,7 @@ def check_bandwidth(sigma: object) -> Bandwidth:
     if (isinstance(sigma, str) and sigma in RULES) or callable(sigma):
         return sigma
     is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-    if is_number and 0 < float(sigma) < math.inf:  # type: ignore[arg-type]
+    if is_number and 0 < sigma <= sys.float_info.max:  # type: ignore[operator]
         return float(sigma)  # type: ignore[arg-type]
     rules = ", ".join(repr(rule) for rule in RULES)
     raise ValueError(
@@ -72,19 +75,24 @@ class NeighborDistances:
 class LocalWidth:
     """sigma(x) of the local rule: ``scale`` times the distance to the k-th nearest point.
 
-    It is at least a tenth of its mean over the points, lest a few rows that nearly coincide see
-    nothing but each other.
+    It is at least a tenth of the median over the points, lest a few rows that nearly coincide see
+    nothing but each other; and at most the largest over the points, so that rows far from all of
+    them do not see everything.
     """
 
     def __init__(self, points: Array, k: int, scale: float) -> None:
         self._distances = NeighborDistances(points, k)
         self._scale = scale
-        at_points = self._distances(points)
-        self._least = _LEAST_WIDTH * float(at_points.mean())
-        self.at_points = scale * np.maximum(at_points, self._least)
+        distances = self._distances(points)
+        self._least = _LEAST_WIDTH * float(np.median(distances))
+        self._most = float(distances.max())
+        self.at_points = self._width(distances)
 
     def __call__(self, queries: Array) -> Array:
-        return self._scale * np.maximum(self._distances(queries), self._least)
+        return self._width(self._distances(queries))
+
+    def _width(self, distances: Array) -> Array:
+        return np.clip(self._scale * np.clip(distances, self._least, self._most), *WIDTHS)
 
 
 def longest_spanning_edge(points: Array) -> float:

@@ -136,6 +136,10 @@ class Affinity(BaseEstimator, ABC):
         """The training vertex that each row of X is identical to, or -1."""
         return np.full(len(X), -1, dtype=np.intp)
 
+    def closest(self, X: Array) -> Indices:
+        """The training vertex nearest to each row of X, or -1 where there is no telling."""
+        return np.full(len(X), -1, dtype=np.intp)
+
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
         self.fit_graph(np.asarray(X, dtype=np.float64))

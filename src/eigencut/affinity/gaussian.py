@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
 from eigencut.affinity.bandwidth import (
+    WIDTHS,
     Bandwidth,
     LocalWidth,
     NeighborDistances,
@@ -24,7 +25,7 @@ _EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix p
 _COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
 _LOCAL_SCALE = 0.5  # see docs/bandwidth.md
 _EPS = float(np.finfo(np.float64).eps)
-_FARTHEST = 1e140  # coordinates and widths are clipped here, so that squares stay finite
+_FARTHEST = 1e140  # coordinates are clipped here, so that squares stay finite
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ class Gaussian(VectorAffinity):
                 "n_neighbors must be an integer of at least 2 (a row is its own first neighbour). "
                 f"Got {self.n_neighbors!r}; use the default of 10."
             )
-        if self.scale is not None and not 0 < self.scale < math.inf:
+        is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
+        if self.scale is not None and not (is_number and 0 < self.scale < math.inf):
             raise ValueError(
                 f"scale must be a positive number. Got {self.scale!r}; leave it out if unsure."
             )
@@ -176,16 +178,21 @@ class Gaussian(VectorAffinity):
             width = float(np.median(self._local.at_points))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
-        self._width = float(np.clip(width, 1 / _FARTHEST, _FARTHEST))
+        self._width = float(np.clip(width, *WIDTHS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
+
+    @property
+    def _asked(self) -> float:
+        """The sigma in the user's words, where it was given as a number."""
+        return float(self.sigma) if isinstance(self.sigma, Real) else self.sigma_
 
     def _refuse_complete_graph(self, diagonal: float) -> None:
         """An error if all weights are 1: no cut of such a graph is better than another."""
         if len(self.rows_) > 1 and diagonal**2 / (2 * self._width**2) < _COMPLETE:
             largest = float(np.ldexp(diagonal, self._exponent))
             raise ValueError(
-                f"sigma must be small enough to tell rows apart. Got {self.sigma_:.3g}, with which "
+                f"sigma must be small enough to tell rows apart. Got {self._asked:.3g}, with which "
                 f"every weight is within {_COMPLETE:g} of 1 (no two rows are farther apart than "
                 f"{largest:.3g}); lower it, or use sigma='auto'."
             )
@@ -225,7 +232,7 @@ class Gaussian(VectorAffinity):
         """sigma(x) in units."""
         if callable(self.sigma):
             given = np.ldexp(self.sigma(X), -self._exponent)
-            return np.asarray(np.clip(given, 1 / _FARTHEST, _FARTHEST))
+            return np.asarray(np.clip(given, *WIDTHS))
         if self._local is None:
             return np.full(len(X), self._width)
         return self._local(self._to_units(X))
@@ -236,6 +243,6 @@ class Gaussian(VectorAffinity):
         edge = longest_spanning_edge(self._training.coordinates)
         connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(_EPS))
         return (
-            f"Any sigma above {connecting:.3g} connects them (now {self.sigma_:.3g}); "
+            f"Any sigma above {connecting:.3g} connects them (now {self._asked:.3g}); "
             "sigma='auto' chooses one."
         )

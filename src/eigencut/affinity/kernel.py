@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +55,14 @@ class Kernel(VectorAffinity):
         return X
 
     def _weights(self, A: Array, B: Array) -> Array:
-        weights = np.array(self.function(A, B), dtype=np.float64)
+        found: Any = self.function(A, B)
+        weights = np.array(found.toarray() if hasattr(found, "toarray") else found)
+        if weights.dtype.kind not in "fiub":
+            raise ValueError(
+                f"function must return real numbers. Got dtype {weights.dtype}; "
+                "take the absolute value of complex ones."
+            )
+        weights = weights.astype(np.float64, copy=False)
         if weights.shape != (len(A), len(B)):
             raise ValueError(
                 f"function must return an array of shape {(len(A), len(B))} for that many rows. "

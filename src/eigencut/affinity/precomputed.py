@@ -8,6 +8,7 @@ import numpy as np
 
 from eigencut.affinity.base import Affinity, Array, Graph, Indices, Product
 
+_SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
 _ASYMMETRY = 1e-8  # relative to the largest affinity
 
 
@@ -34,7 +35,7 @@ class Precomputed(Affinity):
                 f"Got shape {X.shape}; pass the n x n matrix among the training rows, or "
                 "affinity='auto' for rows of features."
             )
-        self._refuse_negative(X)
+        self._check_values(X)
         asymmetry = np.abs(X - X.T).max()
         if asymmetry > _ASYMMETRY * X.max(initial=0.0):
             i, j = np.unravel_index(np.argmax(np.abs(X - X.T)), X.shape)
@@ -54,7 +55,13 @@ class Precomputed(Affinity):
         return graph
 
     @staticmethod
-    def _refuse_negative(X: Array) -> None:
+    def _check_values(X: Array) -> None:
+        largest = X.max(initial=0.0)
+        if largest > 0 and not _SMALL < largest < _LARGE:
+            raise ValueError(
+                "X must hold affinities of ordinary size with affinity='precomputed'. "
+                f"Got {largest:.3g} as the largest; divide them by it."
+            )
         if X.min(initial=0.0) < 0:
             i, j = np.unravel_index(np.argmin(X), X.shape)
             raise ValueError(
@@ -63,7 +70,7 @@ class Precomputed(Affinity):
             )
 
     def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
-        self._refuse_negative(X)
+        self._check_values(X)
         values, degrees = X @ V / self.n_rows_, X.sum(axis=1) / self.n_rows_
         log_scale = np.zeros(len(X))
         # A row without any affinity says nothing; it counts as the best connected training row.

@@ -14,6 +14,7 @@ from eigencut.parallel import for_each
 _TILE = 512  # side of the square tiles in which the training graph is assembled
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time
+_FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
 _TINY_DEGREE = 1e-280  # below it the weights have underflowed
 
 
@@ -28,6 +29,11 @@ def nearest_rows(queries: Array, rows: Array) -> Indices:
     """Index of the Euclidean nearest row, from direct differences."""
     from scipy.spatial.distance import cdist
 
+    # A power of two as unit is exact, and keeps squares from over- and underflowing.
+    unit = -int(np.frexp(np.abs(rows).max())[1])
+    with np.errstate(over="ignore"):
+        queries = np.clip(np.ldexp(queries, unit), -_FARTHEST, _FARTHEST)
+    rows = np.ldexp(rows, unit)
     found = np.empty(len(queries), dtype=np.intp)
     for block in row_blocks(len(queries), len(rows)):
         found[block] = np.argmin(cdist(queries[block], rows), axis=1)
@@ -131,6 +137,9 @@ class VectorAffinity(Affinity):
             self._vertex_at = {row.tobytes(): i for i, row in enumerate(self.rows_)}
         found = [self._vertex_at.get(row.tobytes(), -1) for row in X + 0.0]
         return np.array(found, dtype=np.intp)
+
+    def closest(self, X: Array) -> Indices:
+        return nearest_rows(X, self.rows_)
 
     def nearest(self, vertices: Indices, among: Indices) -> Indices:
         return among[nearest_rows(self.rows_[vertices], self.rows_[among])]

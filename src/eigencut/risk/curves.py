@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.vectors import VectorAffinity
-from eigencut.components import GraphWarning
 from eigencut.cut import CUTS
+from eigencut.notices import GraphWarning
 from eigencut.risk.checks import check_fraction
 from eigencut.risk.plain import to_plain
 from eigencut.validation import check_count, check_rows
