@@ -189,12 +189,29 @@ def test_outliers_are_labelled_on_request(moons):
     label = GPOD(2, outliers="label", outlier_quantile=0.05).fit(X)
     assert label.predict(far).tolist() == [-1, -1]
     assert (label.labels_ == keep.labels_).all()
-    on_training = label.predict(X)
-    assert (on_training == -1).mean() == pytest.approx(0.05, abs=0.01)
-    kept = on_training >= 0
-    assert (on_training[kept] == label.labels_[kept]).all()
-    threshold = np.quantile(label.score_samples(X), 0.05)
-    assert ((label.score_samples(X) < threshold - 1e-9) <= (on_training == -1)).all()
+    kept = label.predict(X) >= 0
+    assert kept.mean() > 0.95
+    assert (label.predict(X)[kept] == label.labels_[kept]).all()
+
+
+def test_about_the_quantile_of_new_rows_are_outliers():
+    affinity = Gaussian(sigma=1.0)
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    new = np.random.default_rng(1).normal(size=(2000, 2))
+    for quantile in (0.02, 0.1):
+        model = GPOD(2, affinity=affinity, outliers="label", outlier_quantile=quantile).fit(X)
+        assert (model.predict(new) == -1).mean() == pytest.approx(quantile, abs=0.015)
+        low = model.score_samples(new) < np.quantile(model.score_samples(X), quantile)
+        assert np.abs(low.mean() - quantile) < 0.02
+
+
+def test_a_given_number_of_clusters_leaves_the_bandwidth_to_choose():
+    X, y = make_moons(600, noise=0.1, random_state=0)
+    assert adjusted_rand_score(y, GPOD(2).fit_predict(X)) > 0.95
+    assert adjusted_rand_score(y, GPOD(2, affinity="gaussian").fit_predict(X)) < 0.9
+    assert GPOD(2).fit(X).affinity_.sigma == "neighbors"
+    clear = make_moons(600, noise=0.05, random_state=0)[0]
+    assert GPOD(2).fit(clear).affinity_.sigma == "auto"
 
 
 @pytest.mark.parametrize(

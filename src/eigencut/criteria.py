@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian
-from eigencut.affinity.base import Array
+from eigencut.affinity.base import Array, DistinctRows
 from eigencut.cut import CUTS
 from eigencut.notices import GraphWarning, warn_user
 from eigencut.risk.errors import dirichlet_error
@@ -26,6 +26,8 @@ _GAP_FLOOR = 1e-4  # eigenvalues below are as good as zero to the eigengap
 _LEAST_ROWS, _LEAST_SHARE = 10, 0.03  # a cluster smaller than both is an outlier, not a cluster
 _NO_CLUSTER = -9.0  # score of a K that makes such clusters
 _CLEAR = 0.45  # conductance score from which the default affinity is believed
+_BETTER = 0.3  # by which another affinity must beat the default one
+_AFFINITY_ROWS = 2000  # rows on which that is decided, at most
 _STABLE = 0.95  # agreement from which a clustering counts as stable
 _REPEATS = 8  # pairs of halves, null samples
 
@@ -210,6 +212,38 @@ def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:
         for K, score in zip(task.n_clusters, scores, strict=True)
     ]
     return choices, choices[CRITERIA[criterion].pick(scores)]
+
+
+def some_rows(X: Array, n_rows: int) -> Array:
+    """At most ``n_rows`` of the different rows, evenly spaced in lexicographic order.
+
+    The order of the rows of X does not matter.
+    """
+    rows = DistinctRows.of(X).rows
+    return rows[:: -(-len(rows) // n_rows)]
+
+
+def choose_affinity(X: Array, n_clusters: int, n_jobs: int | None = None) -> Affinity:
+    """The default affinity for a given K, unless another one shows K clusters more clearly.
+
+    Decided by conductance on at most 2000 rows. The others are tried only where the default does
+    not show K clear clusters, and must be better by 0.3.
+    """
+    default, *others = default_affinities()
+    rows = some_rows(X, _AFFINITY_ROWS)
+    if not 2 <= n_clusters < len(rows):
+        return default
+    scores = []
+    for affinity in (default, *others):
+        try:
+            _, chosen = evaluate("conductance", Task(rows, affinity, [n_clusters], 0, n_jobs))
+        except ValueError:  # a global bandwidth that leaves a graph without edges
+            scores.append(-np.inf)
+        else:
+            scores.append(chosen.score - (0.0 if affinity is default else _BETTER))
+        if scores[0] >= _CLEAR:
+            return default
+    return (default, *others)[int(np.argmax(scores))]
 
 
 def choose_by_default(

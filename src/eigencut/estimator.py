@@ -18,13 +18,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import Affinity, named_affinity
-from eigencut.affinity.base import Array, Indices
+from eigencut.affinity.base import Array, Graph, Indices
 from eigencut.components import (
     attach_crumbs,
     connected_components,
     report_components,
 )
-from eigencut.criteria import Task, check_candidates, choose_by_default, evaluate
+from eigencut.criteria import (
+    Task,
+    check_candidates,
+    choose_affinity,
+    choose_by_default,
+    evaluate,
+    some_rows,
+)
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.eigenpairs import eigenpairs
@@ -58,9 +65,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "auto" and "gaussian" are Gaussian weights with a bandwidth chosen from the data;
-        "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)`` and the like say
-        more; a function ``k(A, B)`` gives any other weights.
+        The graph. "gaussian" has Gaussian weights with a local bandwidth; "auto" too, unless a
+        global one shows the clusters more clearly (see ``docs/selection.md``); "precomputed" takes
+        affinities instead of rows; ``Gaussian(sigma=0.5)`` and the like say more; a function
+        ``k(A, B)`` gives any other weights.
     extension : {"consistent", "paper"}, default="consistent"
         The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
         the consistent form gives back the eigenvectors at the training rows.
@@ -70,7 +78,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Whether ``predict`` gives new rows without support their label all the same, or -1.
     outlier_quantile : float, default=0.01
         Rows count as such if their support (``score_samples``) is below this quantile of the
-        training rows' support.
+        training rows' support, that of each without its affinity to itself.
     random_state : int, RandomState or None, default=None
         Of those starts. None means 0: fits are reproducible unless asked otherwise.
     n_jobs : int or None, default=None
@@ -181,8 +189,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.rotation_ = partition.rotation
         self.labels_ = partition.labels
         self._n_features_out = n_clusters
-        support = np.log(np.maximum(degrees, np.finfo(np.float64).tiny))[graph.vertex_of_row]
-        self._least_support = float(np.quantile(support, self.outlier_quantile))
+        self._least_support = self._support_quantile(graph)
         self._eigenfunctions: Eigenfunctions = functions
         self._rotation_of_extension = align(
             functions.at_training_vertices()[graph.vertex_of_row], partition, self.embedding_
@@ -191,19 +198,32 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _choose(self, X: Array) -> tuple[int, Affinity]:
         """The number of clusters and the affinity: as given, or chosen where "auto" is asked."""
+        is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
         affinity: Affinity = clone(named_affinity(self.affinity))
         if self.n_clusters != "auto":
-            return int(self.n_clusters), affinity
-        if len(X) > _CHOICE_ROWS:
-            some = np.sort(np.random.default_rng(0).choice(len(X), _CHOICE_ROWS, replace=False))
-            X = X[np.ix_(some, some)] if affinity.pairwise else X[some]
-        candidates = check_candidates(range(2, 11), len(np.unique(X, axis=0)))
-        if isinstance(self.affinity, str) and self.affinity == "auto":
-            _, best = choose_by_default(X, candidates, n_jobs=self.n_jobs)
+            K = int(self.n_clusters)
+            return K, choose_affinity(X, K, self.n_jobs) if is_auto else affinity
+        if affinity.pairwise:
+            rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
         else:
-            task = Task(X, affinity, candidates, seed=0, n_jobs=self.n_jobs)
+            rows = some_rows(X, _CHOICE_ROWS)
+        candidates = check_candidates(range(2, 11), len(np.unique(rows, axis=0)))
+        if is_auto:
+            _, best = choose_by_default(rows, candidates, n_jobs=self.n_jobs)
+        else:
+            task = Task(rows, affinity, candidates, seed=0, n_jobs=self.n_jobs)
             _, best = evaluate("conductance", task)
         return best.n_clusters, clone(best.affinity)
+
+    def _support_quantile(self, graph: Graph) -> float:
+        """The ``outlier_quantile`` of log d(x) over the training rows, each without itself.
+
+        A new row has no affinity to itself either, so about that share of new rows lies below.
+        """
+        n = graph.n_rows
+        others = (n * graph.degrees - graph.weights.diagonal()) / max(1, n - 1)
+        support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
+        return float(np.quantile(support[graph.vertex_of_row], self.outlier_quantile))
 
     def _discretize(self, U: Array, multiplicity: Array, vertex_of_row: Indices) -> Partition:
         """POD on the vertices, expanded to rows."""
