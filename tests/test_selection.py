@@ -3,13 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
 from conftest import same_partition
-from eigencut import GPOD, Gaussian, GraphWarning, select
+from eigencut import GPOD, Gaussian, GraphWarning, Precomputed, select
 from eigencut.criteria import CRITERIA, Task, conductance
 from eigencut.cut import CUTS
 from eigencut.spectrum import Spectrum
@@ -113,6 +114,12 @@ def test_the_ranked_table():
     assert json.loads(json.dumps(found.to_dict()))["choices"][0]["n_clusters"] == 2
 
 
+def test_data_frames_and_numpy_integers_are_fine():
+    frame = pd.DataFrame(SETS["moons"][0], columns=["a", "b"])
+    found = select(frame, n_clusters=np.int64(2))
+    assert found.model.feature_names_in_.tolist() == ["a", "b"]
+
+
 def test_selection_is_reproducible():
     X, _ = SETS["circles"]
     first, second = (select(X, range(2, 5), criterion="stability") for _ in range(2))
@@ -124,12 +131,20 @@ def test_selection_is_reproducible():
     [
         (dict(criterion="bic"), r"criterion must be 'conductance' or .* Got 'bic'; use criterion="),
         (dict(n_clusters=[]), r"n_clusters must hold a candidate of at least 2 .* Got \[\]"),
-        (dict(n_clusters=1), r"n_clusters must hold a candidate .* Got 1; use range"),
+        (dict(n_clusters=1), r"n_clusters must hold a candidate .* Got 1; add data, or"),
         (dict(n_clusters=[2.5]), "n_clusters must be an integer of at least 1. Got 2.5"),
         (dict(n_clusters=None), "n_clusters must hold a candidate .* Got None"),
         (dict(sigma=[]), "sigma must hold at least one candidate. Got none"),
         (dict(sigma=-1), "sigma must be a positive number .* Got -1"),
         (dict(cut="mincut"), "cut must be 'ncut' or 'ratiocut'. Got 'mincut'"),
+        (
+            dict(X=np.eye(60) + 1, sigma=Precomputed(), criterion="risk"),
+            r"sigma must be an affinity of rows for criterion='risk'.* Got Precomputed\(\); use",
+        ),
+        (
+            dict(X=np.repeat(np.arange(11.0), [200] + [1] * 10)[:, None], criterion="stability"),
+            "n_clusters must be below the number of different rows, .* in a part of the data",
+        ),
         (
             dict(X=SETS["moons"][0][:30], criterion="stability"),
             r"X must have at least 50 rows for criterion='stability'.* Got 30; lower n_clusters",

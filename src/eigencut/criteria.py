@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -166,29 +168,31 @@ class Criterion:
     scores: Callable[[Task], Array]
     pick: Callable[[Array], int] = _best
     least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
+    needs_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
 
 
 CRITERIA: dict[str, Criterion] = {
     "conductance": Criterion(conductance),
-    "stability": Criterion(stability, _last_stable, least_rows=40),
-    "risk": Criterion(risk, least_rows=40),
+    "stability": Criterion(stability, _last_stable, least_rows=40, needs_rows=True),
+    "risk": Criterion(risk, least_rows=40, needs_rows=True),
     "eigengap": Criterion(eigengap),
 }
 
 
 def check_candidates(n_clusters: int | Iterable[int], n_distinct: int) -> Sequence[int]:
     """Candidates for K that n_distinct different rows allow (an eigenvalue beyond is needed)."""
-    try:
-        asked = sorted({n_clusters} if isinstance(n_clusters, int) else set(n_clusters))
-    except TypeError:
-        asked = []
+    asked: list[Any] = []
+    if isinstance(n_clusters, Integral):
+        asked = [int(n_clusters)]
+    elif isinstance(n_clusters, Iterable) and not isinstance(n_clusters, str):
+        asked = list(n_clusters)
     for K in asked:
         check_count("n_clusters", K, "give candidates such as range(2, 11)")
-    possible = [K for K in asked if 2 <= K < n_distinct]
+    possible = sorted({int(K) for K in asked if 2 <= K < n_distinct})
     if not possible:
         raise ValueError(
             "n_clusters must hold a candidate of at least 2 and below the number of different "
-            f"rows, {n_distinct}. Got {n_clusters!r}; use range(2, 11) or add data."
+            f"rows, {n_distinct}. Got {n_clusters!r}; add data, or give candidates such as [2, 3]."
         )
     return possible
 

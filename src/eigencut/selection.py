@@ -103,21 +103,21 @@ def select(
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     model = GPOD(cut=cut, n_jobs=n_jobs)
-    X = check_rows(model, X, reset=True)
-    candidates = check_candidates(n_clusters, len(np.unique(X, axis=0)))
+    rows = check_rows(model, X, reset=True)
+    candidates = check_candidates(n_clusters, len(np.unique(rows, axis=0)))
     needed = max(candidates) + CRITERIA[criterion].least_rows
-    if len(X) < needed:
+    if len(rows) < needed:
         raise ValueError(
             f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
-            f"{max(candidates)}. Got {len(X)}; lower n_clusters or use criterion='conductance'."
+            f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
         )
     seed = 0 if random_state is None else random_state
     if isinstance(sigma, str) and sigma == "auto" and criterion == "conductance":
-        choices, best = choose_by_default(X, candidates, seed, n_jobs)
+        choices, best = choose_by_default(rows, candidates, seed, n_jobs)
     else:
         found = [
-            evaluate(criterion, Task(X, affinity, candidates, seed, n_jobs))
-            for affinity in _affinities(sigma)
+            evaluate(criterion, Task(rows, affinity, candidates, seed, n_jobs))
+            for affinity in _affinities(sigma, criterion)
         ]
         choices = [choice for group, _ in found for choice in group]
         best = max((chosen for _, chosen in found), key=lambda choice: choice.score)
@@ -126,11 +126,17 @@ def select(
     return Selection(criterion, tuple(ranked), model.fit(X))
 
 
-def _affinities(sigma: Any) -> list[Affinity]:
+def _affinities(sigma: Any, criterion: str) -> list[Affinity]:
     entries = list(sigma) if isinstance(sigma, (list, tuple, np.ndarray)) else [sigma]
     if not entries:
         raise ValueError("sigma must hold at least one candidate. Got none; use sigma='auto'.")
-    return [
+    affinities = [
         named_affinity(entry) if isinstance(entry, Affinity) else Gaussian(sigma=entry)
         for entry in entries
     ]
+    if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
+        raise ValueError(
+            f"sigma must be an affinity of rows for criterion={criterion!r}, which splits them. "
+            "Got Precomputed(); use criterion='conductance' or 'eigengap'."
+        )
+    return affinities

@@ -32,6 +32,11 @@ class Spectrum:
     ) -> Spectrum:
         """Fit the affinity on the rows of X and solve the relaxed cut."""
         graph = affinity.fit_graph(X, n_jobs)
+        if n_pairs > graph.n_vertices:
+            raise ValueError(
+                f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "
+                f"part of the data. Got {n_pairs - 1}; lower it or add data."
+            )
         components = connected_components(graph)
         groups = attach_crumbs(components, affinity, n_pairs)
         pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_jobs=n_jobs)
