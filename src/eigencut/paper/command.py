@@ -1,0 +1,151 @@
+"""Computes all numbers, writes ``paper.json``, and from it the page and the figures."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from eigencut._version import __version__
+from eigencut.datasets import load
+from eigencut.notices import GraphWarning
+from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
+from eigencut.paper.published import CUTS, SETS
+from eigencut.parallel import n_threads
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is computed."""
+
+    splits: int
+    toy_rows: tuple[int, int]
+    population: int
+    repeats: int
+    timing_rows: int
+    timing_sizes: tuple[int, ...]
+    rules: Any
+
+
+FULL = Scale(50, (2000, 500), 2000, 32, 2000, (100, 250, 500, 1000, 2000), fits.RULES)
+QUICK = Scale(6, (2000, 500), 1000, 6, 1000, (100, 400), fits.QUICK_RULES)
+
+
+def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | None = None) -> Any:
+    """Do everything; returns the numbers.
+
+    Parameters
+    ----------
+    data_dir : str or None
+        Where the UCI files are; see ``eigencut.datasets``.
+    out : Path
+        Gets ``paper.json``, ``paper.md`` and ``images/paper``.
+    scale : Scale
+    processes : int, optional
+        Default: one for each core.
+    """
+    start = time.perf_counter()
+    # What is missing is missed before the work, not after.
+    plotting.subplots(1, 1)
+    sets = {name: load(name, data_dir) for name in SETS}
+    data = {name: (found.data, found.target) for name, found in sets.items()}
+    processes = n_threads(None) if processes is None else processes
+    numbers: dict[str, Any] = {"settings": {}, "versions": versions()}
+    with warnings.catch_warnings(), workers(processes) as each:
+        warnings.simplefilter("ignore", GraphWarning)
+        say("time of new rows against a new fit")
+        numbers["timing"] = timing.compute(scale.timing_rows, scale.timing_sizes)
+        say("figure 1")
+        numbers["toys"] = toys.compute(*scale.toy_rows)
+        numbers["table"] = table(each, data, scale)
+        say("convergence")
+        configurations = {cut: results.configuration(numbers, cut) for cut in CUTS}
+        numbers["convergence"] = convergence.compute(data, configurations)
+        tasks = [(*task, scale.population, scale.repeats) for task in rates.TASKS]
+        numbers["rates"] = list(each(rates.compute, tasks, "learning curves"))
+    numbers["settings"] = {
+        "quick": scale is not FULL,
+        "splits": scale.splits,
+        "test_share": results.TEST_SHARE,
+        "split_seeds": list(range(scale.splits)),
+        "toy_seeds": list(toys.SEEDS),
+        "n_init": fits.N_INIT,
+        "missing_values": "median of the column's training rows",
+        "sources": {name: found.source for name, found in sets.items()},
+        "rules": {p: {r: repr(a) for r, a in rs.items()} for p, rs in scale.rules.items()},
+        "processes": processes,
+        "seconds": round(time.perf_counter() - start),
+    }
+    write(numbers, out)
+    return numbers
+
+
+def table(each: Any, data: Any, scale: Scale) -> dict[str, Any]:
+    """Scores of all splits of all sets, the longest fits first."""
+    by_size = sorted(data.items(), key=lambda item: -len(item[1][0]))
+    seeds = range(scale.splits)
+    tasks = [(name, X, y, seed, scale.rules) for name, (X, y) in by_size for seed in seeds]
+    found = list(each(results.run_split, tasks, "splits"))
+    tree = results.collect([score for scores in found for score in scores])
+    splits: list[dict[Any, Any]] = [{} for _ in seeds]
+    for task, scores in zip(tasks, found, strict=True):
+        splits[task[3]].update(scores)
+    label_free = {cut: results.best_label_free(splits, cut) for cut in CUTS}
+    return {"label_free": label_free, "scores": {name: tree[name] for name in SETS}}
+
+
+def write(numbers: Any, out: Path) -> None:
+    """``paper.json``, and the page and figures that are made of it."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "paper.json"
+    path.write_text(to_json(numbers), encoding="utf-8")
+    page.write(json.loads(path.read_text(encoding="utf-8")), out)
+
+
+def to_json(numbers: Any) -> str:
+    """One line for each part, so that the file is small and differences can be read."""
+    parts = [f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in numbers.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def versions() -> dict[str, str]:
+    import numpy
+    import scipy
+    import sklearn
+
+    return {
+        "eigencut": __version__,
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Python": platform.python_version(),
+    }
+
+
+def say(text: str, end: str = "\n") -> None:
+    print(f"\reigencut paper: {text}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def workers(processes: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """A map over tasks, in order, in so many processes, that tells how far it is."""
+
+    def counted(found: Iterable[Any], total: int, what: str) -> Iterator[Any]:
+        for done, result in enumerate(found, start=1):
+            say(f"{what} {done}/{total}", end="\n" if done == total else "")
+            yield result
+
+    if processes <= 1:
+        yield lambda work, tasks, what: counted(map(work, tasks), len(tasks), what)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        yield lambda work, tasks, what: counted(pool.map(work, tasks), len(tasks), what)
