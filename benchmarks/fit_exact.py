@@ -1,6 +1,6 @@
 """Fit on the exact graph against scikit-learn at the same sigma: time, memory, agreement.
 
-    python benchmarks/fit_exact.py [--rows 10000] [--repeats 2] [--out FILE]
+    python benchmarks/fit_exact.py [--rows 10000] [--repeats 4] [--out FILE]
 
 Each fit runs in a process of its own, so that its peak memory is its own; the two methods alternate
 and the best time of each counts. Times are of ``fit`` alone, without imports and data.
@@ -86,7 +86,7 @@ def machine() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=4)
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     parser.add_argument("--one", choices=METHODS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

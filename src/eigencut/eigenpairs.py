@@ -24,7 +24,11 @@ _TOLERANCE = 1e-9  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-8  # residual up to which a result is usable at all
 _BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
 _BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
-_EXTRA_COLUMNS = 6  # in a block, beyond the wanted ones: they speed up convergence
+_EXTRA_COLUMNS = 4  # in a block, beyond the wanted ones: they speed up convergence
+_LEAST_COLUMNS = 8  # in a block: fewer cost as much, since reading the graph dominates
+
+
+Solution = tuple[Array, Array, Array]  # theta, v, A v
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,9 @@ def eigenpairs(
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     known = _indicators(groups, np.sqrt(multiplicity * mass))
     solver = "components"
-    solution: tuple[Array, Array] | None = None
+    solution: Solution | None = None
     if known.shape[1] == n_pairs:
-        solution = np.full(n_pairs, shift), known
+        solution = np.full(n_pairs, shift), known, operator(known)
     if solution is None and graph.n_vertices >= max(_DENSE_VERTICES, 8 * n_pairs):
         solver = "lanczos"
         with blas_threads(1):
@@ -109,9 +113,9 @@ def eigenpairs(
         solver = "lapack"
         threads = n_threads(n_jobs) if graph.n_vertices > _DENSE_VERTICES else 1
         with blas_threads(threads):
-            solution = _lapack(graph, to_symmetric, diagonal, n_pairs)
-    theta, vectors = solution
-    image = operator(vectors)
+            theta, vectors = _lapack(graph, to_symmetric, diagonal, n_pairs)
+            solution = theta, vectors, operator(vectors)
+    theta, vectors, image = solution
     residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
     if not residual <= _SLACK * shift:
         raise ArithmeticError(
@@ -159,7 +163,7 @@ def _lapack(
 
 def _block_lanczos(
     operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
-) -> tuple[Array, Array] | None:
+) -> Solution | None:
     """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
 
     A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
@@ -167,7 +171,7 @@ def _block_lanczos(
     matrix dominates. Returns None if it does not converge within what LAPACK would cost.
     """
     n, n_known = known.shape
-    width = n_pairs + _EXTRA_COLUMNS
+    width = max(n_pairs + _EXTRA_COLUMNS, _LEAST_COLUMNS)
     rng = np.random.default_rng(seed)
     block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
     capacity = max(_BASIS_COLUMNS, 4 * width) + width
@@ -181,7 +185,7 @@ def _block_lanczos(
         size += width
         projected[:size, new] = basis[:, :size].T @ image[:, new]
         projected[new, :size] = projected[:size, new].T
-        block = _orthonormal_block(image[:, new], basis[:, :size])
+        block = _orthonormal_block(image[:, new], basis[:, :size], recent=2 * width)
         is_full = size + width > capacity
         if size < next_check and not is_full:
             continue
@@ -189,9 +193,10 @@ def _block_lanczos(
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
         wanted = coordinates[:, :n_pairs]
         vectors = basis[:, :size] @ wanted
-        error = image[:, :size] @ wanted - vectors * theta[:n_pairs]
+        images = image[:, :size] @ wanted
+        error = images - vectors * theta[:n_pairs]
         if np.linalg.norm(error, axis=0).max() <= tolerance:
-            return theta[:n_pairs], vectors
+            return theta[:n_pairs], vectors, images
         if is_full:  # keep the best of the basis; the next block continues it as before
             size, full = 3 * width, size
             kept = coordinates[:, :size]
@@ -203,8 +208,12 @@ def _block_lanczos(
     return None
 
 
-def _orthonormal_block(block: Array, basis: Array) -> Array:
-    """An orthonormal block orthogonal to the basis: project twice, as rounding demands."""
-    for _ in range(2):
-        block, _ = np.linalg.qr(block - basis @ (basis.T @ block))
+def _orthonormal_block(block: Array, basis: Array, recent: int) -> Array:
+    """An orthonormal block orthogonal to the basis.
+
+    By the three-term recurrence it overlaps with the last two blocks only; the second pass over the
+    whole basis removes what rounding, or a restart, has left of the others.
+    """
+    for part in (basis[:, -recent:], basis):
+        block, _ = np.linalg.qr(block - part @ (part.T @ block))
     return block
