@@ -45,7 +45,8 @@ class _Points:
     def of(cls, coordinates: Array, inverse_width: Array) -> _Points:
         squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
         factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
-        factor *= inverse_width[:, np.newaxis]
+        with np.errstate(over="ignore"):  # an infinite factor is never used: see _exponents
+            factor *= inverse_width[:, np.newaxis]
         return cls(coordinates, inverse_width, factor)
 
     def __len__(self) -> int:
@@ -85,11 +86,13 @@ def _exponents(A: _Points, B: _Points) -> Array:
     used is decided for each row of A by itself, so that a row's weights do not depend on its
     company.
     """
-    reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
+    with np.errstate(over="ignore"):
+        reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
     is_risky = ~(reach * _EPS < _EXPONENT_ERROR)
     if is_risky.all():
         return _direct_exponents(A, B)
-    exponents = A.left_factor @ B.factor.T
+    with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
+        exponents = A.left_factor @ B.factor.T
     risky = np.flatnonzero(is_risky)
     if len(risky):
         exponents[risky] = _direct_exponents(A[risky], B)
