@@ -15,7 +15,7 @@ def test_components_equal_scipy_s(sigma):
     X = make_moons(200, noise=0.05, random_state=0)[0]
     graph = Gaussian(sigma).fit_graph(X)
     root = np.sqrt(graph.degrees)
-    is_edge = graph.weights > np.finfo(float).eps * np.outer(root, root)
+    is_edge = graph.dense() > np.finfo(float).eps * np.outer(root, root)
     n_expected, expected = scipy_components(is_edge)
     found = connected_components(graph)
     assert found.max() + 1 == n_expected

@@ -15,7 +15,7 @@ from eigencut.eigenpairs import eigenpairs
 def reference(graph, mass, K):
     """The generalized problem on all rows, for vectors that are equal on equal rows, by LAPACK."""
     rows = graph.vertex_of_row
-    W = graph.weights[np.ix_(rows, rows)] / graph.n_rows
+    W = graph.dense()[np.ix_(rows, rows)] / graph.n_rows
     L = np.diag(W.sum(axis=1)) - W
     P = np.eye(graph.n_vertices)[rows]
     return scipy.linalg.eigh(P.T @ L @ P, P.T @ np.diag(mass[rows]) @ P, eigvals_only=True)[:K]

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity, Graph, Indices
+from eigencut.affinity.base import Affinity, Indices
+from eigencut.affinity.graph import Graph
 from eigencut.notices import warn_user
 
-_EPS = float(np.finfo(np.float64).eps)
-_ROWS = 64  # rows of the graph examined at a time
 _LISTED = 8  # sizes named in a warning
 
 
 def connected_components(graph: Graph) -> Indices:
-    """The component of every vertex, numbered by decreasing number of rows.
-
-    An edge is a weight ``W(x_i, x_j) > eps sqrt(d_i d_j)``. Dropping all weaker ones moves the
-    eigenvalues of the normalized graph by less than the rounding error eps of float64, so no
-    eigensolver can tell them from zero.
-    """
-    root_degree = np.sqrt(graph.degrees)
-    label = np.full(graph.n_vertices, -1, dtype=np.intp)
-    unseen = np.arange(graph.n_vertices)
-    n_found = 0
-    while len(unseen):
-        frontier, unseen = unseen[:1], unseen[1:]
-        label[frontier] = n_found
-        while len(frontier) and len(unseen):
-            some, frontier = frontier[:_ROWS], frontier[_ROWS:]
-            threshold = _EPS * root_degree[some, np.newaxis] * root_degree[unseen]
-            reached = (graph.weights[some[:, np.newaxis], unseen] > threshold).any(axis=0)
-            label[unseen[reached]] = n_found
-            frontier = np.concatenate([frontier, unseen[reached]])
-            unseen = unseen[~reached]
-        n_found += 1
+    """The component of every vertex, numbered by decreasing number of rows."""
+    label = graph.components()
+    n_found = int(label.max()) + 1
     sizes = np.bincount(label, weights=graph.multiplicity, minlength=n_found)
     rank = np.empty(n_found, dtype=np.intp)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(n_found)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigencut.affinity.base import Array, Graph, Indices
+from eigencut.affinity.graph import Graph
+from eigencut.affinity.tiles import Array, Indices
 from eigencut.parallel import blas_threads, n_threads
 
 _DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
@@ -148,7 +149,7 @@ def _lapack(
     from scipy.linalg import LinAlgError, eigh
 
     n = graph.n_vertices
-    A = graph.weights * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
+    A = graph.dense() * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
     A[np.diag_indices(n)] += diagonal[:, 0]
     try:
         theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)

@@ -18,7 +18,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import Affinity, named_affinity
-from eigencut.affinity.base import Array, Graph, Indices
+from eigencut.affinity.base import Array, Indices
+from eigencut.affinity.graph import Graph
 from eigencut.components import (
     attach_crumbs,
     connected_components,
@@ -221,7 +222,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         A new row has no affinity to itself either, so about that share of new rows lies below.
         """
         n = graph.n_rows
-        others = (n * graph.degrees - graph.weights.diagonal()) / max(1, n - 1)
+        others = (n * graph.degrees - graph.self_weights) / max(1, n - 1)
         support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
         return float(np.quantile(support[graph.vertex_of_row], self.outlier_quantile))
 

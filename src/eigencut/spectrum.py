@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from eigencut.affinity.base import Affinity, Array, Graph, Indices
+from eigencut.affinity.base import Affinity, Array, Indices
+from eigencut.affinity.graph import Graph
 from eigencut.components import attach_crumbs, connected_components
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod

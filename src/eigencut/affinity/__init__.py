@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eigencut.affinity.base import Affinity, Graph, Product
+from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.gaussian import Gaussian
+from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.precomputed import Precomputed
 
-__all__ = ["Affinity", "Gaussian", "Graph", "Kernel", "Precomputed", "Product", "named_affinity"]
+__all__ = [
+    "Affinity",
+    "DenseGraph",
+    "Gaussian",
+    "Graph",
+    "Kernel",
+    "Precomputed",
+    "Product",
+    "SparseGraph",
+    "named_affinity",
+]
 
 # A name stands for an affinity with its defaults.
 NAMES: dict[str, Callable[[], Affinity]] = {

@@ -1,4 +1,4 @@
-"""The contract of an affinity, and the graph it builds.
+"""The contract of an affinity.
 
 An affinity is fitted on rows X and then answers for any other rows. It has two faces:
 
@@ -21,64 +21,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from eigencut.parallel import for_each
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-_TILE_ROWS = 1024  # rows of the graph that one thread multiplies at a time
-
-
-@dataclass(frozen=True)
-class Graph:
-    """A dense weighted graph on vertices, each standing for one or more identical rows.
-
-    Attributes
-    ----------
-    weights : array of shape (n_vertices, n_vertices)
-        Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
-    multiplicity : array of shape (n_vertices,)
-        How many rows each vertex stands for. Sums to ``n_rows``.
-    vertex_of_row : array of shape (n_rows,)
-        The vertex of every row.
-    """
-
-    weights: Array
-    multiplicity: Array
-    vertex_of_row: Indices
-
-    @property
-    def n_vertices(self) -> int:
-        return len(self.multiplicity)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.vertex_of_row)
-
-    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
-        """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
-        # Transposed, because BLAS is faster at few rows times a matrix than at the reverse.
-        product = np.empty((V.shape[1], self.n_vertices))
-        transposed = np.ascontiguousarray(V.T / self.n_rows)
-
-        def fill(start: int) -> None:
-            rows = slice(start, start + _TILE_ROWS)
-            np.matmul(transposed, self.weights[rows].T, out=product[:, rows])
-
-        for_each(fill, range(0, self.n_vertices, _TILE_ROWS), n_jobs)
-        return product.T
-
-    @cached_property
-    def degrees(self) -> Array:
-        """``d_i = (1/n) sum_j W(x_i, x_j)``, the sum running over all rows."""
-        return self.matmat(self.multiplicity[:, np.newaxis])[:, 0]
+from eigencut.affinity.graph import Graph
+from eigencut.affinity.tiles import Array, Indices
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from eigencut.affinity.bandwidth import (
     median_distance,
 )
 from eigencut.affinity.base import Array, Indices
+from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.affinity.vectors import VectorAffinity
 
 _LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
@@ -131,7 +132,7 @@ class Gaussian(VectorAffinity):
     --------
     >>> import numpy as np
     >>> graph = Gaussian(sigma=1.0).fit_graph(np.array([[0.0], [1.0]]))
-    >>> graph.weights.round(3)
+    >>> graph.dense().round(3)
     array([[1.   , 0.607],
            [0.607, 1.   ]])
     """
@@ -221,7 +222,7 @@ class Gaussian(VectorAffinity):
         exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
         return np.exp(exponents) @ weighted, largest[:, 0]
 
-    def _largest_weight(self, weights: Array) -> float:
+    def _largest_weight(self, weights: SymmetricTiles) -> float:
         return 1.0
 
     def frozen(self) -> Gaussian:

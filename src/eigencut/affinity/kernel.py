@@ -28,7 +28,7 @@ class Kernel(VectorAffinity):
     --------
     >>> import numpy as np
     >>> from sklearn.metrics.pairwise import laplacian_kernel
-    >>> Kernel(laplacian_kernel).fit_graph(np.array([[0.0], [1.0]])).weights.round(3)
+    >>> Kernel(laplacian_kernel).fit_graph(np.array([[0.0], [1.0]])).dense().round(3)
     array([[1.   , 0.368],
            [0.368, 1.   ]])
     """

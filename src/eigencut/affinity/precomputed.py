@@ -6,7 +6,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity, Array, Graph, Indices, Product
+from eigencut.affinity.base import Affinity, Array, Indices, Product
+from eigencut.affinity.graph import DenseGraph, Graph
+from eigencut.affinity.tiles import SymmetricTiles
 
 _SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
 _ASYMMETRY = 1e-8  # relative to the largest affinity
@@ -46,11 +48,12 @@ class Precomputed(Affinity):
             )
         self.n_rows_ = len(X)
         self.multiplicity_ = np.ones(len(X))
-        weights = X + X.T
-        weights /= 2
-        graph = Graph(weights, self.multiplicity_, np.arange(len(X)))
-        self.self_weights_ = weights.diagonal().copy()
-        self.largest_weight_ = float(weights.max())
+        weights = SymmetricTiles.compute(
+            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2, n_jobs
+        )
+        graph = DenseGraph(weights, self.multiplicity_, np.arange(len(X)))
+        self.self_weights_ = graph.self_weights
+        self.largest_weight_ = weights.max()
         self._degrees = graph.degrees
         return graph
 

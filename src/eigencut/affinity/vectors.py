@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity, Array, DistinctRows, Graph, Indices, Product
+from eigencut.affinity.base import Affinity, Array, DistinctRows, Indices, Product
+from eigencut.affinity.graph import DenseGraph, Graph
+from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.parallel import for_each
 
-_TILE = 512  # side of the square tiles in which the training graph is assembled
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time
 _FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
@@ -74,31 +75,18 @@ class VectorAffinity(Affinity):
         self._vertex_at: dict[bytes, int] | None = None
         self._fit_rows(distinct.rows)
         self._training = self._prepare(distinct.rows)
-        graph = Graph(self._assemble(n_jobs), distinct.multiplicity, distinct.vertex_of_row)
-        self.self_weights_ = graph.weights.diagonal().copy()
+        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights, n_jobs)
+        graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+        self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)
         return graph
 
-    def _largest_weight(self, weights: Array) -> float:
+    def _training_weights(self, rows: slice, columns: slice) -> Array:
+        return self._weights(self._training[rows], self._training[columns])
+
+    def _largest_weight(self, weights: SymmetricTiles) -> float:
         """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
-        return float(weights.max())
-
-    def _assemble(self, n_jobs: int | None) -> Array:
-        """The training weights; each pair of tiles is computed once and mirrored."""
-        training, n = self._training, len(self.rows_)
-        weights = np.empty((n, n))
-        starts = range(0, n, _TILE)
-
-        def fill(corner: tuple[int, int]) -> None:
-            i, j = (slice(start, start + _TILE) for start in corner)
-            tile = self._weights(training[i], training[j])
-            if i == j:
-                tile = np.triu(tile) + np.triu(tile, 1).T
-            weights[i, j] = tile
-            weights[j, i] = tile.T
-
-        for_each(fill, [(i, j) for i in starts for j in starts if i <= j], n_jobs)
-        return weights
+        return weights.max()
 
     def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
         # A last column of ones gives the degrees in the same matrix product.

@@ -1,0 +1,123 @@
+"""The graph on the training rows: what components and eigenpairs ask of it, in two forms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigencut.affinity.tiles import Array, Indices, SymmetricTiles
+
+_EPS = float(np.finfo(np.float64).eps)
+_ROWS = 128  # rows of a dense graph searched for edges at a time
+
+
+@dataclass(frozen=True)
+class Graph(ABC):
+    """A weighted graph on vertices, each standing for one or more identical rows.
+
+    Attributes
+    ----------
+    weights : SymmetricTiles or sparse array
+        Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
+    multiplicity : array of shape (n_vertices,)
+        How many rows each vertex stands for. Sums to ``n_rows``.
+    vertex_of_row : array of shape (n_rows,)
+        The vertex of every row.
+    """
+
+    weights: Any
+    multiplicity: Array
+    vertex_of_row: Indices
+
+    @property
+    def n_vertices(self) -> int:
+        return len(self.multiplicity)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.vertex_of_row)
+
+    @cached_property
+    def degrees(self) -> Array:
+        """``d_i = (1/n) sum_j W(x_i, x_j)``, the sum running over all rows."""
+        return self.matmat(self.multiplicity[:, np.newaxis])[:, 0]
+
+    @property
+    def self_weights(self) -> Array:
+        """``W(x_i, x_i)``."""
+        return np.asarray(self.weights.diagonal())
+
+    @abstractmethod
+    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
+        """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """The weights as one array: for small graphs."""
+
+    @abstractmethod
+    def components(self) -> Indices:
+        """The connected component of every vertex, in no particular order.
+
+        An edge is a weight ``W(x_i, x_j) > eps sqrt(d_i d_j)``. Dropping all weaker ones moves the
+        eigenvalues of the normalized graph by less than the rounding error eps of float64, so no
+        eigensolver can tell them from zero.
+        """
+
+
+@dataclass(frozen=True)
+class DenseGraph(Graph):
+    """The complete graph, its weights in tiles."""
+
+    weights: SymmetricTiles
+
+    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
+        return self.weights.matmat(V / self.n_rows, n_jobs)
+
+    def dense(self) -> Array:
+        return self.weights.dense()
+
+    def components(self) -> Indices:
+        root_degree = np.sqrt(self.degrees)
+        label = np.full(self.n_vertices, -1, dtype=np.intp)
+        unseen = np.arange(self.n_vertices)
+        n_found = 0
+        while len(unseen):
+            frontier, unseen = unseen[:1], unseen[1:]
+            label[frontier] = n_found
+            while len(frontier) and len(unseen):
+                some, frontier = frontier[:_ROWS], frontier[_ROWS:]
+                threshold = _EPS * root_degree[some, np.newaxis] * root_degree[unseen]
+                reached = (self.weights.rows(some)[:, unseen] > threshold).any(axis=0)
+                label[unseen[reached]] = n_found
+                frontier = np.concatenate([frontier, unseen[reached]])
+                unseen = unseen[~reached]
+            n_found += 1
+        return label
+
+
+@dataclass(frozen=True)
+class SparseGraph(Graph):
+    """A graph of few edges: weights as a symmetric ``scipy.sparse.csr_array``."""
+
+    weights: Any
+
+    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
+        return np.asarray(self.weights @ (V / self.n_rows))
+
+    def dense(self) -> Array:
+        return np.asarray(self.weights.toarray())
+
+    def components(self) -> Indices:
+        from scipy.sparse.csgraph import connected_components
+
+        root_degree = np.sqrt(self.degrees)
+        edges = self.weights.tocoo()
+        threshold = _EPS * root_degree[edges.row] * root_degree[edges.col]
+        edges.data = np.where(edges.data > threshold, edges.data, 0.0)
+        edges.eliminate_zeros()
+        return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
