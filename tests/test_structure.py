@@ -26,6 +26,7 @@ HEIGHT = {
     "discretization": 3,
     "risk": 3,
     "validation": 3,
+    "labelling": 4,
     "spectrum": 4,
     "criteria": 4,
     "estimator": 5,

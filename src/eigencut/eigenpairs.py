@@ -21,11 +21,11 @@ from eigencut.affinity.tiles import Array, Indices
 from eigencut.parallel import blas_threads, n_threads
 
 _DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
-_TOLERANCE = 1e-9  # residual at which a vector is accepted, relative to s
-_SLACK = 1e-8  # residual up to which a result is usable at all
+_TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
+_SLACK = 1e-7  # residual up to which a result is usable at all
 _BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
 _BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
-_EXTRA_COLUMNS = 4  # in a block, beyond the wanted ones: they speed up convergence
+_EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
 _LEAST_COLUMNS = 8  # in a block: fewer cost as much, since reading the graph dominates
 
 
@@ -178,7 +178,7 @@ def _block_lanczos(
     capacity = max(_BASIS_COLUMNS, 4 * width) + width
     basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
     projected = np.zeros((capacity, capacity))
-    size, next_check = 0, 2 * width
+    size = 0
     for _ in range(_BUDGET):
         new = slice(size, size + width)
         basis[:, new] = block
@@ -186,35 +186,30 @@ def _block_lanczos(
         size += width
         projected[:size, new] = basis[:, :size].T @ image[:, new]
         projected[new, :size] = projected[:size, new].T
-        block = _orthonormal_block(image[:, new], basis[:, :size], recent=2 * width)
-        is_full = size + width > capacity
-        if size < next_check and not is_full:
-            continue
+        block, leaving = _orthonormal_block(image[:, new], basis[:, :size], recent=2 * width)
         theta, coordinates = np.linalg.eigh(projected[:size, :size])
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
         wanted = coordinates[:, :n_pairs]
-        vectors = basis[:, :size] @ wanted
-        images = image[:, :size] @ wanted
-        error = images - vectors * theta[:n_pairs]
-        if np.linalg.norm(error, axis=0).max() <= tolerance:
-            return theta[:n_pairs], vectors, images
-        if is_full:  # keep the best of the basis; the next block continues it as before
+        # Only the last block has an image outside the basis: its part is the residual.
+        if np.linalg.norm(leaving @ wanted[-width:], axis=0).max() <= tolerance:
+            return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
+        if size + width > capacity:  # keep the best; the next block continues it as before
             size, full = 3 * width, size
             kept = coordinates[:, :size]
             basis[:, :size] = basis[:, :full] @ kept
             image[:, :size] = image[:, :full] @ kept
             projected[:size, :size] = np.diag(theta[:size])
-        # Looking at a large basis costs more than a product with a small graph: look less often.
-        next_check = size if size < (n * n * width / 50) ** (1 / 3) else size + size // 4
     return None
 
 
-def _orthonormal_block(block: Array, basis: Array, recent: int) -> Array:
-    """An orthonormal block orthogonal to the basis.
+def _orthonormal_block(block: Array, basis: Array, recent: int) -> tuple[Array, Array]:
+    """An orthonormal block orthogonal to the basis, and the block in terms of it.
 
     By the three-term recurrence it overlaps with the last two blocks only; the second pass over the
     whole basis removes what rounding, or a restart, has left of the others.
     """
+    factor = np.eye(block.shape[1])
     for part in (basis[:, -recent:], basis):
-        block, _ = np.linalg.qr(block - part @ (part.T @ block))
-    return block
+        block, triangle = np.linalg.qr(block - part @ (part.T @ block))
+        factor = triangle @ factor
+    return block, factor

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -34,9 +34,10 @@ from eigencut.criteria import (
     some_rows,
 )
 from eigencut.cut import CUTS
-from eigencut.discretization import Partition, align, assign, normalize_rows, pod
+from eigencut.discretization import Partition, align, pod
 from eigencut.eigenpairs import eigenpairs
 from eigencut.extension import Eigenfunctions, extend
+from eigencut.labelling import label_rows, scores_and_support
 from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
 from eigencut.progress import Progress
@@ -261,11 +262,15 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             The same numbers as in ``labels_``; -1 for rows without support if
             ``outliers="label"``.
         """
-        scores, support = self._scores(X)
-        labels = assign(scores)
-        if self.outliers == "label":
-            labels[support < self._least_support] = -1
-        return labels
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return label_rows(
+            self._eigenfunctions,
+            self._rotation_of_extension,
+            rows,
+            self._least_support if self.outliers == "label" else -np.inf,
+            self.n_jobs,
+        )
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
@@ -281,22 +286,28 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         -------
         margins : array of shape (n_samples,)
         """
-        scores, _ = self._scores(X)
+        check_is_fitted(self)
+        scores, _ = scores_and_support(
+            self._eigenfunctions,
+            self._rotation_of_extension,
+            check_rows(self, X, reset=False),
+            self.n_jobs,
+        )
         ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
         return ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
 
-    def _scores(self, X: ArrayLike) -> tuple[Array, Array]:
-        """The coordinate of each row along each cluster, and its support."""
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """The eigenfunctions at each row, an array of shape (n_samples, K).
+
+        An array of float32 gives float32, about three times as fast and accurate to about 1e-6 of a
+        row's length; anything else gives float64, accurate to rounding.
+        """
+        if getattr(X, "dtype", None) != np.float32:
+            return self._extended(X)
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
-        U, support = self._eigenfunctions.with_support(rows, self.n_jobs)
-        return normalize_rows(U) @ self._rotation_of_extension, support
+        return self._eigenfunctions.in_single(check_rows(self, X, reset=False), self.n_jobs)
 
-    def transform(self, X: ArrayLike) -> Array:
-        """The eigenfunctions at each row, an array of shape (n_samples, K)."""
-        return self._extended(X)
-
-    def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> Array:
+    def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> NDArray[Any]:
         """Fit, and return ``transform(X)``."""
         return self.fit(X).transform(X)
 
@@ -388,5 +399,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         tags = super().__sklearn_tags__()
         is_matrix = isinstance(self.affinity, str) and self.affinity == "precomputed"
         is_matrix = is_matrix or getattr(self.affinity, "pairwise", False)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
         return tags

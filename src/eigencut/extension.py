@@ -16,20 +16,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.affinity.base import Affinity, Array, Product
+from eigencut.affinity.single import RoughAverager
 from eigencut.cut import Cut
 from eigencut.eigenpairs import EigenPairs
 from eigencut.notices import warn_user
+from eigencut.parallel import for_each
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
 _SUPPORT = 1e-4
 _ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
 _UNDERFLOW = -600.0
+_FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
+CHUNK_ROWS = 4096  # new rows that one thread works on at a time
+_SINGLE_ERROR = 1e-3  # error bound of a row in single precision; true errors are near 1e-6
+
+
+@dataclass(frozen=True)
+class RoughValues:
+    """Eigenfunctions at rows in single precision, and how far off they may be.
+
+    ``error`` bounds the length of the error of each row, and ``degree_error`` the relative error of
+    its degree. Both are infinite where single precision fails.
+    """
+
+    values: Array
+    error: Array
+    log_degrees: Array
+    degree_error: Array
 
 
 @dataclass(frozen=True)
@@ -60,6 +81,8 @@ class Eigenfunctions:
             (np.flatnonzero(~supported), self.affinity.locate),
             (np.flatnonzero(log_degrees < self._least_log_degree), self.affinity.closest),
         ):
+            if not len(rows):
+                continue
             vertex = vertices_of(X[rows])
             values[rows[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
         return values
@@ -96,6 +119,53 @@ class Eigenfunctions:
         supported = np.min(denominator, axis=1) > _SUPPORT
         values = average / np.maximum(denominator, _SUPPORT)
         return np.where(supported[:, np.newaxis], values, average), supported
+
+    @cached_property
+    def _averager(self) -> RoughAverager | None:
+        factor = self.affinity.exponent_factors()
+        if factor is None:
+            return None
+        return RoughAverager(factor, self.pairs.vectors, self.affinity.multiplicity_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_averager"}
+
+    def pays_to_be_rough(self, n_rows: int) -> bool:
+        """Whether ``roughly`` can be used, and is faster for that many rows."""
+        return n_rows * len(self.pairs.vectors) > _FEW_WEIGHTS and self._averager is not None
+
+    def roughly(self, X: Array) -> RoughValues:
+        """``u_k(x)`` in single precision, with a bound on the error of each row."""
+        left = self.affinity.exponent_factors(X)
+        assert self._averager is not None and left is not None
+        found = self._averager(left)
+        usable = np.isfinite(found.error) & (found.log_degrees > self._least_log_degree + 1)
+        error = np.where(usable, found.error, 0.0)[:, np.newaxis]
+        share = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
+        off = 2 * error * share  # of the denominator 1 - share, through the degree
+        usable &= np.min(1 - share - off, axis=1) > _SUPPORT
+        denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
+        values = found.values / denominator
+        bound = (2 * error * found.spread + np.abs(values) * off) / (denominator - off)
+        bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
+        return RoughValues(values, bound, found.log_degrees, found.error)
+
+    def in_single(self, X: Array, n_jobs: int | None = None) -> NDArray[np.float32]:
+        """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
+        if not self.pays_to_be_rough(len(X)):
+            return self(X, n_jobs).astype(np.float32)
+        values = np.empty((len(X), self.pairs.vectors.shape[1]), dtype=np.float32)
+        is_good = np.empty(len(X), dtype=bool)
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + CHUNK_ROWS)
+            rough = self.roughly(X[rows])
+            values[rows] = rough.values
+            is_good[rows] = rough.error < _SINGLE_ERROR * np.linalg.norm(rough.values, axis=1)
+
+        for_each(fill, range(0, len(X), CHUNK_ROWS), n_jobs)
+        values[~is_good] = self(X[~is_good], n_jobs)
+        return values
 
     def log_degrees(self, X: Array, n_jobs: int | None = None) -> Array:
         """log d(x): how well the data support each row."""
@@ -139,6 +209,9 @@ class Algorithm1(Eigenfunctions):
         scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
         values = self._form(product.values, product.degrees[:, np.newaxis])
         return values * scale[:, np.newaxis]
+
+    def pays_to_be_rough(self, n_rows: int) -> bool:
+        return False
 
     def at_training_vertices(self) -> Array:
         return self._form(self.pairs.products, self.degrees[:, np.newaxis])

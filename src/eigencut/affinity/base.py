@@ -78,6 +78,13 @@ class Affinity(BaseEstimator, ABC):
     def connection_hint(self) -> str:
         """Say what would connect a graph that falls apart."""
 
+    def exponent_factors(self, X: Array | None = None) -> Array | None:
+        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None.
+
+        ``l`` of the rows of X, or ``r`` of the training vertices if X is None.
+        """
+        return None
+
     def frozen(self) -> Affinity:
         """An unfitted affinity with the same weight function, whatever it will be fitted on."""
         return clone(self)

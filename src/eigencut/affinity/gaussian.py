@@ -214,6 +214,9 @@ class Gaussian(VectorAffinity):
         np.clip(weights, _LOWEST_EXPONENT, 0.0, out=weights)
         return np.exp(weights, out=weights)
 
+    def exponent_factors(self, X: Array | None = None) -> Array:
+        return self._training.factor if X is None else self._prepare(X).left_factor
+
     def _underflowed(self, A: _Points, weighted: Array) -> tuple[Array, Array]:
         """Subtract the largest exponent: the weighted average tends to the nearest row."""
         exponents = _direct_exponents(A, self._training)
