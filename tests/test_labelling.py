@@ -95,13 +95,14 @@ def test_the_error_bound_holds():
         assert (np.abs(rough.log_degrees - support) <= rough.degree_error)[usable].all()
 
 
-def test_float32_in_float32_out():
-    X = DATA["blobs 16"]().astype(np.float32)
+def test_transform_to_single_precision():
+    X = DATA["blobs 16"]()
     model = GPOD(5, affinity=Gaussian("median", scale=0.3)).fit(X[:600])
-    exact, single = model.transform(X.astype(np.float64)), model.transform(X)
+    exact, single = model.transform(X), model.transform(X, dtype=np.float32)
     assert single.dtype == np.float32 and exact.dtype == np.float64
-    assert np.abs(single - exact).max() < 1e-5 * np.linalg.norm(exact, axis=1).max()
-    assert (model.predict(X) == model.predict(X.astype(np.float64))).all()
+    assert 0 < np.abs(single - exact).max() < 1e-5 * np.linalg.norm(exact, axis=1).max()
+    with pytest.raises(ValueError, match=r"dtype must be float64 or float32. Got 'int64'"):
+        model.transform(X, dtype="int64")
 
 
 def test_a_model_that_has_predicted_pickles_without_its_working_copies():
