@@ -21,6 +21,7 @@ HEIGHT = {
     "affinity": 1,
     "cut": 2,
     "components": 2,
+    "crumbs": 2,
     "eigenpairs": 2,
     "extension": 3,
     "discretization": 3,

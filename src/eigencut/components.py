@@ -21,30 +21,13 @@ def connected_components(graph: Graph) -> Indices:
     return rank[label]
 
 
-def attach_crumbs(component: Indices, affinity: Affinity, n_clusters: int) -> Indices:
-    """At most ``n_clusters`` groups of components: the largest, and the others attached to them.
-
-    With more components than clusters every union of components is a cut of value zero, and the
-    relaxed problem has no unique solution. The largest ``n_clusters`` components become the groups;
-    each smaller one joins the group it is nearest to, as a new row there would.
-    """
-    if component.max() < n_clusters:
-        return component
-    group = component.copy()
-    seeds = np.flatnonzero(component < n_clusters)
-    crumbs = np.flatnonzero(component >= n_clusters)
-    closest = affinity.nearest(crumbs, seeds)
-    for label in np.unique(component[crumbs]):
-        members = component[crumbs] == label
-        votes = np.bincount(component[closest[members]], minlength=n_clusters)
-        group[crumbs[members]] = np.argmax(votes)
-    return group
-
-
 def report_components(
-    component: Indices, graph: Graph, affinity: Affinity, n_clusters: int
+    component: Indices, groups: Indices, graph: Graph, affinity: Affinity, n_clusters: int
 ) -> None:
-    """Warn about a graph in pieces; refuse one without any edge."""
+    """Warn about a graph in pieces; refuse one without any edge.
+
+    ``groups`` are the components that take part in the eigenproblem, -1 for crumbs.
+    """
     n_components = int(component.max()) + 1
     if n_components == 1:
         return
@@ -61,10 +44,14 @@ def report_components(
     n_isolated = int((np.bincount(component) == 1).sum())
     if n_isolated:
         message += f" {n_isolated} distinct row(s) have no affinity to any other."
-    if n_components > n_clusters:
+    n_kept = int(groups.max()) + 1
+    if n_kept < n_components:
+        n_attached = int(sizes[n_kept:].sum())
         message += (
-            f" The largest {n_clusters} became the clusters, and each other one joined the nearest "
-            "of them. A larger n_clusters, or a graph that reaches farther, would tell more."
+            f" The largest {n_kept} of them {'are' if n_kept > 1 else 'is'} cut into "
+            f"{n_clusters} clusters; the other {n_attached} row(s) are in components too small, or "
+            "too many, to be clusters, and joined the nearest. A larger n_clusters, or a graph "
+            "that reaches farther, would tell more."
         )
     else:
         message += " Each is cut on its own: no cluster reaches from one into another."

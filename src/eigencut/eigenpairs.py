@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut.affinity.graph import Graph
 from eigencut.affinity.tiles import Array, Indices
@@ -41,13 +42,16 @@ class EigenPairs:
     values : array of shape (K,)
         The eigenvalues lambda, not below 0.
     vectors : array of shape (n_vertices, K)
-        U with ``U^T C M U = I``; the sign of each is such that its largest entry is positive.
+        U with ``U^T C M U = I`` on the vertices that take part; the sign of each is such that its
+        largest entry is positive.
     products : array of shape (n_vertices, K)
         ``W C U``, from which the extension at the training rows follows.
     residual : float
         Largest norm of ``A v - theta v``.
     solver : str
         "components", "lapack" or "lanczos".
+    takes_part : array of bool of shape (n_vertices,)
+        Which vertices the problem was solved on; see ``eigencut.crumbs``.
     """
 
     values: Array
@@ -55,6 +59,7 @@ class EigenPairs:
     products: Array
     residual: float
     solver: str
+    takes_part: NDArray[np.bool_]
 
 
 def eigenpairs(
@@ -75,8 +80,9 @@ def eigenpairs(
     n_pairs : int
         K, the number of eigenpairs.
     groups : array of shape (n_vertices,), optional
-        Unions of connected components, at most K. Their indicators are eigenvectors of eigenvalue
-        0, handed to the solver so that it cannot miss one of several equal eigenvalues.
+        Connected components, at most K. Their indicators are eigenvectors of eigenvalue 0, handed
+        to the solver so that it cannot miss one of several equal eigenvalues. Vertices of group -1
+        do not take part: the problem is solved as if they did not exist, and their vectors are 0.
     seed : int
         Of the random part of the first block.
     n_jobs : int, optional
@@ -90,31 +96,36 @@ def eigenpairs(
     >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
     array([0.   , 0.667])
     """
-    degrees, multiplicity = graph.degrees, graph.multiplicity
+    if groups is None:
+        groups = np.zeros(graph.n_vertices, dtype=np.intp)
+    part = np.flatnonzero(groups >= 0)
+    multiplicity, mass = graph.multiplicity[part], mass[part]
     to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
-    level = degrees / mass
+    level = graph.degrees[part] / mass
     shift = float(level.max())
     diagonal = (shift - level)[:, np.newaxis]
 
     def operator(V: Array) -> Array:
-        return to_symmetric * graph.matmat(to_symmetric * V, n_jobs) + diagonal * V
+        product = graph.matmat(_spread(to_symmetric * V, part, graph.n_vertices), n_jobs)
+        return to_symmetric * product[part] + diagonal * V
 
-    if groups is None:
-        groups = np.zeros(graph.n_vertices, dtype=np.intp)
-    known = _indicators(groups, np.sqrt(multiplicity * mass))
+    known = _indicators(groups[part], np.sqrt(multiplicity * mass))
     solver = "components"
     solution: Solution | None = None
     if known.shape[1] == n_pairs:
         solution = np.full(n_pairs, shift), known, operator(known)
-    if solution is None and graph.n_vertices >= max(_DENSE_VERTICES, 8 * n_pairs):
+    if solution is None and len(part) >= max(_DENSE_VERTICES, 8 * n_pairs):
         solver = "lanczos"
         with blas_threads(1):
             solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
     if solution is None:
         solver = "lapack"
-        threads = n_threads(n_jobs) if graph.n_vertices > _DENSE_VERTICES else 1
+        threads = n_threads(n_jobs) if len(part) > _DENSE_VERTICES else 1
         with blas_threads(threads):
-            theta, vectors = _lapack(graph, to_symmetric, diagonal, n_pairs)
+            A = graph.dense()[np.ix_(part, part)] * (to_symmetric / graph.n_rows)
+            A *= to_symmetric[:, 0]
+            A[np.diag_indices(len(part))] += diagonal[:, 0]
+            theta, vectors = _lapack(A, n_pairs)
             solution = theta, vectors, operator(vectors)
     theta, vectors, image = solution
     residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
@@ -126,7 +137,23 @@ def eigenpairs(
     signs = _signs(vectors)
     U = vectors * signs / np.sqrt(multiplicity * mass)[:, np.newaxis]
     products = (image - diagonal * vectors) * signs / to_symmetric
-    return EigenPairs(np.maximum(shift - theta, 0.0), U, products, residual, solver)
+    return EigenPairs(
+        np.maximum(shift - theta, 0.0),
+        _spread(U, part, graph.n_vertices),
+        _spread(products, part, graph.n_vertices),
+        residual,
+        solver,
+        groups >= 0,
+    )
+
+
+def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
+    """V on all vertices, given on some of them; zero on the others."""
+    if len(part) == n_vertices:
+        return V
+    everywhere = np.zeros((n_vertices, V.shape[1]))
+    everywhere[part] = V
+    return everywhere
 
 
 def _indicators(groups: Indices, root_mass: Array) -> Array:
@@ -143,14 +170,10 @@ def _signs(vectors: Array) -> Array:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _lapack(
-    graph: Graph, to_symmetric: Array, diagonal: Array, n_pairs: int
-) -> tuple[Array, Array]:
+def _lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
     from scipy.linalg import LinAlgError, eigh
 
-    n = graph.n_vertices
-    A = graph.dense() * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
-    A[np.diag_indices(n)] += diagonal[:, 0]
+    n = len(A)
     try:
         theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
         is_complete = len(theta) == n_pairs

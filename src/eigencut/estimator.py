@@ -20,11 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.graph import Graph
-from eigencut.components import (
-    attach_crumbs,
-    connected_components,
-    report_components,
-)
+from eigencut.components import connected_components, report_components
 from eigencut.criteria import (
     Task,
     check_candidates,
@@ -33,6 +29,7 @@ from eigencut.criteria import (
     evaluate,
     some_rows,
 )
+from eigencut.crumbs import attach_crumbs, without_crumbs
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, align, pod
 from eigencut.eigenpairs import eigenpairs
@@ -95,7 +92,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     labels_ : array of shape (n_samples,)
         Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first).
     embedding_ : array of shape (n_samples, K)
-        The eigenvectors U, ``U^T M U = I``; what ``transform`` extends.
+        The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
+        Rows of components too small to be a cluster have the value of a row nearby.
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``.
     rotation_ : array of shape (K, K)
@@ -170,10 +168,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             degrees = graph.degrees
         with stage("connected components"):
             components = connected_components(graph)
-            report_components(components, graph, affinity, n_clusters)
-            groups = attach_crumbs(components, affinity, n_clusters)
+            groups = without_crumbs(components, graph, n_clusters)
+            report_components(components, groups, graph, affinity, n_clusters)
         with stage(f"{n_clusters} eigenpairs"):
             pairs = eigenpairs(graph, cut.mass(degrees), n_clusters, groups, n_jobs=self.n_jobs)
+            pairs = attach_crumbs(pairs, graph, components, affinity)
         with stage("extension"):
             n_components = int(components.max()) + 1
             functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)

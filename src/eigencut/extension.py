@@ -68,13 +68,17 @@ class Eigenfunctions:
 
     def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
         """``u_k(x)``, and the support log d(x) of each row."""
-        product = self.affinity.apply(X, self.pairs.vectors, n_jobs)
+        takes_part = self.pairs.takes_part[:, np.newaxis]
+        crumbs = [] if takes_part.all() else [~takes_part]
+        product = self.affinity.apply(X, np.hstack([self.pairs.vectors, *crumbs]), n_jobs)
         log_degrees = _log_degrees(product)
         return self._from_product(product, log_degrees, X), log_degrees
 
     def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
+        K = len(self.pairs.values)
         average = product.values / product.degrees[:, np.newaxis]
-        values, supported = self._consistent_form(average, log_degrees)
+        of_crumbs = average[:, K:].sum(axis=1)
+        values, supported = self._consistent_form(average[:, :K], of_crumbs, log_degrees)
         # A training row is always itself, and a row without an edge to the graph, as far as float64
         # can see, is as good as the training row nearest to it.
         for rows, vertices_of in (
@@ -100,7 +104,8 @@ class Eigenfunctions:
         """
         degrees = np.where(self.degrees > 0, self.degrees, 1.0)
         average = self.pairs.products / degrees[:, np.newaxis]
-        values, supported = self._consistent_form(average, np.log(degrees))
+        of_crumbs = (~self.pairs.takes_part).astype(np.float64)
+        values, supported = self._consistent_form(average, of_crumbs, np.log(degrees))
         supported &= self.degrees > 0
         return np.where(supported[:, np.newaxis], values, self.pairs.vectors)
 
@@ -109,13 +114,15 @@ class Eigenfunctions:
         return self.eigenvectors()
 
     def _consistent_form(
-        self, average: Array, log_degrees: Array
+        self, average: Array, of_crumbs: Array, log_degrees: Array
     ) -> tuple[Array, NDArray[np.bool_]]:
         """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
 
-        Elsewhere the limit lambda = 0 holds: the average of nearby rows itself.
+        Elsewhere the limit lambda = 0 holds: the average of nearby rows itself. It also holds among
+        crumbs, which have no mass: m(x) counts only the share of d(x) that is not of crumbs.
         """
-        denominator = 1 - self.cut.mass_per_degree(log_degrees)[:, np.newaxis] * self.pairs.values
+        mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_crumbs)
+        denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
         supported = np.min(denominator, axis=1) > _SUPPORT
         values = average / np.maximum(denominator, _SUPPORT)
         return np.where(supported[:, np.newaxis], values, average), supported
@@ -177,7 +184,7 @@ class Eigenfunctions:
         Eigenvalues beyond the smallest d/m lie in the essential spectrum of the limit operator:
         their eigenvectors concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
         """
-        connected = self.degrees[self.degrees > 0]
+        connected = self.degrees[self.pairs.takes_part & (self.degrees > 0)]
         limit = float((connected / self.cut.mass(connected)).min())
         K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - _SUPPORT)).sum())
         if lost:
@@ -243,8 +250,8 @@ def extend(
     if form == "algorithm1" and n_components > 1:
         warn_user(
             f"extension='paper' loses the clusters of a graph with {n_components} connected "
-            "components, whose eigenvalues are zero; the consistent form is used. Raise sigma to "
-            "connect the graph."
+            "components, each with an eigenvalue of zero; the consistent form is used. Raise sigma "
+            "to connect the graph."
         )
         form = "consistent"
     return EXTENSIONS[form](affinity, cut, pairs, degrees)

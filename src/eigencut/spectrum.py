@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from eigencut.affinity.base import Affinity, Array, Indices
 from eigencut.affinity.graph import Graph
-from eigencut.components import attach_crumbs, connected_components
+from eigencut.components import connected_components
+from eigencut.crumbs import attach_crumbs, without_crumbs
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.eigenpairs import EigenPairs, eigenpairs
@@ -39,15 +40,18 @@ class Spectrum:
                 f"part of the data. Got {n_pairs - 1}; lower it or add data."
             )
         components = connected_components(graph)
-        groups = attach_crumbs(components, affinity, n_pairs)
+        groups = without_crumbs(components, graph, n_pairs)
         pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_jobs=n_jobs)
+        pairs = attach_crumbs(pairs, graph, components, affinity)
         return cls(affinity, cut, graph, components, pairs)
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
-        """The first K pairs; with more components than that, those of the K groups of them."""
-        if self.components.max() >= n_clusters:
-            groups = attach_crumbs(self.components, self.affinity, n_clusters)
-            return eigenpairs(self.graph, self.cut.mass(self.graph.degrees), n_clusters, groups)
+        """The first K pairs; if other components are crumbs for this K, those of the others."""
+        groups = without_crumbs(self.components, self.graph, n_clusters)
+        if ((groups >= 0) != self.pairs.takes_part).any():
+            mass = self.cut.mass(self.graph.degrees)
+            pairs = eigenpairs(self.graph, mass, n_clusters, groups)
+            return attach_crumbs(pairs, self.graph, self.components, self.affinity)
         first = slice(None, n_clusters)
         return replace(
             self.pairs,
