@@ -104,3 +104,16 @@ def test_without_crumbs_in_the_data_the_fit_is_the_same(cut):
     assert (model.labels_[:200] == alone.labels_).all()
     ratio = model.embedding_[:200] / alone.embedding_
     assert np.ptp(np.abs(ratio), axis=0).max() < 1e-6 * np.abs(ratio).max()
+
+
+def test_single_precision_knows_of_crumbs(cut):
+    """Labels of many rows come from single precision where its error bound allows."""
+    X = moons_with_crumbs()[0][:-2]  # one so far away is too much for single precision
+    functions = GPOD(4, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X)._eigenfunctions
+    new = np.repeat(X, 3, axis=0) + 1e-3 * np.random.default_rng(0).normal(size=(3 * len(X), 2))
+    assert functions.pays_to_be_rough(len(new))
+    rough, exact = functions.roughly(new), functions(new)
+    error = np.linalg.norm(rough.values - exact, axis=1)
+    assert (error <= rough.error + 1e-9).all()
+    near_crumbs = slice(3 * 400, None)
+    assert np.isfinite(rough.error[near_crumbs]).any()

@@ -68,11 +68,17 @@ class Eigenfunctions:
 
     def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
         """``u_k(x)``, and the support log d(x) of each row."""
-        takes_part = self.pairs.takes_part[:, np.newaxis]
-        crumbs = [] if takes_part.all() else [~takes_part]
-        product = self.affinity.apply(X, np.hstack([self.pairs.vectors, *crumbs]), n_jobs)
+        product = self.affinity.apply(X, self._columns, n_jobs)
         log_degrees = _log_degrees(product)
         return self._from_product(product, log_degrees, X), log_degrees
+
+    @property
+    def _columns(self) -> Array:
+        """What is averaged at new rows: the eigenvectors, and the indicator of crumbs if any."""
+        takes_part = self.pairs.takes_part
+        if takes_part.all():
+            return self.pairs.vectors
+        return np.column_stack([self.pairs.vectors, ~takes_part])
 
     def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
         K = len(self.pairs.values)
@@ -132,7 +138,7 @@ class Eigenfunctions:
         factor = self.affinity.exponent_factors()
         if factor is None:
             return None
-        return RoughAverager(factor, self.pairs.vectors, self.affinity.multiplicity_)
+        return RoughAverager(factor, self._columns, self.affinity.multiplicity_)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_averager"}
@@ -148,12 +154,15 @@ class Eigenfunctions:
         found = self._averager(left)
         usable = np.isfinite(found.error) & (found.log_degrees > self._least_log_degree + 1)
         error = np.where(usable, found.error, 0.0)[:, np.newaxis]
-        share = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
-        off = 2 * error * share  # of the denominator 1 - share, through the degree
+        K = len(self.pairs.values)
+        all_mass = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
+        share = all_mass * (1 - found.values[:, K:].sum(axis=1, keepdims=True))
+        # The error of the denominator 1 - share, through the degree and through the crumbs' share.
+        off = 2 * error * (share + all_mass * found.spread[K:].sum())
         usable &= np.min(1 - share - off, axis=1) > _SUPPORT
         denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
-        values = found.values / denominator
-        bound = (2 * error * found.spread + np.abs(values) * off) / (denominator - off)
+        values = found.values[:, :K] / denominator
+        bound = (2 * error * found.spread[:K] + np.abs(values) * off) / (denominator - off)
         bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
         return RoughValues(values, bound, found.log_degrees, found.error)
 
