@@ -18,6 +18,8 @@ HEIGHT = {
     "notices": 0,
     "parallel": 0,
     "progress": 0,
+    "stream": 0,
+    "validation": 1,
     "affinity": 1,
     "cut": 2,
     "components": 2,
@@ -26,8 +28,11 @@ HEIGHT = {
     "extension": 3,
     "discretization": 3,
     "risk": 3,
+<<<<<<< HEAD
     "validation": 3,
     "labelling": 4,
+=======
+>>>>>>> 724cf80 (Let a graph say how rows belong to it; read rows in blocks)
     "spectrum": 4,
     "criteria": 4,
     "estimator": 5,

@@ -36,7 +36,7 @@ def report_components(
             f"affinity must connect the rows. Got a graph of {n_components} different rows without "
             f"a single edge. {affinity.connection_hint()}"
         )
-    sizes = np.bincount(component, weights=graph.multiplicity).astype(int)
+    sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
     listed = ", ".join(str(size) for size in sizes[:_LISTED])
     if n_components > _LISTED:
         listed += ", ..."

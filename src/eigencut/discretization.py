@@ -74,10 +74,6 @@ class Partition:
             n_iter=earlier.n_iter + self.n_iter,
         )
 
-    def expanded(self, vertex_of_row: Indices) -> Partition:
-        """The same partition on rows, each of which stands at a vertex."""
-        return replace(self, labels=self.labels[vertex_of_row])
-
 
 def normalize_rows(U: Array) -> Array:
     """Rows of unit length (line 8 of Algorithms 1 and 2); rows of zeros stay as they are."""
@@ -336,7 +332,7 @@ def _best_move(partition: Partition, rows: Array, weight: Array) -> Indices | No
     return moved
 
 
-def align(U: Array, partition: Partition, reference: Array) -> Array:
+def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Array:
     """The rotation that carries rows of U to the clusters of a partition of ``reference``.
 
     It is the partition's own rotation if U is what was discretized, and otherwise (another form of
@@ -344,7 +340,7 @@ def align(U: Array, partition: Partition, reference: Array) -> Array:
     """
     if U is reference or np.array_equal(U, reference):
         return partition.rotation
-    rotation, _ = _best_rotation(partition.labels, normalize_rows(U), np.ones(len(U)))
+    rotation, _ = _best_rotation(partition.labels, normalize_rows(U), weight)
     return rotation
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -20,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.graph import Graph
+from eigencut.affinity.sample import RowSample
 from eigencut.components import connected_components, report_components
 from eigencut.criteria import (
     Task,
@@ -39,14 +42,17 @@ from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
+from eigencut.stream import Rows
 from eigencut.validation import (
     check_choice,
     check_count,
     check_n_clusters,
     check_random,
     check_rows,
+    check_source,
 )
 
+_EMBEDDING_ENTRIES = 50_000_000  # of embedding_, beyond which it is not kept (400 MB)
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 
 
@@ -90,10 +96,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     n_clusters_ : int
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
-        Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first).
+        Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first;
+        landmarks: by the number of rows that the landmarks of a cluster stand for). Not there after
+        a fit on a stream: see ``predict_stream``.
     embedding_ : array of shape (n_samples, K)
         The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
-        Rows of components too small to be a cluster have the value of a row nearby.
+        Rows of components too small to be a cluster have the value of a row nearby. Not kept after
+        a fit on a stream, nor by landmarks beyond 10 million entries: ``transform`` gives it.
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``.
     rotation_ : array of shape (K, K)
@@ -146,25 +155,25 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     # ------------------------------------------------------------------ fit
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike | Rows, y: Any = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
+            ``eigencut.stream.Rows`` if they do not fit in memory.
         y : ignored
         """
         self._check_parameters()
-        X = check_rows(self, X, reset=True)
+        source = check_source(self, X)
         stage = Progress(self.verbose).stage
         cut = CUTS[self.cut]
         with stage("choices"):
-            n_clusters, affinity = self._choose(X)
-            check_n_clusters(n_clusters, len(X), "rows")
-        with stage(f"graph of {len(X)} rows"):
-            graph = affinity.fit_graph(X, self.n_jobs)
-            check_n_clusters(n_clusters, graph.n_vertices, "different rows")
+            n_clusters, affinity = self._choose(source)
+        with stage("graph"):
+            graph = affinity.fit_graph(source, self.n_jobs)
+            check_n_clusters(n_clusters, graph.n_vertices, graph.vertices_are)
             degrees = graph.degrees
         with stage("connected components"):
             components = connected_components(graph)
@@ -179,27 +188,28 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             functions.report_lost_components()
         with stage("discretization"):
             U = functions.eigenvectors()
-            partition = self._discretize(U, graph.multiplicity, graph.vertex_of_row)
+            partition = self._discretize(U, graph)
+            self._rotation_of_extension = align(
+                functions.at_training_vertices(), partition, U, graph.multiplicity
+            )
+        with stage(f"labels of {graph.n_rows} rows"):
+            self._keep_rows(graph, U, partition)
 
         self.n_clusters_ = n_clusters
         self.affinity_ = affinity
         self.n_components_found_ = n_components
         self.eigenvalues_ = pairs.values
-        self.embedding_ = U[graph.vertex_of_row]
-        self.partition_ = partition
         self.rotation_ = partition.rotation
-        self.labels_ = partition.labels
         self._n_features_out = n_clusters
-        self._least_support = self._support_quantile(graph)
+        self._least_support = graph.support_quantile(self.outlier_quantile)
         self._eigenfunctions: Eigenfunctions = functions
-        self._rotation_of_extension = align(
-            functions.at_training_vertices()[graph.vertex_of_row], partition, self.embedding_
-        )
         return self
 
-    def _choose(self, X: Array) -> tuple[int, Affinity]:
+    def _choose(self, X: Array | Rows) -> tuple[int, Affinity]:
         """The number of clusters and the affinity: as given, or chosen where "auto" is asked."""
         is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
+        if isinstance(X, Rows):
+            return self._choose_for_stream(X, "landmarks" if is_auto else self.affinity)
         affinity: Affinity = clone(named_affinity(self.affinity))
         if self.n_clusters != "auto":
             K = int(self.n_clusters)
@@ -216,27 +226,29 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             _, best = evaluate("conductance", task)
         return best.n_clusters, clone(best.affinity)
 
-    def _support_quantile(self, graph: Graph) -> float:
-        """The ``outlier_quantile`` of log d(x) over the training rows, each without itself.
+    def _choose_for_stream(self, X: Rows, given: Any) -> tuple[int, Affinity]:
+        affinity: Affinity = clone(named_affinity(given))
+        if not affinity.streams:
+            raise ValueError(
+                f"affinity must be one that can be fitted on a stream of rows. Got {given!r}; use "
+                "affinity='landmarks'."
+            )
+        if self.n_clusters != "auto":
+            return int(self.n_clusters), affinity
+        draw = partial(RowSample.of, size=_CHOICE_ROWS, seed=0)
+        rows = X.reduce(draw, RowSample.merged).rows
+        task = Task(rows, affinity, check_candidates(range(2, 11), len(rows)), 0, self.n_jobs)
+        return evaluate("conductance", task)[1].n_clusters, affinity
 
-        A new row has no affinity to itself either, so about that share of new rows lies below.
-        """
-        n = graph.n_rows
-        others = (n * graph.degrees - graph.self_weights) / max(1, n - 1)
-        support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
-        return float(np.quantile(support[graph.vertex_of_row], self.outlier_quantile))
-
-    def _discretize(self, U: Array, multiplicity: Array, vertex_of_row: Indices) -> Partition:
-        """POD on the vertices, expanded to rows."""
-        first_row = np.full(len(U), len(vertex_of_row))
-        np.minimum.at(first_row, vertex_of_row, np.arange(len(vertex_of_row)))
+    def _discretize(self, U: Array, graph: Graph) -> Partition:
+        """POD on the vertices."""
         with blas_threads(1):
             partition = pod(
                 U,
                 n_init=self.n_init,
                 random_state=self.random_state,
-                sample_weight=multiplicity,
-                sample_order=first_row,
+                sample_weight=graph.multiplicity,
+                sample_order=graph.first_row,
             )
         n_found = len(np.unique(partition.labels))
         if n_found < U.shape[1]:
@@ -244,7 +256,20 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
                 "do not fall into more. Lower n_clusters, or try another sigma."
             )
-        return partition.expanded(vertex_of_row)
+        return partition
+
+    def _keep_rows(self, graph: Graph, U: Array, partition: Partition) -> None:
+        """Labels and embedding of the training rows, where there is room for them."""
+        for name in ("labels_", "embedding_"):
+            self.__dict__.pop(name, None)
+        self.partition_ = partition
+        if not graph.has_rows:
+            return
+        rotation = partition.rotation
+        self.labels_ = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation), self.n_jobs)
+        self.partition_ = replace(partition, labels=self.labels_)
+        if graph.n_rows * U.shape[1] <= _EMBEDDING_ENTRIES:
+            self.embedding_ = graph.at_rows(U, np.asarray, self.n_jobs)
 
     # -------------------------------------------------------------- new rows
 
@@ -341,7 +366,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def score_samples(self, X: ArrayLike) -> Array:
         """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
         check_is_fitted(self)
-        return self._eigenfunctions.log_degrees(check_rows(self, X, reset=False), self.n_jobs)
+        return self._eigenfunctions.support(check_rows(self, X, reset=False), self.n_jobs)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Minus the error F per cluster on the rows of X; larger is better.
@@ -356,7 +381,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, at_least=2)
-        n, functions = len(self.labels_), self._eigenfunctions
+        n, functions = self.affinity_.n_rows_, self._eigenfunctions
         values = functions(X, self.n_jobs)
         if self.affinity_.pairwise:
             U = functions.at_training_vertices()

@@ -67,10 +67,9 @@ class Eigenfunctions:
         return self.with_support(X, n_jobs)[0]
 
     def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
-        """``u_k(x)``, and the support log d(x) of each row."""
+        """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
         product = self.affinity.apply(X, self._columns, n_jobs)
-        log_degrees = _log_degrees(product)
-        return self._from_product(product, log_degrees, X), log_degrees
+        return self._from_product(product, X), _support(product)
 
     @property
     def _columns(self) -> Array:
@@ -80,8 +79,8 @@ class Eigenfunctions:
             return self.pairs.vectors
         return np.column_stack([self.pairs.vectors, ~takes_part])
 
-    def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
-        K = len(self.pairs.values)
+    def _from_product(self, product: Product, X: Array) -> Array:
+        K, log_degrees = len(self.pairs.values), product.log_degrees
         average = product.values / product.degrees[:, np.newaxis]
         of_crumbs = average[:, K:].sum(axis=1)
         values, supported = self._consistent_form(average[:, :K], of_crumbs, log_degrees)
@@ -183,9 +182,9 @@ class Eigenfunctions:
         values[~is_good] = self(X[~is_good], n_jobs)
         return values
 
-    def log_degrees(self, X: Array, n_jobs: int | None = None) -> Array:
-        """log d(x): how well the data support each row."""
-        return _log_degrees(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0)), n_jobs))
+    def support(self, X: Array, n_jobs: int | None = None) -> Array:
+        """How well the data support each row: log d(x), or what the affinity has instead."""
+        return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0)), n_jobs))
 
     def report_lost_components(self) -> None:
         """Warn where an eigenvalue is one that carries no cluster.
@@ -207,8 +206,8 @@ class Eigenfunctions:
             )
 
 
-def _log_degrees(product: Product) -> Array:
-    return product.log_scale + np.log(product.degrees)
+def _support(product: Product) -> Array:
+    return product.log_degrees if product.support is None else product.support
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ class Algorithm1(Eigenfunctions):
     does not give back the eigenvectors at training rows.
     """
 
-    def _from_product(self, product: Product, log_degrees: Array, X: Array) -> Array:
+    def _from_product(self, product: Product, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
         scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
         values = self._form(product.values, product.degrees[:, np.newaxis])
@@ -240,9 +239,32 @@ class Algorithm1(Eigenfunctions):
         return np.where(positive, (degrees * mean - products) / root, 0.0)
 
 
+@dataclass(frozen=True)
+class LandmarkFunctions(Eigenfunctions):
+    """The consistent form on a graph through landmarks, where both cuts are the same.
+
+    The eigenpairs g, lambda of the graph on landmarks give those of the rows: ``U = Z c`` with
+    ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda u`` and ``U^T U = I``. The consistent form
+    ``sum_i W(x, x_i) U[i] / (1 - lambda)`` is then ``u(x) = z(x)^T c``, so that it is exact at
+    the training rows, and no row is without support.
+    """
+
+    def _from_product(self, product: Product, X: Array) -> Array:
+        return product.values / self._root
+
+    def eigenvectors(self) -> Array:
+        """The table c: the value of a row that belongs to one landmark alone."""
+        return self.pairs.vectors / self._root
+
+    @property
+    def _root(self) -> Array:
+        return np.sqrt(np.maximum(1 - self.pairs.values, _SUPPORT))
+
+
 EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {
     "consistent": Eigenfunctions,
     "algorithm1": Algorithm1,
+    "landmarks": LandmarkFunctions,
 }
 
 
@@ -255,7 +277,7 @@ def extend(
     n_components: int,
 ) -> Eigenfunctions:
     """The eigenfunctions in the form called ``extension`` ("consistent" or "paper")."""
-    form = cut.paper_extension if extension == "paper" else extension
+    form = affinity.form or (cut.paper_extension if extension == "paper" else extension)
     if form == "algorithm1" and n_components > 1:
         warn_user(
             f"extension='paper' loses the clusters of a graph with {n_components} connected "

@@ -11,7 +11,7 @@ from eigencut.crumbs import attach_crumbs, without_crumbs
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.eigenpairs import EigenPairs, eigenpairs
-from eigencut.extension import Eigenfunctions
+from eigencut.extension import Eigenfunctions, extend
 from eigencut.parallel import blas_threads
 
 _STARTS = 6  # of POD, for each K
@@ -78,4 +78,4 @@ class Spectrum:
     def functions(self, n_clusters: int) -> Eigenfunctions:
         """The first K eigenfunctions."""
         pairs = self.pairs_of(n_clusters)
-        return Eigenfunctions(self.affinity, self.cut, pairs, self.graph.degrees)
+        return extend("consistent", self.affinity, self.cut, pairs, self.graph.degrees, 1)

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from eigencut.affinity.base import Array
+from eigencut.stream import Rows
+
+Array = NDArray[np.float64]
 
 
 def check_count(name: str, value: object, remedy: str) -> None:
@@ -45,6 +47,18 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if not (isinstance(value, str) and value in choices):
         listed = " or ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be {listed}. Got {value!r}; use {name}={choices[0]!r}.")
+
+
+def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
+    """What a model is fitted on: rows in memory, checked; or a stream, which checks as it reads."""
+    if not isinstance(X, Rows):
+        return check_rows(estimator, X, reset=True)
+    estimator.n_features_in_ = X.n_features
+    if X.feature_names is not None:
+        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return X
 
 
 def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Array:

@@ -37,11 +37,18 @@ class Product:
 
     The true numbers are ``exp(log_scale) * values`` and ``exp(log_scale) * degrees``: rows far from
     all training rows, whose every weight underflows, carry their size in ``log_scale``.
+    ``support`` is how well the data support each row, where the degrees do not say it.
     """
 
     values: Array
     degrees: Array
     log_scale: Array
+    support: Array | None = None
+
+    @property
+    def log_degrees(self) -> Array:
+        """log d(x)."""
+        return self.log_scale + np.log(self.degrees)
 
 
 class Affinity(BaseEstimator, ABC):
@@ -52,6 +59,8 @@ class Affinity(BaseEstimator, ABC):
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
+    streams = False  # True if fit_graph takes a stream of rows
+    form: str | None = None  # of the extension, where this affinity allows only one
 
     multiplicity_: Array
     n_rows_: int
@@ -59,8 +68,8 @@ class Affinity(BaseEstimator, ABC):
     largest_weight_: float
 
     @abstractmethod
-    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
-        """Fit on the rows of X and return the graph on them."""
+    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+        """Fit on the rows of X, an array (or a stream if ``streams``); return the graph on them."""
 
     @abstractmethod
     def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:

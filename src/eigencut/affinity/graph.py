@@ -1,11 +1,12 @@
-"""The graph on the training rows: what components and eigenpairs ask of it, in two forms."""
+"""The graph that is cut: what components and eigenpairs ask of it, and how rows belong to it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +18,7 @@ _ROWS = 128  # rows of a dense graph searched for edges at a time
 
 @dataclass(frozen=True)
 class Graph(ABC):
-    """A weighted graph on vertices, each standing for one or more identical rows.
+    """A weighted graph on vertices, each standing for one or more rows.
 
     Attributes
     ----------
@@ -25,21 +26,21 @@ class Graph(ABC):
         Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
     multiplicity : array of shape (n_vertices,)
         How many rows each vertex stands for. Sums to ``n_rows``.
-    vertex_of_row : array of shape (n_rows,)
-        The vertex of every row.
     """
+
+    vertices_are: ClassVar[str]
 
     weights: Any
     multiplicity: Array
-    vertex_of_row: Indices
 
     @property
     def n_vertices(self) -> int:
         return len(self.multiplicity)
 
     @property
+    @abstractmethod
     def n_rows(self) -> int:
-        return len(self.vertex_of_row)
+        """n, the number of training rows."""
 
     @cached_property
     def degrees(self) -> Array:
@@ -68,10 +69,67 @@ class Graph(ABC):
         eigensolver can tell them from zero.
         """
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows, or what is left of them, are in memory."""
+        return True
+
+    @property
+    @abstractmethod
+    def first_row(self) -> Indices:
+        """What decides which of two clusters of equal size comes first: a number per vertex."""
+
+    @abstractmethod
+    def at_rows(
+        self, values: Array, rule: Callable[[Array], Any], n_jobs: int | None = None
+    ) -> Any:
+        """``rule`` of the values at rows, given the values at vertices."""
+
+    @abstractmethod
+    def support_quantile(self, share: float) -> float:
+        """What this share of the training rows stays below in support."""
+
 
 @dataclass(frozen=True)
-class DenseGraph(Graph):
-    """The complete graph, its weights in tiles."""
+class RowGraph(Graph):
+    """A graph whose vertices are rows, identical rows being one vertex.
+
+    Attributes
+    ----------
+    vertex_of_row : array of shape (n_rows,)
+        The vertex of every row.
+    """
+
+    vertices_are: ClassVar[str] = "different rows"
+
+    vertex_of_row: Indices
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.vertex_of_row)
+
+    @property
+    def first_row(self) -> Indices:
+        first = np.full(self.n_vertices, self.n_rows)
+        np.minimum.at(first, self.vertex_of_row, np.arange(self.n_rows))
+        return first
+
+    def at_rows(
+        self, values: Array, rule: Callable[[Array], Any], n_jobs: int | None = None
+    ) -> Any:
+        return rule(values)[self.vertex_of_row]
+
+    def support_quantile(self, share: float) -> float:
+        """Of log d(x), each row without itself: a new row has no affinity to itself either."""
+        n = self.n_rows
+        others = (n * self.degrees - self.self_weights) / max(1, n - 1)
+        support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
+        return float(np.quantile(support[self.vertex_of_row], share))
+
+
+@dataclass(frozen=True)
+class CompleteGraph(Graph):
+    """Edges between all vertices, their weights in tiles."""
 
     weights: SymmetricTiles
 
@@ -101,7 +159,12 @@ class DenseGraph(Graph):
 
 
 @dataclass(frozen=True)
-class SparseGraph(Graph):
+class DenseGraph(CompleteGraph, RowGraph):
+    """The complete graph on rows."""
+
+
+@dataclass(frozen=True)
+class SparseGraph(RowGraph):
     """A graph of few edges: weights as a symmetric ``scipy.sparse.csr_array``."""
 
     weights: Any

@@ -173,5 +173,7 @@ def paper_extension(model: GPOD, A: Array) -> GPOD:
         "paper", own.affinity, own.cut, own.pairs, own.degrees, model.n_components_found_
     )
     twin._eigenfunctions = functions
-    twin._rotation_of_extension = align(functions(A, 1), model.partition_, model.embedding_)
+    twin._rotation_of_extension = align(
+        functions(A, 1), model.partition_, model.embedding_, np.ones(len(A))
+    )
     return twin

@@ -202,6 +202,11 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
     """
     check_is_fitted(model)
     if X is None:
+        if not hasattr(model, "embedding_"):
+            raise ValueError(
+                "X must be given for a model that has not kept its training rows (a stream, or too "
+                "many of them). Got None; pass rows."
+            )
         scores = normalize_rows(model.embedding_) @ model.rotation_
         labels = model.labels_
     else:
