@@ -11,7 +11,7 @@ from eigencut._version import __version__
 
 if TYPE_CHECKING:
     from eigencut import risk
-    from eigencut.affinity import Affinity, Gaussian, Kernel, Precomputed
+    from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Precomputed
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
     from eigencut.notices import GraphWarning
@@ -25,6 +25,7 @@ _HOME = {
     "Gaussian": "eigencut.affinity",
     "GraphWarning": "eigencut.notices",
     "Kernel": "eigencut.affinity",
+    "Landmarks": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
     "pod": "eigencut.discretization",
@@ -37,6 +38,7 @@ __all__ = [
     "Gaussian",
     "GraphWarning",
     "Kernel",
+    "Landmarks",
     "Partition",
     "Precomputed",
     "__version__",

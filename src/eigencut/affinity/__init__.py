@@ -8,6 +8,7 @@ from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.gaussian import Gaussian
 from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.kernel import Kernel
+from eigencut.affinity.landmarks import Landmarks
 from eigencut.affinity.precomputed import Precomputed
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Gaussian",
     "Graph",
     "Kernel",
+    "Landmarks",
     "Precomputed",
     "Product",
     "SparseGraph",
@@ -26,6 +28,7 @@ __all__ = [
 NAMES: dict[str, Callable[[], Affinity]] = {
     "auto": Gaussian,
     "gaussian": Gaussian,
+    "landmarks": Landmarks,
     "precomputed": Precomputed,
 }
 

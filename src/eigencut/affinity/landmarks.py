@@ -1,0 +1,315 @@
+"""Landmarks: a graph of any number of rows that is as small as the number of landmarks.
+
+Every row x belongs to its r nearest of p landmarks y_j, with weights z_j(x) that sum to 1:
+
+    W(x, x') = n z(x)^T Lambda^-1 z(x'),    Lambda = diag(column sums of Z).
+
+All degrees are 1, so NCut and RatioCut are the same problem. Its eigenvectors are ``U = Z c``, and
+those of the graph on the landmarks themselves, in which landmark j stands for Lambda_j rows and
+``W(y_j, y_l) = n E_jl / (Lambda_j Lambda_l)``, ``E = Z^T Z``, give the table c (p x K); see
+``eigencut.extension.LandmarkFunctions``. Of the rows only the sum E is needed: it is formed block
+by block, from memory, from disk or on a cluster, and the model is no more than landmarks and c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from eigencut.affinity.bandwidth import WIDTHS
+from eigencut.affinity.base import Affinity, DistinctRows, Product
+from eigencut.affinity.graph import CompleteGraph
+from eigencut.affinity.kmeans import kmeans_centres
+from eigencut.affinity.memberships import Memberships, MembershipSums
+from eigencut.affinity.nearest import NearestPoints
+from eigencut.affinity.sample import RowSample
+from eigencut.affinity.tiles import Array, Indices, SymmetricTiles
+from eigencut.affinity.vectors import nearest_rows
+from eigencut.parallel import for_each
+from eigencut.stream import Rows, as_rows
+from eigencut.validation import check_choice, check_count
+
+_SAMPLED_PER_LANDMARK = 10
+_LOCAL_SCALE = 0.5  # of the local bandwidth, in distances to the farthest of the r landmarks
+_ROWS = 8192  # that one thread works on at a time
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class RowSupport:
+    """Support of some of the training rows, and how many rows each of them stands for."""
+
+    values: Array
+    counts: Array
+
+    def quantile(self, share: float) -> float:
+        found = np.quantile(self.values, share, weights=self.counts, method="inverted_cdf")
+        return float(found)
+
+
+@dataclass(frozen=True)
+class LandmarkGraph(CompleteGraph):
+    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1.
+
+    Attributes
+    ----------
+    summed : int
+        n, the rows that E is the sum of.
+    members : list of Memberships, or None
+        Z in blocks of rows, while the rows are in memory.
+    sampled : RowSupport
+        Support of a sample of the rows.
+    """
+
+    vertices_are: ClassVar[str] = "landmarks"
+
+    summed: int
+    members: list[Memberships] | None
+    sampled: RowSupport
+
+    @property
+    def n_rows(self) -> int:
+        return self.summed
+
+    @property
+    def has_rows(self) -> bool:
+        return self.members is not None
+
+    @property
+    def first_row(self) -> Indices:
+        return np.arange(self.n_vertices)
+
+    def support_quantile(self, share: float) -> float:
+        return self.sampled.quantile(share)
+
+    def at_rows(
+        self, values: Array, rule: Callable[[Array], Any], n_jobs: int | None = None
+    ) -> Any:
+        pieces = [
+            block[start : start + _ROWS]
+            for block in self.members or []
+            for start in range(0, len(block), _ROWS)
+        ]
+        found: list[Any] = [None] * len(pieces)
+
+        def fill(place: int) -> None:
+            found[place] = rule(pieces[place].average(values))
+
+        for_each(fill, range(len(pieces)), n_jobs)
+        return np.concatenate(found)
+
+
+class Landmarks(Affinity):
+    """Affinity through landmarks: for millions of rows, and for rows that do not fit in memory.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=1000
+        p. There are fewer where there are fewer different rows.
+    n_nearest : int, default=3
+        r, the landmarks each row belongs to.
+    selection : {"kmeans", "random"}, default="kmeans"
+        Landmarks are centres of k-means on a sample of ``10 n_landmarks`` rows, or ``n_landmarks``
+        rows of it as they are.
+    sigma : float or "auto", default="auto"
+        Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
+        sigma^2))``. "auto" is half the distance from x to the farthest of its landmarks.
+    random_state : int or None, default=None
+        Of the sample. None means 0.
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (p, n_features)
+    multiplicity_ : array of shape (p,)
+        Lambda, the rows that each landmark stands for.
+
+    Notes
+    -----
+    The sample does not depend on the order of the rows, so neither do the landmarks; sums over rows
+    do to rounding (a relative 1e-15). There is no bandwidth that could be too small, and rows far
+    away share their nearest landmarks evenly.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Landmarks
+    >>> X, _ = make_moons(5000, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Landmarks(n_landmarks=200)).fit(X)
+    >>> model.affinity_.landmarks_.shape
+    (200, 2)
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+    """
+
+    form = "landmarks"
+    streams = True
+
+    landmarks_: Array
+
+    def __init__(
+        self,
+        n_landmarks: int = 1000,
+        n_nearest: int = 3,
+        *,
+        selection: str = "kmeans",
+        sigma: float | str = "auto",
+        random_state: int | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.n_nearest = n_nearest
+        self.selection = selection
+        self.sigma = sigma
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fit
+
+    def fit_graph(self, X: Array | Rows, n_jobs: int | None = None) -> LandmarkGraph:
+        """Two passes over the rows: a sample for the landmarks, then the sum E."""
+        self._check_parameters()
+        rows = as_rows(X)
+        n_jobs = rows.threads_per_block(n_jobs)
+        draw = partial(
+            RowSample.of,
+            size=_SAMPLED_PER_LANDMARK * self.n_landmarks,
+            seed=int(self.random_state or 0),
+        )
+        placed = rows.reduce(draw, RowSample.merged, partial(self._placed, n_jobs=n_jobs))
+        self._place(placed.landmarks)
+        kept: list[Memberships] | None = [] if rows.in_memory else None
+        sums = rows.reduce(partial(self._sums, kept=kept, n_jobs=n_jobs), MembershipSums.added)
+        return self._graph(sums, kept, placed.support)
+
+    def _placed(self, sample: RowSample, n_jobs: int | None) -> _Placed:
+        """The landmarks, in lexicographic order, and the support of the sampled rows."""
+        p = min(self.n_landmarks, len(sample.rows))
+        points = sample.rows[:p]
+        if self.selection == "kmeans":
+            points = kmeans_centres(sample.rows, sample.counts, p, n_jobs)
+        self._place(DistinctRows.of(points).rows)
+        members, _ = self._memberships(sample.rows, n_jobs)
+        is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
+        self._place(self.landmarks_[is_used])
+        _, support = self._memberships(sample.rows, n_jobs)
+        return _Placed(self.landmarks_, RowSupport(support, sample.counts))
+
+    def _place(self, landmarks: Array) -> None:
+        self.landmarks_ = landmarks
+        self._search = NearestPoints(landmarks, min(self.n_nearest, len(landmarks)))
+        # What the distance to the farthest of the r landmarks is at a landmark itself.
+        n_near = min(max(2, self.n_nearest), len(landmarks))
+        _, squared = NearestPoints(landmarks, n_near)(landmarks)
+        self._spacing = np.maximum(squared.max(axis=1), _TINY)
+
+    def _sums(
+        self, block: Array, kept: list[Memberships] | None, n_jobs: int | None
+    ) -> MembershipSums:
+        """E of one block of rows, whose memberships are kept for the labels if they may be."""
+        members, _ = self._memberships(block, n_jobs)
+        if kept is not None:
+            kept.append(members.compact(len(self.landmarks_)))
+        return MembershipSums.of(members, len(self.landmarks_))
+
+    def _graph(
+        self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
+    ) -> LandmarkGraph:
+        mass = sums.gram.sum(axis=1)  # Lambda: rows of Z sum to 1
+        weights = sums.n_rows * sums.gram / mass / mass[:, np.newaxis]
+        tiles = SymmetricTiles.compute(len(mass), lambda i, j: weights[i, j], n_jobs=1)
+        self.multiplicity_ = mass
+        self.n_rows_ = sums.n_rows
+        self.self_weights_ = weights.diagonal().copy()
+        self.largest_weight_ = float(sums.n_rows / mass.min())
+        return LandmarkGraph(tiles, mass, sums.n_rows, members, support)
+
+    # ------------------------------------------------------------ memberships
+
+    def _memberships(self, X: Array, n_jobs: int | None) -> tuple[Memberships, Array]:
+        """Rows of Z, and the support of the rows."""
+        r = self._search.n_nearest
+        nearest = np.empty((len(X), r), dtype=np.intp)
+        weights, support = np.empty((len(X), r)), np.empty(len(X))
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            nearest[rows], squared = self._search(X[rows])
+            weights[rows] = self._weights(squared)
+            support[rows] = self._support(nearest[rows], squared)
+
+        for_each(fill, range(0, len(X), _ROWS), n_jobs)
+        return Memberships(nearest, weights), support
+
+    def _weights(self, squared: Array) -> Array:
+        """z(x), from squared distances to the r nearest landmarks."""
+        if self.sigma == "auto":
+            width = _LOCAL_SCALE**2 * squared.max(axis=1, keepdims=True)
+        else:
+            width = np.full((1, 1), float(self.sigma) ** 2)
+        # Relative to the nearest landmark, so that not all of them can underflow.
+        excess = squared - squared.min(axis=1, keepdims=True)
+        weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _support(self, nearest: Indices, squared: Array) -> Array:
+        """``-1/2 (d_r(x) / d_r(y))^2``: d_r(x) is the distance to the r-th landmark, y the first.
+
+        Degrees say nothing here, for all are 1. This says how much farther a row is from the
+        landmarks than its nearest landmark is from the others.
+        """
+        first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
+        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first[:, 0]])
+
+    # --------------------------------------------------------------- new rows
+
+    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+        values, support = np.empty((len(X), V.shape[1])), np.empty(len(X))
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            members, support[rows] = self._memberships(X[rows], 1)
+            values[rows] = members.average(V)
+
+        for_each(fill, range(0, len(X), _ROWS), n_jobs)
+        return Product(values, np.ones(len(X)), np.zeros(len(X)), support)
+
+    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
+        members, _ = self._memberships(X, n_jobs)
+        gathered = members.gather(V, len(self.landmarks_))
+        return members.average(self.n_rows_ / self.multiplicity_[:, np.newaxis] * gathered)
+
+    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+        return among[nearest_rows(self.landmarks_[vertices], self.landmarks_[among])]
+
+    def connection_hint(self) -> str:
+        return "Use a larger n_nearest, or fewer landmarks."
+
+    def _check_parameters(self) -> None:
+        check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
+        check_count("n_nearest", self.n_nearest, "use the default of 3")
+        check_choice("selection", self.selection, ("kmeans", "random"))
+        seed = self.random_state
+        is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+        if seed is not None and not (is_integer and seed >= 0):
+            raise ValueError(
+                f"random_state of Landmarks must be a non-negative integer or None. Got {seed!r}; "
+                "use random_state=0."
+            )
+        sigma: Any = self.sigma
+        is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
+        if sigma != "auto" and not (is_number and WIDTHS[0] < sigma < WIDTHS[1]):
+            raise ValueError(
+                f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
+                "sigma='auto' if unsure."
+            )
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """What the first pass over the rows is for."""
+
+    landmarks: Array
+    support: RowSupport
