@@ -15,6 +15,7 @@ SOURCE = Path(eigencut.__file__).parent
 # as long as Python itself does not complain.
 HEIGHT = {
     "_version": 0,
+    "atomic": 0,
     "notices": 0,
     "parallel": 0,
     "progress": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -42,7 +43,7 @@ from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
-from eigencut.stream import Rows
+from eigencut.stream import Rows, write_labels
 from eigencut.validation import (
     check_choice,
     check_count,
@@ -52,7 +53,6 @@ from eigencut.validation import (
     check_source,
 )
 
-_EMBEDDING_ENTRIES = 50_000_000  # of embedding_, beyond which it is not kept (400 MB)
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 
 
@@ -268,7 +268,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         rotation = partition.rotation
         self.labels_ = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation), self.n_jobs)
         self.partition_ = replace(partition, labels=self.labels_)
-        if graph.n_rows * U.shape[1] <= _EMBEDDING_ENTRIES:
+        if graph.keeps_embedding(U.shape[1]):
             self.embedding_ = graph.at_rows(U, np.asarray, self.n_jobs)
 
     # -------------------------------------------------------------- new rows
@@ -295,6 +295,24 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             self._least_support if self.outliers == "label" else -np.inf,
             self.n_jobs,
         )
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.stream.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        return write_labels(path, rows, self.predict, self.n_clusters_)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).

@@ -10,15 +10,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eigencut.atomic import replacing
+
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
+_HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 BLOCK_ROWS = 1 << 17  # a fixed number: sums over blocks then do not depend on how rows arrive
 
 
@@ -161,6 +165,34 @@ class Rows:
         for block in self:
             total = part(block) if total is None else combine(total, part(block))
         return total if finish is None else finish(total)
+
+
+def write_labels(
+    path: str | os.PathLike[str], rows: Rows, predict: Callable[[Array], Indices], n_clusters: int
+) -> int:
+    """Label the rows block by block into a ``.npy`` file; returns how many there were.
+
+    The file appears under its name when all labels are in it, and not at all if reading or
+    predicting fails before. Labels are the smallest integers that hold K and -1.
+    """
+    dtype = np.min_scalar_type(-max(n_clusters, 1))
+    n_rows = 0
+    with replacing(path) as file:
+        _write_header(file, dtype, 0)
+        for block in rows:
+            file.write(predict(block).astype(dtype).tobytes())
+            n_rows += len(block)
+        file.seek(0)
+        _write_header(file, dtype, n_rows)
+    return n_rows
+
+
+def _write_header(file: BinaryIO, dtype: np.dtype[Any], n_rows: int) -> None:
+    """The head of a .npy file, as long for one number of rows as for any other."""
+    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({n_rows},), }}"
+    file.write(np.lib.format.magic(1, 0))
+    file.write(_HEADER_BYTES.to_bytes(2, "little"))
+    file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")
 
 
 class CheckedArray(Rows):

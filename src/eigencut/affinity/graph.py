@@ -74,6 +74,10 @@ class Graph(ABC):
         """Whether the rows, or what is left of them, are in memory."""
         return True
 
+    def keeps_embedding(self, n_columns: int) -> bool:
+        """Whether so many numbers per row are worth their memory."""
+        return self.has_rows
+
     @property
     @abstractmethod
     def first_row(self) -> Indices:

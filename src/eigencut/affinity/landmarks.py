@@ -36,6 +36,7 @@ from eigencut.validation import check_choice, check_count
 
 _SAMPLED_PER_LANDMARK = 10
 _LOCAL_SCALE = 0.5  # of the local bandwidth, in distances to the farthest of the r landmarks
+_EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _ROWS = 8192  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -79,6 +80,9 @@ class LandmarkGraph(CompleteGraph):
     @property
     def has_rows(self) -> bool:
         return self.members is not None
+
+    def keeps_embedding(self, n_columns: int) -> bool:
+        return self.has_rows and self.n_rows * n_columns <= _EMBEDDING_ENTRIES
 
     @property
     def first_row(self) -> Indices:
@@ -231,8 +235,8 @@ class Landmarks(Affinity):
     def _memberships(self, X: Array, n_jobs: int | None) -> tuple[Memberships, Array]:
         """Rows of Z, and the support of the rows."""
         r = self._search.n_nearest
-        nearest = np.empty((len(X), r), dtype=np.intp)
-        weights, support = np.empty((len(X), r)), np.empty(len(X))
+        nearest = np.empty((len(X), r), dtype=np.intp, order="F")
+        weights, support = np.empty((len(X), r), order="F"), np.empty(len(X))
 
         def fill(start: int) -> None:
             rows = slice(start, start + _ROWS)

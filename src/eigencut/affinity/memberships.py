@@ -37,11 +37,11 @@ class Memberships:
 
     def average(self, V: Array) -> Array:
         """``Z V``: averages of values at landmarks."""
-        values = V[self.nearest[:, 0]]
-        values *= self.weights[:, :1]
-        for place in range(1, self.nearest.shape[1]):
-            values += self.weights[:, place, np.newaxis] * V[self.nearest[:, place]]
-        return values
+        columns = np.ascontiguousarray(V.T)  # long ones are faster than many short rows
+        values = np.zeros((V.shape[1], len(self)))
+        for nearest, weights in zip(self.nearest.T, self.weights.T, strict=True):
+            values += weights * columns.take(nearest, axis=1)
+        return values.T
 
     def gather(self, V: Array, n_landmarks: int) -> Array:
         """``Z^T V``: sums over rows."""

@@ -59,7 +59,7 @@ class NearestPoints:
         if np.abs(X).max() > _FARTHEST:
             X = np.clip(X, -_FARTHEST, _FARTHEST)
         nearest = self._search(X)
-        squared = np.empty(nearest.shape)
+        squared = np.empty(nearest.shape, order="F")  # columns are what is worked on
         # By direct differences, without the cancellation of |x|^2 - 2xy + |y|^2.
         for place, column in enumerate(nearest.T):
             difference = self.points[column]
