@@ -29,14 +29,11 @@ HEIGHT = {
     "extension": 3,
     "discretization": 3,
     "risk": 3,
-<<<<<<< HEAD
-    "validation": 3,
     "labelling": 4,
-=======
->>>>>>> 724cf80 (Let a graph say how rows belong to it; read rows in blocks)
     "spectrum": 4,
     "criteria": 4,
     "estimator": 5,
+    "distributed": 6,
     "selection": 6,
     "datasets": 6,
     "paper": 7,

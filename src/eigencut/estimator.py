@@ -35,7 +35,7 @@ from eigencut.criteria import (
 )
 from eigencut.crumbs import attach_crumbs, without_crumbs
 from eigencut.cut import CUTS
-from eigencut.discretization import Partition, align, pod
+from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.eigenpairs import eigenpairs
 from eigencut.extension import Eigenfunctions, extend
 from eigencut.labelling import label_rows, scores_and_support
@@ -51,6 +51,7 @@ from eigencut.validation import (
     check_random,
     check_rows,
     check_source,
+    check_stream,
 )
 
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
@@ -236,9 +237,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if self.n_clusters != "auto":
             return int(self.n_clusters), affinity
         draw = partial(RowSample.of, size=_CHOICE_ROWS, seed=0)
-        rows = X.reduce(draw, RowSample.merged).rows
-        task = Task(rows, affinity, check_candidates(range(2, 11), len(rows)), 0, self.n_jobs)
-        return evaluate("conductance", task)[1].n_clusters, affinity
+        choose = partial(_number_of_clusters, affinity=affinity, n_jobs=self.n_jobs)
+        return X.reduce(draw, RowSample.merged, choose), affinity
 
     def _discretize(self, U: Array, graph: Graph) -> Partition:
         """POD on the vertices."""
@@ -287,7 +287,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             ``outliers="label"``.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        return self._labels(check_rows(self, X, reset=False))
+
+    def _labels(self, rows: Array) -> Indices:
         return label_rows(
             self._eigenfunctions,
             self._rotation_of_extension,
@@ -312,7 +314,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         n_rows : int
         """
         check_is_fitted(self)
-        return write_labels(path, rows, self.predict, self.n_clusters_)
+        check_stream(self, rows)
+        return write_labels(path, rows, self._labels, self.n_clusters_)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
@@ -449,3 +452,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         is_matrix = is_matrix or getattr(self.affinity, "pairwise", False)
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
         return tags
+
+
+def _number_of_clusters(sample: RowSample, affinity: Affinity, n_jobs: int | None) -> int:
+    """K of a stream, by a sample of its rows."""
+    candidates = check_candidates(range(2, 11), len(sample.rows))
+    _, best = evaluate("conductance", Task(sample.rows, affinity, candidates, 0, n_jobs))
+    return best.n_clusters

@@ -85,15 +85,15 @@ class Rows:
         columns : sequence of str, optional
             The columns to read. Default: all.
         """
-        parquet = _needed("pyarrow.parquet", "stream")
+        parquet = needed("pyarrow.parquet", "stream")
         files = _files(path, ".parquet")
-        names = list(columns) if columns is not None else parquet.read_schema(files[0]).names
+        names = _chosen(columns, parquet.read_schema(files[0]).names)
 
         def blocks() -> Iterator[Any]:
             for file in files:
                 with parquet.ParquetFile(file) as opened:
                     for batch in opened.iter_batches(BLOCK_ROWS, columns=names):
-                        yield np.column_stack([_numbers(batch, name) for name in names])
+                        yield _table(batch, names)
 
         return cls(blocks, names)
 
@@ -107,18 +107,16 @@ class Rows:
         columns : sequence of str, optional
             The columns to read. Default: all.
         """
-        csv = _needed("pyarrow.csv", "stream")
+        csv = needed("pyarrow.csv", "stream")
         files = _files(path, ".csv")
-        if columns is None:
-            with csv.open_csv(files[0]) as opened:
-                columns = opened.schema.names
-        names = list(columns)
+        with csv.open_csv(files[0]) as opened:
+            names = _chosen(columns, opened.schema.names)
 
         def blocks() -> Iterator[Any]:
             for file in files:
                 with csv.open_csv(file) as opened:
                     for batch in opened:
-                        yield np.column_stack([_numbers(batch, name) for name in names])
+                        yield _table(batch, names)
 
         return cls(blocks, names)
 
@@ -251,16 +249,23 @@ def _files(path: str | os.PathLike[str], suffix: str) -> list[Path]:
     return files
 
 
-def _numbers(batch: Any, name: str) -> NDArray[Any]:
-    """A column of a batch; missing values become NaN, which is refused later with its row."""
-    if name not in batch.schema.names:
-        raise ValueError(
-            f"columns must be among {', '.join(batch.schema.names)}. Got {name!r}; correct it."
-        )
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
+def _chosen(columns: Sequence[str] | None, available: Sequence[str]) -> list[str]:
+    """The names of the columns to read."""
+    for name in columns or ():
+        if name not in available:
+            raise ValueError(
+                f"columns must be among {', '.join(available)}. Got {name!r}; correct it."
+            )
+    return list(available if columns is None else columns)
 
 
-def _needed(module: str, extra: str) -> Any:
+def _table(batch: Any, names: list[str]) -> NDArray[Any]:
+    """A batch as an array; missing values become NaN, which is refused later with its row."""
+    columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+    return np.column_stack(columns)
+
+
+def needed(module: str, extra: str) -> Any:
     """Import what an extra brings, or say how to get it."""
     from importlib import import_module
 

@@ -61,6 +61,20 @@ def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
     return X
 
 
+def check_stream(estimator: Any, rows: Rows) -> None:
+    """A stream with the columns that the estimator was fitted on."""
+    names = getattr(estimator, "feature_names_in_", None)
+    is_other = rows.n_features != estimator.n_features_in_
+    if names is not None and rows.feature_names is not None:
+        is_other = is_other or list(names) != rows.feature_names
+    if is_other:
+        expected = estimator.n_features_in_ if names is None else ", ".join(names)
+        raise ValueError(
+            f"rows must have the columns of the fit ({expected}), in that order. "
+            f"Got {', '.join(rows.feature_names or [str(rows.n_features)])}; choose columns."
+        )
+
+
 def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Array:
     """X as finite float64 rows; columns that are not numbers are named."""
     if type(X).__name__ == "LazyFrame":
