@@ -175,7 +175,7 @@ def test_verbose_reports_the_stages_on_standard_error(moons, capsys):
     GPOD(2, verbose=True).fit(moons[0])
     out, err = capsys.readouterr()
     assert out == ""
-    for stage in ("graph of 300 rows", "eigenpairs", "discretization"):
+    for stage in ("graph", "2 eigenpairs", "discretization", "labels of 300 rows"):
         assert stage in err
     GPOD(2).fit(moons[0])
     assert capsys.readouterr().err == ""

@@ -249,6 +249,10 @@ class LandmarkFunctions(Eigenfunctions):
     the training rows, and no row is without support.
     """
 
+    @property
+    def _columns(self) -> Array:
+        return self.pairs.vectors
+
     def _from_product(self, product: Product, X: Array) -> Array:
         return product.values / self._root
 
