@@ -75,7 +75,7 @@ FITS = {
     "affinity word": (
         GPOD(2, affinity="rbf"),
         X,
-        "affinity must be one of 'auto', 'gaussian', 'precomputed', .* Got 'rbf'; use",
+        "affinity must be one of 'auto', 'gaussian', .*'precomputed', .* Got 'rbf'; use",
     ),
     "affinity class": (GPOD(2, affinity=Gaussian), X, "affinity must be one of .* Got <class"),
     "affinity None": (GPOD(2, affinity=None), X, "affinity must be one of .* Got None"),

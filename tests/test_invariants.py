@@ -5,13 +5,15 @@ import pytest
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from conftest import CUTS
-from eigencut import GPOD, Gaussian, Kernel
+from eigencut import GPOD, Gaussian, Kernel, Neighbors
 from eigencut.cut import CUTS as CUT_OBJECTS
 
 AFFINITIES = {
     "auto": "auto",
     "number": Gaussian(sigma=0.3),
     "neighbors": Gaussian(sigma="neighbors"),
+    "sparse": Neighbors(),
+    "mutual": Neighbors(n_neighbors=20, graph="mutual", weights="gaussian"),
     "function": Kernel(lambda A, B: 1 / (1 + 30 * ((A[:, None] - B) ** 2).sum(2))),
 }
 

@@ -11,7 +11,7 @@ from eigencut._version import __version__
 
 if TYPE_CHECKING:
     from eigencut import risk
-    from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Precomputed
+    from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
     from eigencut.notices import GraphWarning
@@ -26,6 +26,7 @@ _HOME = {
     "GraphWarning": "eigencut.notices",
     "Kernel": "eigencut.affinity",
     "Landmarks": "eigencut.affinity",
+    "Neighbors": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
     "pod": "eigencut.discretization",
@@ -39,6 +40,7 @@ __all__ = [
     "GraphWarning",
     "Kernel",
     "Landmarks",
+    "Neighbors",
     "Partition",
     "Precomputed",
     "__version__",

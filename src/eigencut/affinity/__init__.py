@@ -9,6 +9,7 @@ from eigencut.affinity.gaussian import Gaussian
 from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.landmarks import Landmarks
+from eigencut.affinity.neighbors import Neighbors
 from eigencut.affinity.precomputed import Precomputed
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Graph",
     "Kernel",
     "Landmarks",
+    "Neighbors",
     "Precomputed",
     "Product",
     "SparseGraph",
@@ -29,6 +31,7 @@ NAMES: dict[str, Callable[[], Affinity]] = {
     "auto": Gaussian,
     "gaussian": Gaussian,
     "landmarks": Landmarks,
+    "neighbors": Neighbors,
     "precomputed": Precomputed,
 }
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
 from eigencut.affinity.graph import Graph
@@ -61,6 +61,7 @@ class Affinity(BaseEstimator, ABC):
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
     streams = False  # True if fit_graph takes a stream of rows
     form: str | None = None  # of the extension, where this affinity allows only one
+    accepts_sparse = False  # whether X may be a scipy.sparse array
 
     multiplicity_: Array
     n_rows_: int
@@ -106,9 +107,9 @@ class Affinity(BaseEstimator, ABC):
         """The training vertex nearest to each row of X, or -1 where there is no telling."""
         return np.full(len(X), -1, dtype=np.intp)
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
-        self.fit_graph(np.asarray(X, dtype=np.float64))
+        self.fit_graph(X if issparse(X) else np.asarray(X, dtype=np.float64))
         return self
 
 

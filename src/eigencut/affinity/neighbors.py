@@ -1,0 +1,325 @@
+"""The sparse graph of nearest neighbours, and its weights at rows it has never seen.
+
+With r(x) the distance from x to its k-th nearest training row (a training row is its own first),
+
+    w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y),
+
+a function of any two rows. The graph holds the pairs of which one is among the k nearest of the
+other. For a new row those that it is near to are found by search, and those that would have it
+among their own k nearest are looked for where its nearest training row has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigencut.affinity.base import Affinity, Array, Indices, Product
+from eigencut.affinity.graph import Graph, SparseGraph
+from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
+from eigencut.affinity.search import INDEXES, BruteIndex, build_index
+from eigencut.affinity.vectors import row_blocks
+from eigencut.parallel import for_each
+from eigencut.validation import check_choice
+
+_CHUNK_ROWS = 1 << 15  # new rows searched for at a time
+_BLOCK_ELEMENTS = 1 << 20  # coordinates of pairs held at a time, per thread
+_SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
+_LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
+_FAR_SEARCH = 1000  # neighbours among which nearest() looks, before it measures all
+
+
+@dataclass(frozen=True)
+class _Width:
+    """sigma(x) as a function of r(x): the same for all rows, or ``scale`` times r(x)."""
+
+    scale: float
+    least: float
+    most: float
+
+    def __call__(self, radii: Array) -> Array:
+        return self.scale * np.clip(radii, self.least, self.most)
+
+
+def _local_width(radii: Array, scale: float) -> _Width:
+    return _Width(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
+
+
+def _one_width(radii: Array, scale: float) -> _Width:
+    return _Width(scale, float(radii.mean()), float(radii.mean()))
+
+
+# How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
+WIDTHS: dict[str, Callable[[Array, float], _Width | None]] = {
+    "local": _local_width,
+    "gaussian": _one_width,
+    "binary": lambda radii, scale: None,
+}
+
+# How many of the two rows must have the other one within its radius, as a factor on h.
+SHARES: dict[str, Callable[[Any, Any], Array]] = {
+    "symmetric": lambda in_first, in_second: (in_first + in_second.astype(float)) / 2,
+    "mutual": lambda in_first, in_second: (in_first & in_second).astype(float),
+}
+
+
+class Neighbors(Affinity):
+    """Weights between nearest neighbours only: a sparse graph, for many rows.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default="auto"
+        k. A row counts as its own first neighbour, and identical rows count once. "auto" grows
+        with the logarithm of the number of rows; see ``docs/neighbors.md``.
+    graph : {"symmetric", "mutual"}, default="symmetric"
+        Two rows are connected if one is among the k nearest of the other, or if both are. In the
+        symmetric graph an edge wanted by one side only has half the weight.
+    weights : {"local", "binary", "gaussian"}, default="local"
+        h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
+        1 for every edge.
+    metric : {"euclidean", "cosine", "manhattan", "chebyshev"}, default="euclidean"
+        The distance. "cosine" is the Euclidean distance of rows scaled to unit length.
+    index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
+        How neighbours are found. "kdtree" and "brute" are exact and give the same graph;
+        "approximate" needs ``pip install 'eigencut[knn]'``.
+    scale : float, default=1.0
+        Factor on sigma.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        k.
+    index_ : str
+        The index in use.
+    rows_ : array or sparse array of shape (n_vertices, n_features)
+        The distinct training rows.
+    radii_ : array of shape (n_vertices,)
+        r of each of them, in the units of the index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> Neighbors(n_neighbors=2, weights="binary").fit_graph(X).dense()
+    array([[1. , 1. , 0. , 0. ],
+           [1. , 1. , 0.5, 0. ],
+           [0. , 0.5, 1. , 0.5],
+           [0. , 0. , 0.5, 1. ]])
+    """
+
+    accepts_sparse = True
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        graph: str = "symmetric",
+        weights: str = "local",
+        metric: str = "euclidean",
+        index: str = "auto",
+        scale: float = 1.0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.weights = weights
+        self.metric = metric
+        self.index = index
+        self.scale = scale
+
+    # ------------------------------------------------------------- training
+
+    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+        self._check_parameters(X)
+        distinct = distinct_rows(X)
+        self.rows_ = distinct.rows
+        self.multiplicity_ = distinct.multiplicity
+        self.n_rows_ = X.shape[0]
+        self._vertex_at: dict[bytes, int] | None = None
+        self._space = Space(distinct.rows, METRICS[self.metric])
+        self._points = self._space.points(distinct.rows)
+        n = len(distinct.multiplicity)
+        k = default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        self.n_neighbors_ = min(n, k)
+        self.index_, self._index = build_index(self.index, self._points, self._space)
+        distances, numbers = self._index.query_itself(self.n_neighbors_, n_jobs)
+        self.radii_ = distances[:, -1]
+        # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
+        spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
+        self._width = WIDTHS[self.weights](spread, float(self.scale))
+        forward = _edges(numbers, n)
+        self._reverse = forward.T.tocsr()
+        weights = self._training_weights(forward + self._reverse, n_jobs)
+        self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
+        return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+
+    def _training_weights(self, edges: Any, n_jobs: int | None) -> Any:
+        weights = np.empty(edges.nnz)
+
+        def fill(rows: slice) -> None:
+            of_rows = slice(*edges.indptr[[rows.start, rows.stop]])
+            share, exponent = self._weigh(self._points[rows], self.radii_[rows], edges[rows])
+            weights[of_rows] = share * np.exp(exponent)
+
+        for_each(fill, self._blocks(np.diff(edges.indptr)), n_jobs)
+        graph = sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
+        graph.eliminate_zeros()
+        return graph
+
+    def _weigh(self, points: Any, radii: Array, edges: Any) -> tuple[Array, Array]:
+        """Share and exponent of the weight of each edge from these points to training vertices."""
+        origin = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
+        distances = self._space.between(points[origin], self._points[edges.indices])
+        return self._weight(distances, radii[origin], self.radii_[edges.indices])
+
+    def _weight(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
+        share = SHARES[self.graph](distances <= r_x * _SLACK, distances <= r_y * _SLACK)
+        if self._width is None:
+            return share, np.zeros_like(share)
+        with np.errstate(over="ignore"):
+            return share, -(distances**2) / (2 * self._width(r_x) * self._width(r_y))
+
+    def _blocks(self, n_edges: Indices) -> list[slice]:
+        """Slices of rows whose edges fit in memory, however many a single row may have."""
+        elements = np.cumsum(n_edges) * self._points.shape[1]
+        full = np.arange(_BLOCK_ELEMENTS, elements[-1], _BLOCK_ELEMENTS)
+        ends = np.append(np.searchsorted(elements, full, side="right"), len(elements))
+        bounds = np.unique(np.append(ends, 0)).tolist()
+        return [slice(*ends) for ends in pairwise(bounds)]
+
+    # ------------------------------------------------------------- new rows
+
+    def apply(self, X: Any, V: Array, n_jobs: int | None = None) -> Product:
+        # A last column of ones gives the degrees in the same product.
+        weighted = np.column_stack([V, np.ones(len(V))])
+        weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
+        product = np.empty((X.shape[0], weighted.shape[1]))
+        log_scale = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], _CHUNK_ROWS):
+            chunk = slice(start, start + _CHUNK_ROWS)
+            points = self._space.points(X[chunk])
+            product[chunk], log_scale[chunk] = self._products(points, weighted, n_jobs)
+        return Product(product[:, :-1], product[:, -1], log_scale)
+
+    def _products(self, points: Any, weighted: Array, n_jobs: int | None) -> tuple[Array, Array]:
+        """Products and log scales of some points."""
+        distances, numbers = self._index.query(points, self.n_neighbors_, n_jobs)
+        radii, nearest = distances[:, -1], numbers[:, 0]
+        product = np.empty((len(radii), weighted.shape[1]))
+        log_scale = np.empty(len(radii))
+
+        def fill(rows: slice) -> None:
+            edges = _edges(numbers[rows], len(weighted)) + self._reverse[nearest[rows]]
+            share, exponent = self._weigh(points[rows], radii[rows], edges)
+            exponent[share == 0] = -np.inf
+            largest = np.maximum.reduceat(exponent, edges.indptr[:-1])
+            isolated = np.flatnonzero(largest == -np.inf)
+            largest[isolated] = 0.0
+            share *= np.exp(exponent - np.repeat(largest, np.diff(edges.indptr)))
+            weights = sparse.csr_array((share, edges.indices, edges.indptr), shape=edges.shape)
+            block = weights @ weighted
+            # A row without a neighbour is as good as the training row nearest to it.
+            block[isolated], largest[isolated] = weighted[nearest[rows][isolated]], -np.inf
+            product[rows], log_scale[rows] = block, largest
+
+        n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[nearest]
+        for_each(fill, self._blocks(n_edges), n_jobs)
+        return product, log_scale
+
+    def within(self, X: Any, V: Array, n_jobs: int | None = None) -> Array:
+        points = self._space.points(X)
+        radii = self._index.query(points, self.n_neighbors_, n_jobs)[0][:, -1]
+        product = np.empty(V.shape)
+
+        def fill(rows: slice) -> None:
+            distances = self._space.all_pairs(points[rows], points)
+            share, exponent = self._weight(distances, radii[rows, np.newaxis], radii)
+            product[rows] = share * np.exp(exponent) @ V
+
+        for_each(fill, row_blocks(len(radii), len(radii)), n_jobs)
+        return product
+
+    # --------------------------------------------------------------- places
+
+    def locate(self, X: Any) -> Indices:
+        if self._vertex_at is None:
+            self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
+        return np.array([self._vertex_at.get(key, -1) for key in row_keys(X)], dtype=np.intp)
+
+    def closest(self, X: Any) -> Indices:
+        if not X.shape[0]:
+            return np.empty(0, dtype=np.intp)
+        return self._index.query(self._space.points(X), 1)[1][:, 0]
+
+    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+        is_wanted = np.zeros(len(self.multiplicity_), dtype=bool)
+        is_wanted[among] = True
+        found = np.full(len(vertices), -1, dtype=np.intp)
+        asked = 2 * self.n_neighbors_
+        while asked < _FAR_SEARCH and (found < 0).any():
+            open_rows = np.flatnonzero(found < 0)
+            _, numbers = self._index.query(self._points[vertices[open_rows]], asked)
+            hit = is_wanted[numbers]
+            first = numbers[np.arange(len(numbers)), np.argmax(hit, axis=1)]
+            found[open_rows] = np.where(hit.any(axis=1), first, -1)
+            asked *= 4
+        far = np.flatnonzero(found < 0)  # pieces of the graph larger than the search went
+        if len(far):
+            rest = BruteIndex(self._points[among], self._space)
+            found[far] = among[rest.query(self._points[vertices[far]], 1)[1][:, 0]]
+        return found
+
+    def connection_hint(self) -> str:
+        hint = f"Raise n_neighbors (now {self.n_neighbors_})"
+        return hint + (", or use graph='symmetric'." if self.graph == "mutual" else ".")
+
+    # ----------------------------------------------------------- parameters
+
+    def _check_parameters(self, X: Any) -> None:
+        k, is_auto = self.n_neighbors, self.n_neighbors == "auto"
+        if not is_auto and (not isinstance(k, Integral) or isinstance(k, bool) or k < 2):
+            raise ValueError(
+                "n_neighbors must be 'auto' or an integer of at least 2 (a row is its own first "
+                f"neighbour). Got {k!r}; use 'auto' if unsure."
+            )
+        is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
+        if not (is_number and 0 < self.scale < np.inf):
+            raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
+        for name, choices in (
+            ("graph", tuple(SHARES)),
+            ("weights", tuple(WIDTHS)),
+            ("metric", tuple(METRICS)),
+            ("index", INDEXES),
+        ):
+            check_choice(name, getattr(self, name), choices)
+        is_flat = METRICS[self.metric].p == 2
+        if self.index == "approximate" and not is_flat:
+            raise ValueError(
+                "metric must be 'euclidean' or 'cosine' with index='approximate'. "
+                f"Got {self.metric!r}; use index='brute'."
+            )
+        if sparse.issparse(X) and not (is_flat and self.index in ("auto", "brute")):
+            raise ValueError(
+                "X must be dense with this metric and index. Got a sparse X with "
+                f"metric={self.metric!r} and index={self.index!r}; use metric='euclidean' or "
+                "'cosine' and index='brute', or X.toarray()."
+            )
+
+
+def default_neighbors(n_vertices: int) -> int:
+    """k for so many vertices; see ``docs/neighbors.md``."""
+    return max(10, round(2 * np.log2(max(1, n_vertices)) - 10))
+
+
+def _edges(numbers: Indices, n: int) -> Any:
+    """The matrix with a one from each row to its numbers."""
+    m, k = numbers.shape
+    kind = np.int32 if n * k < 2**31 else np.int64  # 32 bits halve the memory
+    columns = np.sort(numbers, axis=1).astype(kind).ravel()
+    ones = np.ones(m * k, dtype=np.int8)
+    return sparse.csr_array((ones, columns, np.arange(0, m * k + 1, k, dtype=kind)), shape=(m, n))

@@ -1,0 +1,241 @@
+"""The k nearest of a set of points: exactly by a tree or by brute force, or approximately.
+
+The exact searches agree to the last neighbour, on ties too: points at equal distance come in the
+order of their numbers. So a graph does not depend on which of them was used, on the threads or on
+the order of the rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigencut.affinity.points import Space
+from eigencut.affinity.tiles import Array, Indices
+from eigencut.notices import warn_user
+from eigencut.parallel import n_threads
+
+Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
+
+_TREE_FEATURES = 8  # up to here a tree beats brute force
+_BRUTE_ROWS = 20_000  # up to here brute force takes about a second
+_PATIENCE_ROWS = 50_000  # from here on brute force takes ten and more
+_CELLS, _SEARCHED_CELLS = 4, 48  # cells per sqrt(n), and those searched for a query
+_ROUNDS, _POINTS_PER_CELL, _SEED = 6, 64, 0  # of the k-means that places them
+_BLOCK_ELEMENTS = 1 << 21  # distances, or coordinates of pairs, held at a time
+_SPARE = 4  # neighbours asked for beyond k, to see that the k-th is settled
+_DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
+_EPS = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-12  # relative; more than the error of a distance from direct differences
+
+
+class Index(ABC):
+    """Finds the nearest of the points that it was built on."""
+
+    def __init__(self, points: Any, space: Space) -> None:
+        self.points = points
+        self.space = space
+        self.size: int = points.shape[0]
+
+    @abstractmethod
+    def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
+        """The k nearest points of each query, or all if there are fewer."""
+
+    def query_itself(self, k: int, n_jobs: int | None = None) -> Found:
+        """The k nearest of each of the points, itself the first."""
+        return self.query(self.points, k, n_jobs)
+
+    def _distances(self, queries: Any, numbers: Indices) -> Array:
+        """Distances from each query to its points of these numbers, from direct differences."""
+        m, k = numbers.shape
+        found = np.empty((m, k))
+        for rows in _blocks(m, k * queries.shape[1]):
+            origin = np.repeat(np.arange(rows.start, rows.stop), k)
+            flat = self.space.between(queries[origin], self.points[numbers[rows].ravel()])
+            found[rows] = flat.reshape(-1, k)
+        return found
+
+
+class ExactIndex(Index):
+    """Neighbours in the order of (distance, number), proven to be the nearest."""
+
+    def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
+        k = min(k, self.size)
+        distances = np.empty((queries.shape[0], k))
+        numbers = np.empty((queries.shape[0], k), dtype=np.intp)
+        open_rows, asked = np.arange(queries.shape[0]), k + _SPARE
+        while len(open_rows):
+            settled = np.ones(len(open_rows), dtype=bool)
+            for block in _blocks(len(open_rows), self._cost(asked)):
+                rows = open_rows[block]
+                if asked > self.size // _DIRECT_SHARE:
+                    found = self._among_all(queries[rows], k)
+                else:
+                    found = self._candidates(queries[rows], asked, n_jobs)
+                    settled[block] = self._is_settled(queries[rows], found[0], k)
+                distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
+            open_rows, asked = open_rows[~settled], 2 * asked
+        return distances, numbers
+
+    def _cost(self, asked: int) -> int:
+        """Numbers held per query."""
+        return self.size if asked > self.size // _DIRECT_SHARE else 8 * asked
+
+    def _among_all(self, queries: Any, k: int) -> Found:
+        distances = self.space.all_pairs(queries, self.points)
+        numbers = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(distances, numbers, axis=1), numbers
+
+    @abstractmethod
+    def _candidates(self, queries: Any, asked: int, n_jobs: int | None) -> Found:
+        """The ``asked`` nearest as far as rounding tells, in the order of (distance, number)."""
+
+    @abstractmethod
+    def _is_settled(self, queries: Any, distances: Array, k: int) -> Any:
+        """Whether no point beyond the candidates can be among the k nearest of each query."""
+
+
+class TreeIndex(ExactIndex):
+    """A k-d tree: fast in few dimensions."""
+
+    def __init__(self, points: Array, space: Space) -> None:
+        from scipy.spatial import cKDTree
+
+        super().__init__(points, space)
+        self._tree = cKDTree(points)
+
+    def _candidates(self, queries: Array, asked: int, n_jobs: int | None) -> Found:
+        order = _neighbors_together(queries)
+        found = self._tree.query(
+            queries[order], asked, p=self.space.metric.p, workers=n_threads(n_jobs)
+        )
+        distances, numbers = np.empty_like(found[0]), np.empty_like(found[1])
+        distances[order], numbers[order] = found
+        ties = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
+        distances[ties], numbers[ties] = _in_order(distances[ties], numbers[ties])
+        return distances, numbers
+
+    def _is_settled(self, queries: Array, distances: Array, k: int) -> Any:
+        return distances[:, k - 1] * (1 + _ROUNDING) < distances[:, -1]
+
+
+class BruteIndex(ExactIndex):
+    """All distances, by matrix products in blocks; those of the candidates again, directly."""
+
+    def __init__(self, points: Any, space: Space) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        super().__init__(points, space)
+        self._all = NearestNeighbors(algorithm="brute", metric=space.metric.name).fit(points)
+        self._farthest = float(_norms(points).max())
+
+    def _candidates(self, queries: Any, asked: int, n_jobs: int | None) -> Found:
+        numbers = self._all.kneighbors(queries, asked, return_distance=False)
+        return _in_order(self._distances(queries, numbers), numbers)
+
+    def _is_settled(self, queries: Any, distances: Array, k: int) -> Any:
+        # |x|^2 - 2xy + |y|^2 carries this error, for a candidate and for a point that is none.
+        error = 2 * (queries.shape[1] + 4) * _EPS * (_norms(queries) + self._farthest) ** 2
+        return distances[:, k - 1] ** 2 * (1 + _ROUNDING) + 2 * error < distances[:, -1] ** 2
+
+
+class ApproximateIndex(Index):
+    """Cells around the centers of a k-means; only those nearest to a query are searched (faiss).
+
+    A point is always its own nearest, for it lies in the cell that is searched first. The same
+    points give the same answers whatever the threads, which graph-based indexes do not.
+    """
+
+    def __init__(self, points: Array, space: Space) -> None:
+        faiss = _faiss()
+        super().__init__(points, space)
+        n_cells = max(1, round(_CELLS * np.sqrt(self.size)))
+        cells = faiss.IndexFlatL2(points.shape[1])
+        self._cells = faiss.IndexIVFFlat(cells, points.shape[1], n_cells)
+        self._cells.cp.niter, self._cells.cp.seed = _ROUNDS, _SEED
+        self._cells.cp.max_points_per_centroid = _POINTS_PER_CELL
+        self._cells.cp.min_points_per_centroid = 1
+        self._cells.nprobe = min(n_cells, _SEARCHED_CELLS)
+        single = points.astype(np.float32)
+        self._cells.train(single)
+        self._cells.add(single)
+
+    def query(self, queries: Array, k: int, n_jobs: int | None = None) -> Found:
+        k = min(k, self.size)
+        _, numbers = self._cells.search(queries.astype(np.float32), k)
+        few = np.flatnonzero((numbers < 0).any(axis=1))  # the cells searched hold too few points
+        if len(few):
+            numbers[few] = BruteIndex(self.points, self.space).query(queries[few], k, n_jobs)[1]
+        return _in_order(self._distances(queries, numbers), numbers)
+
+
+def _faiss() -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError(
+            "index='approximate' needs faiss: pip install 'eigencut[knn]'. "
+            "index='brute' finds the exact neighbours without it, in more time."
+        ) from error
+    return faiss
+
+
+_KINDS: dict[str, type[Index]] = {
+    "kdtree": TreeIndex,
+    "brute": BruteIndex,
+    "approximate": ApproximateIndex,
+}
+INDEXES = ("auto", *_KINDS)
+
+
+def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
+    """The index of that name, or the one that "auto" takes; and its name."""
+    kind = _fastest(points, space) if name == "auto" else name
+    return kind, _KINDS[kind](points, space)
+
+
+def _fastest(points: Any, space: Space) -> str:
+    """See the measurements in ``docs/neighbors.md``."""
+    n, d = points.shape
+    if not sparse.issparse(points) and d <= _TREE_FEATURES:
+        return "kdtree"
+    if sparse.issparse(points) or space.metric.p != 2 or n <= _BRUTE_ROWS:
+        return "brute"
+    if find_spec("faiss") is not None:
+        return "approximate"
+    if n > _PATIENCE_ROWS:
+        warn_user(
+            f"Comparing {n} rows of {d} features with each other takes long. "
+            "pip install 'eigencut[knn]' for an approximate search."
+        )
+    return "brute"
+
+
+def _blocks(n_rows: int, elements_per_row: int) -> Iterator[slice]:
+    step = max(1, _BLOCK_ELEMENTS // max(1, elements_per_row))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def _in_order(distances: Array, numbers: Indices) -> Found:
+    order = np.lexsort((numbers, distances), axis=1)
+    return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
+
+
+def _neighbors_together(queries: Array) -> Indices:
+    """An order in which consecutive queries are close, so that what they visit is in the cache."""
+    first = queries[:, 0]
+    spread = max(float(np.ptp(first)), np.finfo(np.float64).tiny)
+    strip = np.floor((first - first.min()) / spread * np.sqrt(len(first) / 8))
+    return np.lexsort((queries[:, -1], strip))
+
+
+def _norms(points: Any) -> Array:
+    if sparse.issparse(points):
+        return np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
+    return np.sqrt(np.einsum("ij,ij->i", points, points))
