@@ -35,7 +35,7 @@ FITS = {
     "n_clusters above n": (
         GPOD(61),
         X,
-        "n_clusters must be at most the number of rows, 60. Got 61; lower it or add data",
+        "n_clusters must be at most the number of different rows, 60. Got 61; lower it or add data",
     ),
     "too few different rows": (
         GPOD(3),
