@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eigencut.paper import convergence, rates, results, timing, toys
+from eigencut.paper import convergence, markers, rates, results, timing, toys
 from eigencut.paper.published import CUTS, METRICS
-
-_END = "<!-- end -->"
 
 
 def tables(numbers: Mapping[str, Any]) -> dict[str, str]:
@@ -42,22 +40,12 @@ def settings_text(numbers: Mapping[str, Any]) -> str:
 
 def fill(text: str, numbers: Mapping[str, Any]) -> str:
     """The text with every table between its markers made anew."""
-    for name, table in tables(numbers).items():
-        begin = f"<!-- table: {name} -->"
-        before, found, rest = text.partition(begin)
-        _, ended, after = rest.partition(_END)
-        if not (found and ended):
-            raise ValueError(
-                f"The page must hold the marker {begin} and, after it, {_END}. Got neither or one; "
-                "put them back, or remove the page to have a plain one written."
-            )
-        text = f"{before}{begin}\n{table}\n{_END}{after}"
-    return text
+    return markers.fill(text, tables(numbers))
 
 
 def plain(numbers: Mapping[str, Any]) -> str:
     """A page without prose, to be filled."""
-    headings = [f"## {name}\n\n<!-- table: {name} -->\n{_END}\n" for name in tables(numbers)]
+    headings = [f"## {name}\n\n{markers.marker(name)}\n{markers.END}\n" for name in tables(numbers)]
     return "# The paper's experiments\n\n" + "\n".join(headings)
 
 

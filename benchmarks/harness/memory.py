@@ -1,0 +1,70 @@
+"""Peak memory: how far a method's resident set rises, in a process of its own.
+
+    python -m benchmarks.harness.memory METHOD < workload.json
+
+prints the rise in MB (1e6 bytes), or ``null`` where the system cannot tell (it needs Linux).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import ROOT
+from benchmarks.harness.method import Work, load_method
+from benchmarks.harness.problem import Problem
+from benchmarks.harness.workload import Workload, from_dict
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+_WARM_UP_ROWS = 200
+
+
+def peak_mb(workload: Workload, method: str) -> float | None:
+    """The rise of the resident set while the method works, measured in a new process."""
+    command = [sys.executable, "-m", "benchmarks.harness.memory", method]
+    done = subprocess.run(
+        command,
+        input=json.dumps(asdict(workload)),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    peak: float | None = json.loads(done.stdout.splitlines()[-1])
+    return peak
+
+
+def measure_here(workload: Workload, method: str) -> float | None:
+    """The same in this process, after a small run that loads what is loaded lazily."""
+    few = {size: min(getattr(workload, size), _WARM_UP_ROWS) for size in ("n", "m")}
+    load_method(method).prepare(workload.task, Problem.of(workload.at(**few)))()
+    work = load_method(method).prepare(workload.task, Problem.of(workload))
+    return rise_mb(work)
+
+
+def rise_mb(work: Work) -> float | None:
+    """How far the resident set rises above where it is now, in MB."""
+    try:
+        _RESET.write_text("5")  # sets the high-water mark VmHWM back to what is resident now
+        before = _status_bytes("VmRSS")
+        work()
+        return (_status_bytes("VmHWM") - before) / 1e6
+    except OSError:
+        return None
+
+
+def _status_bytes(key: str) -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith(f"{key}:"):
+            return 1024 * int(line.split()[1])
+    raise OSError(f"{_STATUS} must have a line {key}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(json.dumps(measure_here(from_dict(json.load(sys.stdin)), sys.argv[1])))

@@ -1,0 +1,113 @@
+"""What the page shows, made of results."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.harness import scaling
+from benchmarks.harness.markdown import table
+from benchmarks.harness.targets import judged
+
+Results = list[dict[str, Any]]
+
+
+def tables(results: Results) -> dict[str, str]:
+    """Every generated part of the page, by the name of its marker."""
+    flat = [result for result in results if "rows" in result]
+    varied = [result for result in results if "points" in result]
+    return {
+        "machine": machine_text(results),
+        "targets": targets_table(flat),
+        "workloads": "\n\n".join(map(workload_text, flat)),
+        "scaling": scaling.exponent_table(varied),
+    }
+
+
+def machine_text(results: Results) -> str:
+    """The facts; more than one line if the workloads were measured at different times."""
+    lines = {json.dumps(r["machine"], sort_keys=True): [] for r in results}
+    for result in results:
+        lines[json.dumps(result["machine"], sort_keys=True)].append(result["workload"]["name"])
+    texts = []
+    for facts, names in lines.items():
+        of = f" ({', '.join(names)})" if len(lines) > 1 else ""
+        texts.append(facts_text(json.loads(facts)) + of)
+    return "\n\n".join(texts)
+
+
+def facts_text(facts: dict[str, Any]) -> str:
+    used = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    memory = f", {facts['memory_gb']:g} GB" if facts["memory_gb"] else ""
+    return (
+        f"Measured on {facts['date']}: {facts['cpu']}, {facts['cores']} cores{memory}, "
+        f"{facts['system']}; {used}."
+    )
+
+
+def targets_table(results: Results) -> str:
+    found = [target for result in results for target in judged(result)]
+    rows = [
+        [f"`{j.workload}`", j.asked, "-" if j.value is None else number(j.value), j.verdict]
+        for j in found
+    ]
+    met = sum(j.verdict == "met" for j in found)
+    caption = f"{met} of {len(found)} targets are met."
+    return f"{caption}\n\n{table(['workload', 'target', 'measured', 'verdict'], rows)}"
+
+
+def workload_text(result: dict[str, Any]) -> str:
+    workload = result["workload"]
+    parts = [f"### `{workload['name']}`: {workload['title']}"]
+    if workload["note"]:
+        parts.append(workload["note"])
+    return "\n\n".join([*parts, rows_table(result)])
+
+
+COLUMNS = {
+    "points_per_second": "points/s",
+    "memory_mb": "peak extra MB",
+    "ari": "ARI",
+    "nmi": "NMI",
+    "differing": "labels that differ",
+}
+
+
+def rows_table(result: dict[str, Any]) -> str:
+    """A row per method; columns that no method has are left out."""
+    rows, workload = result["rows"], result["workload"]
+    shown = {key: title for key, title in COLUMNS.items() if any(key in r for r in rows.values())}
+    reference = rows[workload["reference"]]["title"]
+    header = ["method", "time", f"ratio to {reference}", *shown.values(), "runs"]
+    lines = []
+    for row in rows.values():
+        if "missing" in row:
+            lines.append([row["title"], row["missing"], *["-"] * (len(header) - 2)])
+            continue
+        cells = [cell(key, row.get(key)) for key in shown]
+        ratio = cell("ratio", row.get("ratio"))
+        lines.append([row["title"], duration(row["seconds"]), ratio, *cells, str(row["runs"])])
+    return table(header, lines)
+
+
+def cell(key: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    if key in ("ari", "nmi"):
+        return f"{value:.3f}"
+    if key == "memory_mb":
+        return f"{value:.0f}"
+    return number(value)
+
+
+def number(value: float) -> str:
+    """Three digits, and thousands set apart."""
+    if value == 0 or 0.001 <= abs(value) < 1000:
+        return f"{value:.3g}"
+    return f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 1000 else f"{value:.2e}"
+
+
+def duration(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
