@@ -1,8 +1,8 @@
 """Measurements: speed against named peers, and the studies behind the defaults.
 
-    python -m benchmarks              the speed suite; see docs/benchmarks.md
-    python -m benchmarks.bandwidth    which rule for sigma; see docs/bandwidth.md
-    python -m benchmarks.selection    which criterion for K; see docs/selection.md
+python -m benchmarks              the speed suite; see docs/benchmarks.md
+python -m benchmarks.bandwidth    which rule for sigma; see docs/bandwidth.md
+python -m benchmarks.selection    which criterion for K; see docs/selection.md
 """
 
 from pathlib import Path

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         quick="small sizes, below two minutes; results and page are left alone",
         out="folder for the JSON (benchmarks/results/speed, and the page; nowhere if --quick)",
     )
-    options.add_argument("--only", action="append", metavar="NAME", help="this workload; repeatable")
+    options.add_argument("--only", action="append", metavar="NAME", help="a workload; repeatable")
     options.add_argument("--list", action="store_true", help="names of workloads and methods")
     options.add_argument("--page", action="store_true", help="measure nothing; make the page anew")
     asked = options.parse_args(arguments)

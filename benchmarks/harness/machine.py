@@ -41,7 +41,9 @@ def cpu_model() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    entries = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    entries = {
+        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)
+    }
     flags = entries.get("flags", "").split()
     widest = next((name for name in ("avx512f", "avx2", "avx", "sse2") if name in flags), "")
     return " ".join(filter(None, [entries.get("model name", platform.machine()), widest]))

@@ -73,8 +73,8 @@ def draw(results: list[dict[str, Any]], folder: Path) -> None:
         workload = result["workload"]
         for axis, (quantity, label) in zip(axes[:, column], QUANTITIES.items(), strict=True):
             for curve in curves(result, quantity):
-                power = "" if curve.exponent is None else f", ~{workload['vary']}^{curve.exponent:.1f}"
-                axis.loglog(curve.sizes, curve.values, "o-", ms=4, label=curve.method + power)
+                name = f"{curve.method}, exponent {_exponent(curve)}"
+                axis.loglog(curve.sizes, curve.values, "o-", ms=4, label=name)
             axis.set(xlabel=workload["vary"], ylabel=label if column == 0 else "")
             axis.legend(fontsize=7, frameon=False)
             axis.grid(alpha=0.3)

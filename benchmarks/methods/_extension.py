@@ -17,7 +17,7 @@ def factors(problem: Problem) -> Array:
 
 
 def labels_of(problem: Problem, product: Any) -> Labels:
-    """``argmax(rows(u(x)) @ rotation_)`` with NCut's extension ``u_k = (W u_k / d) / (1 - lambda_k)``."""
+    """``argmax(rows(u) @ rotation_)``, with NCut's ``u_k(x) = (W u_k / d)(x) / (1 - lambda_k)``."""
     model, product = problem.model, np.asarray(product, dtype=np.float64)
     U = product[:, :-1] / product[:, -1:] / (1 - model.eigenvalues_)
     U /= np.linalg.norm(U, axis=1, keepdims=True)

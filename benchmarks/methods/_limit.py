@@ -1,4 +1,4 @@
-"""The C kernel as a method: only the multiply-exp-multiply is timed, not what labels need besides."""
+"""The C kernel as a method: only the multiply-exp-multiply is timed, not the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scikit-learn with algebraic multigrid, on a graph of nearest neighbours: AMG wants a sparse one."""
+"""scikit-learn with algebraic multigrid, on nearest neighbours: AMG wants a sparse graph."""
 
 from benchmarks.methods._sklearn import spectral_clustering
 

@@ -1,0 +1,1 @@
+"""Which rule for the bandwidth? The study behind docs/bandwidth.md."""
