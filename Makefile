@@ -25,8 +25,8 @@ test-oldest:                     ## the same tests on the oldest versions that a
 	    --constraint constraints-oldest.txt --editable . 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
 
-bench: $(VENV)/installed-dev     ## side-by-side measurements against named peers
-	$(BIN)/python benchmarks/fit_exact.py
+bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
+	$(BIN)/python -m benchmarks $(QUICK)
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .

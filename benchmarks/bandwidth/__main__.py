@@ -11,48 +11,21 @@ into the tables of ``docs/bandwidth.md``.
 
 from __future__ import annotations
 
-import json
-import time
-import warnings
+from typing import Any
 
-from benchmarks import DOCS, RESULTS
 from benchmarks.bandwidth.measure import measure_all
 from benchmarks.bandwidth.summary import summarize
 from benchmarks.bandwidth.tables import make_tables
-from benchmarks.harness.options import parser, positive
-from benchmarks.harness.page import update_page, write_text
-from eigencut import GraphWarning
-
-STORED = RESULTS / "bandwidth.json"
-PAGE = DOCS / "bandwidth.md"
-SEEDS = 10
+from benchmarks.harness.study import Study
 
 
-def main() -> None:
-    options = parser(
-        __doc__,
-        "benchmarks.bandwidth",
-        quick="one seed; the page in docs is left alone",
-        out="where the JSON goes (benchmarks/results/bandwidth.json; nowhere if --quick)",
-    )
-    options.add_argument(
-        "--seeds", type=positive, default=SEEDS, metavar="N", help=f"seeds per data set ({SEEDS})"
-    )
-    asked = options.parse_args()
-    n_seeds = 1 if asked.quick else asked.seeds
-    out = asked.out or (None if asked.quick else STORED)
-    warnings.simplefilter("ignore", GraphWarning)
-    start = time.perf_counter()
+def measure(n_seeds: int, quick: bool) -> dict[str, Any]:
+    n_seeds = 1 if quick else n_seeds
     runs, skipped = measure_all(n_seeds)
-    results = summarize(runs, skipped, n_seeds)
-    tables = make_tables(results)
-    print(*tables.values(), sep="\n\n")
-    if out:
-        write_text(out, json.dumps(results, indent=1) + "\n")
-    if not asked.quick:
-        update_page(PAGE, tables)
-    print(f"{len(runs)} fits in {time.perf_counter() - start:.0f} s")
+    return summarize(runs, skipped, n_seeds)
 
+
+STUDY = Study("bandwidth", "seeds", 10, measure, make_tables)
 
 if __name__ == "__main__":
-    main()
+    STUDY.run(__doc__)

@@ -76,7 +76,8 @@ def draw(results: list[dict[str, Any]], folder: Path) -> None:
                 name = f"{curve.method}, exponent {_exponent(curve)}"
                 axis.loglog(curve.sizes, curve.values, "o-", ms=4, label=name)
             axis.set(xlabel=workload["vary"], ylabel=label if column == 0 else "")
-            axis.legend(fontsize=7, frameon=False)
+            if axis.lines:
+                axis.legend(fontsize=7, frameon=False)
             axis.grid(alpha=0.3)
         axes[0, column].set_title(workload["title"], fontsize=9)
     save(figure, folder, "scaling")

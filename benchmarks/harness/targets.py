@@ -65,5 +65,6 @@ def in_words(target: Target, rows: dict[str, Any]) -> str:
     bounds = {"at most": target.at_most, "at least": target.at_least, "below": target.below}
     bound = " and ".join(f"{word} {value:g}" for word, value in bounds.items() if value is not None)
     subject = rows[target.method]["title"]
-    of = f" times {rows[target.times]['title']}" if target.times else ""
+    unit = " s" if target.column == "seconds" else ""
+    of = f" times {rows[target.times]['title']}" if target.times else unit
     return f"{subject}: {_WORDS[target.column]} {bound}{of}"

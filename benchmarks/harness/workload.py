@@ -62,9 +62,9 @@ def workload_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def load_workload(name: str, quick: bool = False, folder: Path = FOLDER) -> Workload:
+def load_workload(name: str, quick: bool = False) -> Workload:
     """The workload of the file ``<name>.toml``."""
-    path = folder / f"{name}.toml"
+    path = FOLDER / f"{name}.toml"
     if not path.exists():
         raise ValueError(f"A workload must be one of {workload_names()}. Got {name!r}.")
     content = tomllib.loads(path.read_text(encoding="utf-8"))

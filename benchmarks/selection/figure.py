@@ -14,7 +14,7 @@ from eigencut import Gaussian, select
 FIGURE_SEED = FIRST_SEED + 9  # two moons and two blobs  # two moons and two blobs
 
 
-def draw(path: Path) -> None:
+def draw(folder: Path) -> None:
     """Left the chosen clustering; right the scores it was chosen by."""
     import matplotlib as mpl
 
@@ -43,4 +43,4 @@ def draw(path: Path) -> None:
     right.set(xlabel="number of clusters K", ylabel="score")
     right.spines[["top", "right"]].set_visible(False)
     right.legend(frameon=False)
-    figure.savefig(path, dpi=110)
+    figure.savefig(folder / "selection.png", dpi=110)

@@ -24,8 +24,8 @@ def fill(text: str, tables: Mapping[str, str]) -> str:
         _, ended, after = rest.partition(END)
         if not (found and ended):
             raise ValueError(
-                f"The page must hold the marker {marker(name)} and, after it, {END}. Got neither or "
-                "one; put them back, or remove the page to have a plain one written."
+                f"The page must hold the marker {marker(name)} and, after it, {END}. Got neither "
+                "or one; put them back, or remove the page to have a plain one written."
             )
         text = f"{before}{marker(name)}\n{table}\n{END}{after}"
     return text

@@ -1,0 +1,260 @@
+"""The benchmarks: the harness measures what it says, and pages agree with their results."""
+
+import json
+import re
+import shutil
+import sys
+import time
+
+import numpy as np
+import pytest
+from benchmarks import __main__ as command
+from benchmarks.bandwidth.__main__ import STUDY as BANDWIDTH
+from benchmarks.harness import clock, memory, scaling, tables, targets, workload
+from benchmarks.harness.method import load_method, method_names
+from benchmarks.harness.problem import Problem
+from benchmarks.harness.run import measure_rows
+from benchmarks.harness.workload import Target, Workload, load_workload, workload_names
+from benchmarks.limit import MultiplyExp
+from benchmarks.selection.__main__ import STUDY as SELECTION
+from scipy.spatial.distance import cdist
+
+from eigencut.paper.markers import fill
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+
+TINY = """
+title = "a tiny workload"
+task = "predict"
+n = 120
+m = 50
+d = 2
+K = 3
+sigma = 1.5
+options = { spread = 0.8 }
+methods = ["eigencut", "numpy_float64", "kneighbors", "kmeans"]
+reference = "eigencut"
+agree_with = "numpy_float64"
+repeats = 2
+
+[[targets]]
+column = "differing"
+at_most = 0
+
+[[targets]]
+column = "seconds"
+times = "kneighbors"
+at_most = 1e-9
+"""
+
+
+def tiny(**changes):
+    settings = dict(name="tiny", title="", task="predict", methods=(), reference="eigencut")
+    settings |= dict(n=120, m=50, d=2, K=3, sigma=1.5, options={"spread": 0.8}, repeats=1)
+    return Workload(**{**settings, "memory": False, **changes})
+
+
+# ------------------------------------------------------------------------------- pages and JSON
+
+
+@pytest.fixture(scope="module")
+def speed():
+    return command.stored(command.SPEED)
+
+
+def test_speed_page_and_json_agree(speed):
+    text = command.PAGE.read_text(encoding="utf-8")
+    assert fill(text, tables.tables(speed)) == text, "run: python -m benchmarks --page"
+
+
+def test_another_speed_would_be_seen(speed):
+    changed = json.loads(json.dumps(speed))
+    next(r for r in changed if "rows" in r)["rows"]["eigencut"]["seconds"] *= 2
+    text = command.PAGE.read_text(encoding="utf-8")
+    assert fill(text, tables.tables(changed)) != text
+
+
+@pytest.mark.parametrize("study", [BANDWIDTH, SELECTION], ids=lambda study: study.name)
+def test_page_of_a_study_and_its_json_agree(study):
+    results = json.loads(study.stored.read_text(encoding="utf-8"))
+    text = study.page.read_text(encoding="utf-8")
+    assert fill(text, study.tables(results)) == text
+
+
+def test_every_workload_has_a_result_and_no_other_has(speed):
+    assert sorted(result["workload"]["name"] for result in speed) == workload_names()
+
+
+def test_results_are_of_full_size_and_name_no_place(speed):
+    assert not any(result["workload"]["is_quick"] for result in speed)
+    text = "".join(path.read_text(encoding="utf-8") for path in command.SPEED.glob("*.json"))
+    assert not re.search(r'"/|/work|/tmp|/home', text)
+
+
+# ---------------------------------------------------------------------------- workloads, methods
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", workload_names())
+def test_a_workload_names_methods_that_know_its_task(name, quick):
+    found = load_workload(name, quick)
+    assert found.reference in found.methods
+    assert not found.agree_with or found.agree_with in found.methods
+    for method in found.methods:
+        assert found.task in load_method(method).tasks
+    if not quick:
+        named = {t.method for t in found.targets} | {t.times for t in found.targets if t.times}
+        assert named <= set(found.methods)
+
+
+def test_every_method_is_used():
+    used = {method for name in workload_names() for method in load_workload(name).methods}
+    assert used == set(method_names())
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="A workload must be one of"):
+        load_workload("no-such")
+    with pytest.raises(ValueError, match="A method must be one of"):
+        load_method("no_such")
+    with pytest.raises(ValueError, match=r"tiny has \['rows'\]"):
+        workload.from_dict({"name": "tiny", "rows": 3})
+
+
+# ------------------------------------------------------------------------------------ the harness
+
+
+def test_a_tiny_workload_through_the_whole_command(tmp_path, monkeypatch, capsys):
+    (tmp_path / "tiny.toml").write_text(TINY)
+    monkeypatch.setattr(workload, "FOLDER", tmp_path)
+    assert command.main(["--only", "tiny", "--out", str(tmp_path / "out")]) == 0
+    (result,) = command.stored(tmp_path / "out")
+    rows = result["rows"]
+    assert rows["eigencut"]["ratio"] == 1 and rows["eigencut"]["runs"] == 2
+    assert all(row["seconds"] > 0 and row["points_per_second"] > 0 for row in rows.values())
+    assert rows["eigencut"]["differing"] == 0 and "differing" not in rows["kmeans"]
+    assert rows["eigencut"]["ari"] == rows["numpy_float64"]["ari"] > 0.7
+    assert result["machine"]["cores"] >= 1 and result["machine"]["versions"]["numpy"]
+    said = capsys.readouterr().out
+    assert "rows labelled otherwise at most 0 | 0 | met" in said
+    assert "**not met**" in said
+
+
+def test_a_sweep_gives_a_curve_per_method(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    from benchmarks.harness.run import measure
+
+    sweep = tiny(methods=("eigencut", "kmeans"), vary="m", values=(20, 40))
+    result = json.loads(json.dumps(measure(sweep)))
+    found = list(scaling.curves(result, "seconds"))
+    assert [curve.method for curve in found] == ["eigencut", "KMeans"]
+    assert found[0].sizes == [20, 40]
+    scaling.draw([result], tmp_path)
+    assert (tmp_path / "scaling.svg").stat().st_size > 5000
+
+
+def test_a_missing_peer_is_said_to_be_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ncut_pytorch", None)
+    rows = measure_rows(tiny(methods=("eigencut", "ncut_pytorch")))
+    assert rows["ncut_pytorch"]["missing"].endswith("is not installed")
+    assert "seconds" in rows["eigencut"]
+
+
+def test_methods_take_turns_and_the_best_counts():
+    calls = []
+
+    def work(name, seconds):
+        calls.append(name)
+        time.sleep(next(seconds))
+
+    pauses = {"a": iter([0.08, 0.06, 0.1]), "b": iter([0.06, 0.06, 0.06])}
+    works = {name: lambda n=name: work(n, pauses[n]) for name in pauses}
+    timings = clock.take_turns(works, repeats=3, budget=60)
+    assert calls == ["a", "b"] * 3
+    assert timings["a"].best == min(timings["a"].seconds) == timings["a"].seconds[1]
+
+
+def test_a_slow_method_is_not_repeated_and_a_failing_one_is_reported():
+    def fail():
+        raise ArithmeticError("no")
+
+    timings = clock.take_turns({"slow": lambda: time.sleep(0.06), "bad": fail}, 3, budget=0.05)
+    assert len(timings["slow"].seconds) == 1
+    assert timings["bad"].failure == "failed: ArithmeticError: no"
+
+
+@needs_linux
+def test_memory_is_the_rise_of_the_resident_set():
+    # Pages that are touched count, those that are freed again too.
+    assert memory.rise_mb(lambda: np.ones(10_000_000).sum()) == pytest.approx(80, abs=8)
+    assert memory.rise_mb(lambda: None) < 8
+
+
+@needs_linux
+def test_memory_of_a_method_in_a_process_of_its_own():
+    assert memory.peak_mb(tiny(), "eigencut") < 100
+
+
+# ------------------------------------------------------------------------ targets and exponents
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "verdict"),
+    [
+        (Target("seconds", times="b", at_most=2.0), 2.0, "met"),
+        (Target("seconds", times="b", below=2.0), 2.0, "**not met**"),
+        (Target("ari", at_least=0.9), 0.5, "**not met**"),
+        (Target("ari", times="c", at_least=0.9), None, "not measured"),
+    ],
+)
+def test_verdicts(target, value, verdict):
+    rows = {
+        "eigencut": {"title": "eigencut", "seconds": 4.0, "ari": 0.5},
+        "b": {"title": "B", "seconds": 2.0},
+        "c": {"title": "C", "missing": "c is not installed"},
+    }
+    assert targets.value_of(target, rows) == value
+    found = targets.Judged("tiny", target, targets.in_words(target, rows), value)
+    assert found.verdict == verdict
+
+
+def test_exponents_are_those_of_power_laws():
+    sizes = [10.0, 100.0, 1000.0, 10_000.0]
+    curve = scaling.Curve("", "seconds", sizes, [3 * size**1.7 for size in sizes])
+    assert curve.exponent == pytest.approx(1.7)
+    assert scaling.Curve("", "seconds", [1.0], [2.0]).exponent is None
+
+
+# ------------------------------------------------------------------------------- the C kernel
+
+
+@needs_compiler
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 5e-6), ("float64", 1e-13)])
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (77, 61, 3, 11), (200, 333, 16, 30)])
+def test_the_limit_computes_the_product(dtype, tolerance, sizes):
+    m, n, d, columns = sizes
+    rng = np.random.default_rng(0)
+    X, Y = 100 + rng.normal(size=(m, d)), 100 + rng.normal(size=(n, d))
+    V = rng.uniform(0.5, 1, (n, columns))
+    sigma = 0.5 * np.sqrt(d)
+    right = np.exp(-cdist(X, Y, "sqeuclidean") / (2 * sigma**2)) @ V
+    kernel = MultiplyExp.of(Y, V, sigma, dtype)
+    for threads in (1, 3):
+        found = kernel(kernel.rows(X), threads)
+        assert found.dtype == dtype
+        assert np.allclose(found, right, rtol=tolerance, atol=0)
+
+
+@needs_compiler
+def test_the_limit_underflows_to_zero():
+    kernel = MultiplyExp.of(np.zeros((5, 2)), np.ones((5, 1)), 1.0, "float32")
+    assert kernel(kernel.rows(np.full((3, 2), 1e4)), 1).tolist() == [[0.0]] * 3
+
+
+@needs_compiler
+def test_the_limit_gives_the_labels_of_the_model():
+    problem = Problem.of(tiny())
+    method = load_method("limit_float64")
+    product = method.prepare("predict", problem)()
+    assert np.array_equal(method.labels(problem, product), problem.model.predict(problem.X_new))
