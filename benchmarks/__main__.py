@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks import DOCS, RESULTS
 from benchmarks.harness import scaling
 from benchmarks.harness.method import load_method, method_names
-from benchmarks.harness.options import parser
+from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from benchmarks.harness.run import measure
 from benchmarks.harness.tables import rows_table, tables, targets_table
@@ -65,6 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         out="folder for the JSON (benchmarks/results/speed, and the page; nowhere if --quick)",
     )
     options.add_argument("--only", action="append", metavar="NAME", help="a workload; repeatable")
+    options.add_argument("--repeats", type=positive, metavar="N", help="rounds, at most")
     options.add_argument("--list", action="store_true", help="names of workloads and methods")
     options.add_argument("--page", action="store_true", help="measure nothing; make the page anew")
     asked = options.parse_args(arguments)
@@ -78,6 +79,8 @@ def main(arguments: list[str] | None = None) -> int:
         workloads = [load_workload(n, asked.quick) for n in asked.only or workload_names()]
     except ValueError as error:
         options.error(str(error))
+    if asked.repeats:
+        workloads = [w.at(repeats=min(w.repeats, asked.repeats)) for w in workloads]
     start, folder = time.perf_counter(), asked.out or (None if asked.quick else SPEED)
     for workload in workloads:
         result = measure(workload)
