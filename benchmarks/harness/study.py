@@ -45,8 +45,14 @@ class Study:
             quick="a first look; the page in docs is left alone",
             out=f"where the JSON goes (benchmarks/results/{self.stored.name}; nowhere if --quick)",
         )
-        many = dict(type=positive, default=self.how_many, metavar="N")
-        options.add_argument(f"--{self.repeated}", dest="many", help=f"({self.how_many})", **many)
+        options.add_argument(
+            f"--{self.repeated}",
+            dest="many",
+            type=positive,
+            default=self.how_many,
+            metavar="N",
+            help=f"how many {self.repeated} ({self.how_many})",
+        )
         asked = options.parse_args()
         warnings.simplefilter("ignore", GraphWarning)
         start = time.perf_counter()

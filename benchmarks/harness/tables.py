@@ -26,9 +26,10 @@ def tables(results: Results) -> dict[str, str]:
 
 def machine_text(results: Results) -> str:
     """The facts; more than one line if the workloads were measured at different times."""
-    lines = {json.dumps(r["machine"], sort_keys=True): [] for r in results}
+    lines: dict[str, list[str]] = {}
     for result in results:
-        lines[json.dumps(result["machine"], sort_keys=True)].append(result["workload"]["name"])
+        facts = json.dumps(result["machine"], sort_keys=True)
+        lines.setdefault(facts, []).append(result["workload"]["name"])
     texts = []
     for facts, names in lines.items():
         of = f" ({', '.join(names)})" if len(lines) > 1 else ""

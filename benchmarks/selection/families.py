@@ -46,12 +46,12 @@ def blobs(rng: np.random.Generator, n: int, *, least_d: int, most_d: int) -> Sam
 
 def moons(rng: np.random.Generator, n: int) -> Sample:
     noise = rng.uniform(0.03, 0.1)
-    return make_moons(n, int(rng.integers(1e6)), noise=noise)
+    return make_moons(n, int(rng.integers(1_000_000)), noise=noise)
 
 
 def circles(rng: np.random.Generator, n: int) -> Sample:
     factor, noise = rng.uniform(0.3, 0.5), rng.uniform(0.02, 0.08)
-    seed = int(rng.integers(1e6))
+    seed = int(rng.integers(1_000_000))
     return make_circles(n, seed, factor=factor, noise=noise)
 
 
@@ -103,7 +103,7 @@ def moons_and_blobs(rng: np.random.Generator, n: int) -> Sample:
     n_blobs = int(rng.integers(1, 4))
     K, noise = 2 + n_blobs, rng.uniform(0.03, 0.08)
     m = n // K
-    X, y, _ = make_moons(2 * m, int(rng.integers(1e6)), noise=noise)
+    X, y, _ = make_moons(2 * m, int(rng.integers(1_000_000)), noise=noise)
     places = np.array([[3.6, 0.3], [-2.6, 0.2], [0.5, 2.8], [0.5, -2.4], [3.4, 2.6]])
     places = places[rng.permutation(5)[:n_blobs]]
     places = places + rng.uniform(-0.2, 0.2, places.shape)

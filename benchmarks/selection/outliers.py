@@ -28,7 +28,8 @@ def outlier_data(name: str, seed: int) -> tuple[Array, Array, int]:
         K, d = 4, int(name.split()[-1])
         centers = spread_centers(rng, K, d, 8.0)
         X = make_blobs(2000, centers=centers, random_state=seed)[0]
-    return *np.split(rng.permutation(X), 2), K
+    training, new = np.split(rng.permutation(X), 2)
+    return training, new, K
 
 
 def measure_outliers(name: str, n_seeds: int) -> dict[str, Any]:
