@@ -8,17 +8,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import DOCS, RESULTS, ROOT
 from benchmarks.harness import scaling
 from benchmarks.harness.method import load_method, method_names
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from benchmarks.harness.run import measure
-from benchmarks.harness.tables import rows_table, tables, targets_table
+from benchmarks.harness.tables import headline, rows_table, tables, targets_table
 from benchmarks.harness.workload import load_workload, workload_names
 
 SPEED = RESULTS / "speed"
 PAGE = DOCS / "benchmarks.md"
+README = ROOT / "README.md"
 IMAGES = DOCS / "images"
 
 
@@ -27,13 +28,12 @@ def stored(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
-def publish(folder: Path = SPEED, page: Path = PAGE, images: Path = IMAGES) -> None:
-    """The page and the plots, from the results in the folder."""
-    results = stored(folder)
-    update_page(page, tables(results))
-    varied = [result for result in results if "points" in result]
-    if varied:
-        scaling.draw(varied, images)
+def publish() -> None:
+    """The page, the README's table and the plots, from the stored results."""
+    results = stored(SPEED)
+    update_page(PAGE, tables(results))
+    update_page(README, headline(results))
+    scaling.draw([result for result in results if "points" in result], IMAGES)
 
 
 def show(result: dict[str, Any]) -> None:

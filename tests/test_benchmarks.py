@@ -68,6 +68,11 @@ def test_speed_page_and_json_agree(speed):
     assert fill(text, tables.tables(speed)) == text, "run: python -m benchmarks --page"
 
 
+def test_readme_and_json_agree(speed):
+    text = command.README.read_text(encoding="utf-8")
+    assert fill(text, tables.headline(speed)) == text, "run: python -m benchmarks --page"
+
+
 def test_another_speed_would_be_seen(speed):
     changed = json.loads(json.dumps(speed))
     next(r for r in changed if "rows" in r)["rows"]["eigencut"]["seconds"] *= 2

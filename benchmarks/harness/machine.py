@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +34,11 @@ def facts() -> dict[str, object]:
         "versions": versions(_PACKAGES + _PEERS),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
+
+
+def load() -> float | None:
+    """How many processes want a core just now, ours not yet among them, where the system tells."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
 def cpu_model() -> str:

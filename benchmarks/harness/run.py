@@ -12,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks.data import ari
 from benchmarks.harness.clock import Timing, take_turns
-from benchmarks.harness.machine import facts
+from benchmarks.harness.machine import facts, load
 from benchmarks.harness.memory import peak_mb
 from benchmarks.harness.method import Clocked, Method, NotInstalled, Work, load_method
 from benchmarks.harness.problem import Problem
@@ -29,7 +29,7 @@ def say(text: str) -> None:
 def measure(workload: Workload) -> Result:
     """Everything about one workload, as plain data."""
     say(f"{workload.name}: {workload.title}")
-    result: Result = {"workload": asdict(workload), "machine": facts()}
+    result: Result = {"workload": asdict(workload), "machine": facts(), "load": load()}
     if not workload.vary:
         return {**result, "rows": measure_rows(workload)}
     points = []

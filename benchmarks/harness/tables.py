@@ -11,6 +11,9 @@ from benchmarks.harness.targets import judged
 
 Results = list[dict[str, Any]]
 
+HEADLINE = "fit-blobs-10k"
+HEADLINE_METHODS = ("eigencut", "sklearn_arpack", "sklearn_lobpcg")
+
 
 def tables(results: Results) -> dict[str, str]:
     """Every generated part of the page, by the name of its marker."""
@@ -24,6 +27,13 @@ def tables(results: Results) -> dict[str, str]:
     }
 
 
+def headline(results: Results) -> dict[str, str]:
+    """The few rows that the README shows."""
+    (result,) = (r for r in results if r["workload"]["name"] == HEADLINE)
+    shown = {**result, "rows": {name: result["rows"][name] for name in HEADLINE_METHODS}}
+    return {"speed": rows_table(shown)}
+
+
 def machine_text(results: Results) -> str:
     """The facts; more than one line if the workloads were measured at different times."""
     lines: dict[str, list[str]] = {}
@@ -34,7 +44,17 @@ def machine_text(results: Results) -> str:
     for facts, names in lines.items():
         of = f" ({', '.join(names)})" if len(lines) > 1 else ""
         texts.append(facts_text(json.loads(facts)) + of)
-    return "\n\n".join(texts)
+    return "\n\n".join([*texts, load_text(results)])
+
+
+def load_text(results: Results) -> str:
+    loads = [result["load"] for result in results if result["load"] is not None]
+    if not loads:
+        return "How busy the machine was besides is not known."
+    return (
+        f"Load average when a workload began: {min(loads):g} to {max(loads):g}. The more of it "
+        "belongs to others, the less the figures are worth."
+    )
 
 
 def facts_text(facts: dict[str, Any]) -> str:
