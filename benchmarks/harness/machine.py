@@ -37,7 +37,7 @@ def facts() -> dict[str, object]:
 
 
 def load() -> float | None:
-    """How many processes want a core just now, ours not yet among them, where the system tells."""
+    """How many processes wanted a core in the last minute, ours included."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 

@@ -1,5 +1,8 @@
 """SpectralNet: a neural network that learns the embedding; its defaults, one seed."""
 
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
 from benchmarks.harness.method import Method, Work, require
 from benchmarks.harness.problem import Problem
 
@@ -12,8 +15,9 @@ def fit(problem: Problem) -> Work:
         torch.manual_seed(0)
         hidden = [1024, 1024, 512, problem.n_clusters]
         model = spectralnet.SpectralNet(problem.n_clusters, spectral_hiddens=hidden)
-        model.fit(X)
-        return model.predict(X)
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # progress bars
+            model.fit(X)
+            return model.predict(X)
 
     return work
 
