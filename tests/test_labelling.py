@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
-from eigencut import GPOD, Gaussian
+from eigencut import GPOD, Gaussian, native
 from eigencut.discretization import assign
 from eigencut.labelling import OUTLIER, _rough_labels, scores_and_support
+
+
+@pytest.fixture(params=["numpy", "native"], autouse=True)
+def sums(request, monkeypatch):
+    """Everything here holds for both ways to sum."""
+    if request.param == "numpy":
+        monkeypatch.setattr(native, "library", lambda: None)
+    elif native.library() is None:
+        pytest.skip("the kernel in C was not compiled here")
 
 
 def in_double(model, X):

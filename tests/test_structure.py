@@ -16,6 +16,7 @@ SOURCE = Path(eigencut.__file__).parent
 HEIGHT = {
     "_version": 0,
     "atomic": 0,
+    "native": 0,
     "notices": 0,
     "parallel": 0,
     "progress": 0,

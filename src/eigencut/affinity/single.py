@@ -2,7 +2,8 @@
 
 The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. With exponents
 from one matrix product (see ``gaussian.Points``), everything is two matrix products and an
-exponential on tiles that stay in the cache of a core. With u = 2^-24, the unit of float32:
+exponential on tiles that stay in the cache of a core; or, where it was compiled, one fused kernel
+in C. With u = 2^-24, the unit of float32:
 
 * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
   ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.
@@ -17,13 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eigencut.affinity.sums import TRAINING_ROWS, weighted_sums_of
 from eigencut.affinity.tiles import Array
 
-Single = NDArray[np.float32]
-
-_TRAINING_ROWS, _NEW_ROWS = 512, 128  # of a tile: a quarter of a megabyte
 _UNIT = 2.0**-24
 _LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use
 _LARGEST_FACTOR = 1e30  # of the exponents; float32 ends at 3e38
@@ -72,11 +70,7 @@ class RoughAverager:
         columns *= multiplicity[:, np.newaxis]
         self._n_rows = float(multiplicity.sum())
         clipped = np.clip(factor, -_LARGEST_FACTOR, _LARGEST_FACTOR)
-        self._tiles = [
-            (clipped[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
-            for start in range(0, len(V), _TRAINING_ROWS)
-            for rows in [slice(start, start + _TRAINING_ROWS)]
-        ]
+        self._sums = weighted_sums_of(clipped, columns)
         # The largest of g, g |y| and g |y|^2: what the error of an exponent depends on.
         g, g_squares = -factor[:, -2], -factor[:, -1]
         self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
@@ -85,12 +79,12 @@ class RoughAverager:
         """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
         exponent_error = self._exponent_error(left)
         usable = exponent_error < _LARGEST_EXPONENT_ERROR
-        sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0).astype(np.float32))
-        usable &= sums[-1] > _LEAST_WEIGHT
-        degrees = np.where(usable, sums[-1], 1.0)
-        error = 1.1 * (1.1 * exponent_error + (_TRAINING_ROWS + 10) * _UNIT)
+        sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
+        usable &= sums[:, -1] > _LEAST_WEIGHT
+        degrees = np.where(usable, sums[:, -1], 1.0)
+        error = 1.1 * (1.1 * exponent_error + (TRAINING_ROWS + 10) * _UNIT)
         return RoughAverages(
-            self._middle + self._spread * (sums[:-1] / degrees).T,
+            self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),
             np.where(usable, error, np.inf),
             self._spread,
@@ -104,15 +98,3 @@ class RoughAverager:
             reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
             reach += g_squares * self._reach[2]
         return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * _UNIT * reach)
-
-    def _sums(self, left: Single) -> Array:
-        """``sum_j W(x, x_j) v_j`` for all columns, the last one of ones, and all new rows."""
-        sums = np.zeros((self._tiles[0][1].shape[0], len(left)))
-        for start in range(0, len(left), _NEW_ROWS):
-            new = np.ascontiguousarray(left[start : start + _NEW_ROWS].T)
-            part = sums[:, start : start + _NEW_ROWS]
-            for factor, columns in self._tiles:
-                weights = factor @ new
-                np.exp(weights, out=weights)
-                part += columns @ weights
-        return sums
