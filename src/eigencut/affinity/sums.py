@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eigencut import native
+import eigencut.native as native
 from eigencut.affinity.tiles import Array
 
 TRAINING_ROWS = (
