@@ -11,9 +11,7 @@ import numpy as np
 import eigencut.native as native
 from eigencut.affinity.tiles import Array
 
-TRAINING_ROWS = (
-    512  # at most so many are summed in single precision before they are added in double
-)
+TRAINING_ROWS = 512  # summed in single precision, at most, before they are added in double
 _NEW_ROWS = 128  # with them, a tile of a quarter of a megabyte
 
 
