@@ -7,21 +7,26 @@ turning it upside down makes the wanted eigenvalues the largest ones of
     A = T W T + diag(s - d/m),    T = diag(sqrt(c/m)),    s = max(d/m),    lambda = s - theta.
 
 For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
+A sparse graph is solved for the smallest eigenvalues of s - A instead (``sparse_eigenpairs``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.affinity.graph import Graph
+from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.tiles import Array, Indices
+from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads, n_threads
+from eigencut.sparse_eigenpairs import smallest_pairs
 
 _DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
+_LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-7  # residual up to which a result is usable at all
 _BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
@@ -49,7 +54,7 @@ class EigenPairs:
     residual : float
         Largest norm of ``A v - theta v``.
     solver : str
-        "components", "lapack" or "lanczos".
+        "components", "lapack", "lanczos" or "multilevel".
     takes_part : array of bool of shape (n_vertices,)
         Which vertices the problem was solved on; see ``eigencut.crumbs``.
     """
@@ -115,21 +120,31 @@ def eigenpairs(
     if known.shape[1] == n_pairs:
         solution = np.full(n_pairs, shift), known, operator(known)
     if solution is None and len(part) >= max(_DENSE_VERTICES, 8 * n_pairs):
-        solver = "lanczos"
+        solver = "multilevel" if isinstance(graph, SparseGraph) else "lanczos"
         with blas_threads(1):
-            solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
+            if isinstance(graph, SparseGraph):
+                B = _laplacian(graph, part, to_symmetric[:, 0], level)
+                solution = _multilevel(B, known, n_pairs, shift, seed, n_jobs)
+            else:
+                solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
     if solution is None:
         solver = "lapack"
         threads = n_threads(n_jobs) if len(part) > _DENSE_VERTICES else 1
         with blas_threads(threads):
-            A = graph.dense()[np.ix_(part, part)] * (to_symmetric / graph.n_rows)
-            A *= to_symmetric[:, 0]
+            A = graph.dense(None if len(part) == graph.n_vertices else part)
+            A = A * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
             A[np.diag_indices(len(part))] += diagonal[:, 0]
             theta, vectors = _lapack(A, n_pairs)
             solution = theta, vectors, operator(vectors)
     theta, vectors, image = solution
     residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
-    if not residual <= _SLACK * shift:
+    if solver == "multilevel" and residual > _TOLERANCE * shift:
+        warn_user(
+            f"The eigenvectors are less accurate than usual: residual {residual / shift:.2g} of "
+            f"the largest degree, expected below {_TOLERANCE:.2g}. Labels of rows between "
+            "clusters may be off. Affinities of less different size would help."
+        )
+    elif not residual <= _SLACK * shift:
         raise ArithmeticError(
             f"The eigenvectors are not accurate: residual {residual:.2g}, expected below "
             f"{_SLACK * shift:.2g}. Check the affinities for values of extremely different size."
@@ -168,6 +183,26 @@ def _signs(vectors: Array) -> Array:
     size = np.abs(vectors)
     largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _laplacian(graph: SparseGraph, part: Indices, to_symmetric: Array, level: Array) -> Any:
+    """``s - A`` on the vertices that take part, as a sparse matrix."""
+    from scipy.sparse import diags_array
+
+    W = graph.among(None if len(part) == graph.n_vertices else part)
+    T = diags_array(to_symmetric)
+    return (diags_array(level) - T @ (W / graph.n_rows) @ T).tocsr()
+
+
+def _multilevel(
+    B: Any, known: Array, n_pairs: int, shift: float, seed: int, n_jobs: int | None
+) -> Solution | None:
+    """The pairs of ``A = s - B``; None if LAPACK should rather do it."""
+    found = smallest_pairs(B, known, n_pairs, _TOLERANCE, seed, n_jobs)
+    residuals = np.linalg.norm(found.residuals(), axis=0)
+    if residuals.max() > _TOLERANCE * shift and len(known) <= _LAPACK_VERTICES:
+        return None
+    return shift - found.values, found.vectors, shift * found.vectors - found.images
 
 
 def _lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:

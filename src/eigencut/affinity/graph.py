@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigencut.affinity.tiles import Array, Indices, SymmetricTiles
+from eigencut.row_blocks import RowBlocks
 
 _EPS = float(np.finfo(np.float64).eps)
 _ROWS = 128  # rows of a dense graph searched for edges at a time
@@ -57,8 +58,8 @@ class Graph(ABC):
         """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
 
     @abstractmethod
-    def dense(self) -> Array:
-        """The weights as one array: for small graphs."""
+    def dense(self, vertices: Indices | None = None) -> Array:
+        """The weights as one array, among all vertices or some: for small graphs."""
 
     @abstractmethod
     def components(self) -> Indices:
@@ -140,8 +141,10 @@ class CompleteGraph(Graph):
     def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
         return self.weights.matmat(V / self.n_rows, n_jobs)
 
-    def dense(self) -> Array:
-        return self.weights.dense()
+    def dense(self, vertices: Indices | None = None) -> Array:
+        if vertices is None:
+            return self.weights.dense()
+        return self.weights.rows(vertices)[:, vertices]
 
     def components(self) -> Indices:
         root_degree = np.sqrt(self.degrees)
@@ -174,10 +177,14 @@ class SparseGraph(RowGraph):
     weights: Any
 
     def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
-        return np.asarray(self.weights @ (V / self.n_rows))
+        return np.asarray(RowBlocks(self.weights, n_jobs) @ (V / self.n_rows))
 
-    def dense(self) -> Array:
-        return np.asarray(self.weights.toarray())
+    def dense(self, vertices: Indices | None = None) -> Array:
+        return np.asarray(self.among(vertices).toarray())
+
+    def among(self, vertices: Indices | None) -> Any:
+        """The sparse weights among some vertices; among all for None."""
+        return self.weights if vertices is None else self.weights[vertices][:, vertices]
 
     def components(self) -> Indices:
         from scipy.sparse.csgraph import connected_components
