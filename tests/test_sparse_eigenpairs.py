@@ -2,54 +2,19 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array, diags_array, random_array
 from scipy.sparse.linalg import eigsh
-from scipy.spatial import cKDTree
 from sklearn.datasets import make_blobs, make_moons
 
 import eigencut.eigenpairs as eigenpairs_module
 import eigencut.sparse_eigenpairs as module
 from eigencut import GraphWarning
-from eigencut.affinity.graph import SparseGraph
 from eigencut.components import connected_components
 from eigencut.cut import CUTS
 from eigencut.eigenpairs import eigenpairs
-
-
-def neighbours_graph(X, k=10, weights="binary", multiplicity=None):
-    """The symmetric graph of k neighbours, self-weights included, on distinct rows."""
-    distance, index = cKDTree(X).query(X, k + 1)
-    values = np.ones_like(distance)
-    if weights == "local":
-        scale = distance[:, -1]
-        values = np.exp(-(distance**2) / (scale[:, None] * scale[index]))
-    n = len(X)
-    rows = np.repeat(np.arange(n), k + 1)
-    A = csr_array((values.ravel(), (rows, index.ravel())), shape=(n, n))
-    return sparse_graph((A + A.T) / 2, multiplicity)
-
-
-def sparse_graph(weights, multiplicity=None):
-    n = weights.shape[0]
-    counts = np.ones(n, dtype=int) if multiplicity is None else multiplicity
-    return SparseGraph(csr_array(weights), counts.astype(float), np.repeat(np.arange(n), counts))
-
-
-def solve(graph, cut, K, **options):
-    groups = connected_components(graph)
-    return eigenpairs(graph, CUTS[cut].mass(graph.degrees), K, groups, **options)
-
-
-def reference(graph, cut, K):
-    """``C (D - W C) u = lambda C M u`` by LAPACK."""
-    C = np.diag(graph.multiplicity)
-    W = C @ graph.dense() @ C / graph.n_rows
-    mass = graph.multiplicity * CUTS[cut].mass(graph.degrees)
-    L = np.diag(W.sum(axis=1)) - W
-    return scipy.linalg.eigh(L, np.diag(mass), eigvals_only=True)[:K]
+from sparse_graphs import neighbours_graph, reference, solve, sparse_graph
 
 
 def residual(graph, cut, pairs):
@@ -78,7 +43,7 @@ def test_values_equal_lapack_s(cut, n_parts, weights):
     K = n_parts + 8
     pairs = solve(graph, cut, K)
     expected = reference(graph, cut, K)
-    assert pairs.solver == "multilevel"
+    assert pairs.solver == "sparse"
     assert np.abs(pairs.values - expected).max() < 1e-8 * min(1, expected[-1])
     assert (pairs.values[:n_parts] == 0).all() and pairs.values[n_parts] > 0
     assert residual(graph, cut, pairs) < 1e-8

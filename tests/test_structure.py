@@ -30,6 +30,7 @@ HEIGHT = {
     "eigenpairs": 2,
     "sparse_eigenpairs": 2,
     "multilevel": 2,
+    "plain_lanczos": 2,
     "block_iteration": 2,
     "extension": 3,
     "discretization": 3,

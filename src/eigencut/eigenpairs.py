@@ -54,7 +54,7 @@ class EigenPairs:
     residual : float
         Largest norm of ``A v - theta v``.
     solver : str
-        "components", "lapack", "lanczos" or "multilevel".
+        "components", "lapack", "lanczos" or "sparse".
     takes_part : array of bool of shape (n_vertices,)
         Which vertices the problem was solved on; see ``eigencut.crumbs``.
     """
@@ -104,62 +104,98 @@ def eigenpairs(
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
-    multiplicity, mass = graph.multiplicity[part], mass[part]
-    to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
-    level = graph.degrees[part] / mass
-    shift = float(level.max())
-    diagonal = (shift - level)[:, np.newaxis]
-
-    def operator(V: Array) -> Array:
-        product = graph.matmat(_spread(to_symmetric * V, part, graph.n_vertices), n_jobs)
-        return to_symmetric * product[part] + diagonal * V
-
-    known = _indicators(groups[part], np.sqrt(multiplicity * mass))
-    solver = "components"
-    solution: Solution | None = None
-    if known.shape[1] == n_pairs:
-        solution = np.full(n_pairs, shift), known, operator(known)
-    if solution is None and len(part) >= max(_DENSE_VERTICES, 8 * n_pairs):
-        solver = "multilevel" if isinstance(graph, SparseGraph) else "lanczos"
-        with blas_threads(1):
-            if isinstance(graph, SparseGraph):
-                B = _laplacian(graph, part, to_symmetric[:, 0], level)
-                solution = _multilevel(B, known, n_pairs, shift, seed, n_jobs)
-            else:
-                solution = _block_lanczos(operator, known, n_pairs, _TOLERANCE * shift, seed)
-    if solution is None:
-        solver = "lapack"
-        threads = n_threads(n_jobs) if len(part) > _DENSE_VERTICES else 1
-        with blas_threads(threads):
-            A = graph.dense(None if len(part) == graph.n_vertices else part)
-            A = A * (to_symmetric / graph.n_rows) * to_symmetric[:, 0]
-            A[np.diag_indices(len(part))] += diagonal[:, 0]
-            theta, vectors = _lapack(A, n_pairs)
-            solution = theta, vectors, operator(vectors)
-    theta, vectors, image = solution
+    problem = _Problem(graph, part, mass[part], n_jobs)
+    known = _indicators(groups[part], problem.root_mass)
+    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, seed)
     residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
-    if solver == "multilevel" and residual > _TOLERANCE * shift:
-        warn_user(
-            f"The eigenvectors are less accurate than usual: residual {residual / shift:.2g} of "
-            f"the largest degree, expected below {_TOLERANCE:.2g}. Labels of rows between "
-            "clusters may be off. Affinities of less different size would help."
-        )
-    elif not residual <= _SLACK * shift:
-        raise ArithmeticError(
-            f"The eigenvectors are not accurate: residual {residual:.2g}, expected below "
-            f"{_SLACK * shift:.2g}. Check the affinities for values of extremely different size."
-        )
+    _check(residual / problem.shift, solver)
     signs = _signs(vectors)
-    U = vectors * signs / np.sqrt(multiplicity * mass)[:, np.newaxis]
-    products = (image - diagonal * vectors) * signs / to_symmetric
+    U = vectors * signs / problem.root_mass[:, np.newaxis]
+    products = (image - problem.diagonal * vectors) * signs / problem.to_symmetric
     return EigenPairs(
-        np.maximum(shift - theta, 0.0),
+        np.maximum(problem.shift - theta, 0.0),
         _spread(U, part, graph.n_vertices),
         _spread(products, part, graph.n_vertices),
         residual,
         solver,
         groups >= 0,
     )
+
+
+class _Problem:
+    """The symmetric problem ``A v = theta v`` on the vertices that take part."""
+
+    def __init__(self, graph: Graph, part: Indices, mass: Array, n_jobs: int | None) -> None:
+        self.graph, self.part, self.n_jobs = graph, part, n_jobs
+        multiplicity = graph.multiplicity[part]
+        self.root_mass = np.sqrt(multiplicity * mass)
+        self.to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
+        self.level = graph.degrees[part] / mass
+        self.shift = float(self.level.max())
+        self.diagonal = (self.shift - self.level)[:, np.newaxis]
+
+    @property
+    def _some(self) -> Indices | None:
+        return None if len(self.part) == self.graph.n_vertices else self.part
+
+    def operator(self, V: Array) -> Array:
+        """``A V``."""
+        everywhere = _spread(self.to_symmetric * V, self.part, self.graph.n_vertices)
+        product = self.graph.matmat(everywhere, self.n_jobs)
+        return self.to_symmetric * product[self.part] + self.diagonal * V
+
+    def dense(self) -> Array:
+        """A as an array."""
+        A = self.graph.dense(self._some) * (self.to_symmetric / self.graph.n_rows)
+        A *= self.to_symmetric[:, 0]
+        A[np.diag_indices(len(A))] += self.diagonal[:, 0]
+        return A
+
+    def laplacian(self) -> Any:
+        """``s - A`` as a sparse matrix, of a sparse graph."""
+        from scipy.sparse import diags_array
+
+        assert isinstance(self.graph, SparseGraph)
+        T = diags_array(self.to_symmetric[:, 0])
+        W = self.graph.among(self._some) / self.graph.n_rows
+        return (diags_array(self.level) - T @ W @ T).tocsr()
+
+
+def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[str, Solution]:
+    """The method for the size and kind of graph, and what it found."""
+    if known.shape[1] == n_pairs:
+        theta = np.full(n_pairs, problem.shift)
+        return "components", (theta, known, problem.operator(known))
+    n = len(known)
+    if n >= max(_DENSE_VERTICES, 8 * n_pairs):
+        is_sparse = isinstance(problem.graph, SparseGraph)
+        with blas_threads(1):
+            if is_sparse:
+                solution = _sparse(problem, known, n_pairs, seed)
+            else:
+                tolerance = _TOLERANCE * problem.shift
+                solution = _block_lanczos(problem.operator, known, n_pairs, tolerance, seed)
+        if solution is not None:
+            return "sparse" if is_sparse else "lanczos", solution
+    with blas_threads(n_threads(problem.n_jobs) if n > _DENSE_VERTICES else 1):
+        theta, vectors = _lapack(problem.dense(), n_pairs)
+        return "lapack", (theta, vectors, problem.operator(vectors))
+
+
+def _check(residual: float, solver: str) -> None:
+    """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
+    if solver == "sparse" and residual > _TOLERANCE:
+        warn_user(
+            f"The eigenvectors are less accurate than usual: residual {residual:.2g} of the "
+            f"largest d/m, expected below {_TOLERANCE:.2g}. Labels of rows between clusters may be "
+            "off. Affinities of less different size would help."
+        )
+    elif not residual <= _SLACK:
+        raise ArithmeticError(
+            f"The eigenvectors are not accurate: residual {residual:.2g} of the largest d/m, "
+            f"expected below {_SLACK:.2g}. Check the affinities for values of extremely different "
+            "size."
+        )
 
 
 def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
@@ -185,24 +221,14 @@ def _signs(vectors: Array) -> Array:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _laplacian(graph: SparseGraph, part: Indices, to_symmetric: Array, level: Array) -> Any:
-    """``s - A`` on the vertices that take part, as a sparse matrix."""
-    from scipy.sparse import diags_array
-
-    W = graph.among(None if len(part) == graph.n_vertices else part)
-    T = diags_array(to_symmetric)
-    return (diags_array(level) - T @ (W / graph.n_rows) @ T).tocsr()
-
-
-def _multilevel(
-    B: Any, known: Array, n_pairs: int, shift: float, seed: int, n_jobs: int | None
-) -> Solution | None:
-    """The pairs of ``A = s - B``; None if LAPACK should rather do it."""
-    found = smallest_pairs(B, known, n_pairs, _TOLERANCE, seed, n_jobs)
+def _sparse(problem: _Problem, known: Array, n_pairs: int, seed: int) -> Solution | None:
+    """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, problem.n_jobs)
     residuals = np.linalg.norm(found.residuals(), axis=0)
-    if residuals.max() > _TOLERANCE * shift and len(known) <= _LAPACK_VERTICES:
+    if residuals.max() > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
         return None
-    return shift - found.values, found.vectors, shift * found.vectors - found.images
+    images = problem.shift * found.vectors - found.images
+    return problem.shift - found.values, found.vectors, images
 
 
 def _lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ _STRONG = 0.5  # share of a vertex's largest weight that makes a neighbour a clo
 _HUB = 8  # times the mean number of close neighbours: a vertex of very many
 _SMOOTHED = 8.0  # the smoother works on the upper part of the spectrum, above 2 / 8
 _DEGREE = 2  # of the smoother's polynomial
+_GAP, _GAP_DEGREE = 20.0, 6  # of the polynomial that does without coarser levels
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -130,6 +131,17 @@ class Hierarchy:
         second_image = level.operator @ second
         second_step = _dots(second, residual) / _positive(_dots(second, second_image))
         return first * step + second * second_step
+
+
+class Polynomial:
+    """Approximately solves ``B t = r`` without coarser levels: enough where there is a gap."""
+
+    def __init__(self, matrix: Any, n_jobs: int | None = None) -> None:
+        self._level = _level(matrix, n_jobs)
+
+    def __call__(self, residual: Array) -> Array:
+        solution = chebyshev(self._level, residual.astype(np.float32), _GAP, _GAP_DEGREE)
+        return solution.astype(np.float64)
 
 
 def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:

@@ -2,7 +2,8 @@
 
 Eigenvectors of eigenvalue 0 are known, one per connected component; the others are looked for in
 their complement, for all components together, so the merged spectrum decides how many pairs each
-component gets. Large eigengaps or tiny ones, the method is one:
+component gets. Where a probe sees a large eigengap, plain Lanczos is tried; if it fails, or fails
+the test of step 3, and everywhere else:
 
 1. A multilevel hierarchy of the graph. The coarsest level is solved by LAPACK; on every finer one
    a few steps of the block iteration improve the vectors, preconditioned by the hierarchy's cycle.
@@ -20,10 +21,18 @@ from typing import Any
 import numpy as np
 
 from eigencut.affinity.tiles import Array
-from eigencut.block_iteration import Ritz, iterate, orthonormalized, rayleigh_ritz
-from eigencut.multilevel import Hierarchy
+from eigencut.block_iteration import (
+    Precondition,
+    Ritz,
+    iterate,
+    orthonormalized,
+    rayleigh_ritz,
+)
+from eigencut.multilevel import Hierarchy, Polynomial
+from eigencut.plain_lanczos import by_lanczos, has_large_gap
 from eigencut.row_blocks import RowBlocks
 
+_LARGE = 1000  # vertices; Lanczos is not tried with fewer
 _EXTRA_COLUMNS = 4  # in a block, beyond the wanted ones; or a quarter of these, if that is more
 _COARSE_STEPS = 2  # of the iteration on all levels but the finest
 _MOST_STEPS = 150  # on the finest level; ten to twenty are common
@@ -78,13 +87,31 @@ def smallest_pairs(
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     ordered = matrix[order][:, order] / unit
     null = known[order]
-    hierarchy = Hierarchy(ordered, null, seed, n_jobs)
-    operator = RowBlocks(ordered, n_jobs)
-    found = _complete(operator, hierarchy, null, n_pairs - null.shape[1], tolerance, seed)
+    n_wanted = n_pairs - null.shape[1]
+    found = _plain(ordered, null, n_wanted, tolerance, seed, n_jobs)
+    if found is None:
+        hierarchy = Hierarchy(ordered, null, seed, n_jobs)
+        operator = RowBlocks(ordered, n_jobs)
+        found = _complete(operator, hierarchy, null, n_wanted, tolerance, seed)
     vectors = np.empty((len(known), n_pairs))
     vectors[order] = np.hstack([null, found.vectors])
     values = np.concatenate([np.zeros(null.shape[1]), unit * found.values])
     return Ritz(values, vectors, matrix @ vectors)
+
+
+def _plain(
+    matrix: Any, null: Array, n_wanted: int, tolerance: float, seed: int, n_jobs: int | None
+) -> Ritz | None:
+    """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
+    rng = np.random.default_rng(seed)
+    if len(null) < _LARGE or not has_large_gap(matrix, null, rng):
+        return None
+    found = by_lanczos(matrix, null, n_wanted, tolerance, rng)
+    if found is None:
+        return None
+    operator, taken = RowBlocks(matrix, n_jobs), np.hstack([null, found.vectors])
+    missed = _missed(operator, Polynomial(matrix, n_jobs), taken, found.values[-1], tolerance, rng)
+    return found if missed is None else None
 
 
 def _complete(
@@ -142,7 +169,7 @@ def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
 
 def _missed(
     operator: RowBlocks,
-    hierarchy: Hierarchy,
+    precondition: Precondition,
     taken: Array,
     largest: float,
     tolerance: float,
@@ -154,7 +181,7 @@ def _missed(
     or falls so slowly that it will stay above: from one step to the next by less than a fifth of
     what it is above.
     """
-    block = hierarchy(rng.standard_normal((len(taken), _CHALLENGERS)))
+    block = precondition(rng.standard_normal((len(taken), _CHALLENGERS)))
     start = rayleigh_ritz(operator, block, taken)
     if not len(start.values):
         return None
@@ -167,7 +194,7 @@ def _missed(
         return lowest[-1] < below or norms[0] <= tolerance or stays_above
 
     steps = _Until(_CHALLENGE_STEPS, is_decided)
-    challenger = iterate(operator, start, hierarchy, taken, steps)
+    challenger = iterate(operator, start, precondition, taken, steps)
     return challenger.vectors if challenger.values[0] < below else None
 
 
