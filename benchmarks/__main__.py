@@ -33,7 +33,9 @@ def publish() -> None:
     results = stored(SPEED)
     update_page(PAGE, tables(results))
     update_page(README, headline(results))
-    scaling.draw([result for result in results if "points" in result], IMAGES)
+    varied = [result for result in results if "points" in result]
+    if varied:
+        scaling.draw(varied, IMAGES)
 
 
 def show(result: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.harness import scaling
 from benchmarks.harness.markdown import table
 from benchmarks.harness.targets import judged
+from benchmarks.harness.workload import workload_names
 
 Results = list[dict[str, Any]]
 
@@ -22,16 +23,26 @@ def tables(results: Results) -> dict[str, str]:
     return {
         "machine": machine_text(results),
         "targets": targets_table(flat),
-        "workloads": "\n\n".join(map(workload_text, flat)),
+        "workloads": "\n\n".join([*map(workload_text, flat), *missing_text(results)]),
         "scaling": scaling.exponent_table(varied),
     }
 
 
 def headline(results: Results) -> dict[str, str]:
     """The few rows that the README shows."""
-    (result,) = (r for r in results if r["workload"]["name"] == HEADLINE)
+    found = [r for r in results if r["workload"]["name"] == HEADLINE]
+    if not found:
+        return {"speed": "Not measured yet."}
+    result = found[0]
     shown = {**result, "rows": {name: result["rows"][name] for name in HEADLINE_METHODS}}
     return {"speed": rows_table(shown)}
+
+
+def missing_text(results: Results) -> list[str]:
+    """Names of workloads without a result, such as new ones."""
+    measured = {result["workload"]["name"] for result in results}
+    missing = [f"`{name}`" for name in workload_names() if name not in measured]
+    return [f"Not measured yet: {', '.join(missing)}."] if missing else []
 
 
 def machine_text(results: Results) -> str:
