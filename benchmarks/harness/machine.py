@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import eigencut
 from benchmarks.harness.problem import cores
 
-_PACKAGES = ("eigencut", "numpy", "scipy", "scikit-learn")
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
 _PEERS = ("pyamg", "dask-ml", "torch", "ncut-pytorch", "spectralnet")
 
 
 def versions(packages: tuple[str, ...] = _PACKAGES) -> dict[str, str]:
     """Versions of the packages that are installed, and of Python."""
-    found = {}
+    found = {"eigencut": eigencut.__version__}
     for package in packages:
         try:
             found[package] = version(package)

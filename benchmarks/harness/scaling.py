@@ -75,9 +75,12 @@ def draw(results: list[dict[str, Any]], folder: Path) -> None:
             for curve in curves(result, quantity):
                 name = f"{curve.method}, exponent {_exponent(curve)}"
                 axis.loglog(curve.sizes, curve.values, "o-", ms=4, label=name)
+            sizes = workload["values"]
+            axis.set_xticks(sizes, labels=[f"{size:g}" for size in sizes], fontsize=8)
+            axis.set_xticks([], minor=True)
             axis.set(xlabel=workload["vary"], ylabel=label if column == 0 else "")
             if axis.lines:
                 axis.legend(fontsize=7, frameon=False)
             axis.grid(alpha=0.3)
-        axes[0, column].set_title(workload["title"], fontsize=9)
+        axes[0, column].set_title(workload["title"], fontsize=8)
     save(figure, folder, "scaling")
