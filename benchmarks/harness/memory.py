@@ -7,10 +7,12 @@ prints the rise in MB (1e6 bytes), or ``null`` where the system cannot tell (it 
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -49,6 +51,7 @@ def measure_here(workload: Workload, method: str) -> float | None:
 
 def rise_mb(work: Work) -> float | None:
     """How far the resident set rises above where it is now, in MB."""
+    _give_back_free_memory()
     try:
         _RESET.write_text("5")  # sets the high-water mark VmHWM back to what is resident now
         before = _status_bytes("VmRSS")
@@ -56,6 +59,12 @@ def rise_mb(work: Work) -> float | None:
         return (_status_bytes("VmHWM") - before) / 1e6
     except OSError:
         return None
+
+
+def _give_back_free_memory() -> None:
+    """What earlier work has freed must not serve the next unseen (glibc keeps it otherwise)."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _status_bytes(key: str) -> int:
