@@ -16,7 +16,21 @@ from sklearn.utils import Bunch
 from eigencut import GPOD, Gaussian, GraphWarning
 from eigencut.__main__ import main
 from eigencut.datasets import load
-from eigencut.paper import command, convergence, fits, page, plotting, rates, results, scores, toys
+from eigencut.paper import (
+    choice,
+    command,
+    convergence,
+    fits,
+    page,
+    plotting,
+    rates,
+    results,
+    scores,
+    tables,
+    toys,
+)
+from eigencut.paper.candidates import FULL_RATIOS, SCALES, Candidate, candidates
+from eigencut.paper.choice import CHOICES, CHOSEN, Look
 from eigencut.paper.preprocessing import PREPROCESSINGS, prepare
 from eigencut.paper.published import CUTS, METRICS, RESULTS, SETS, SIGMAS
 
@@ -25,7 +39,12 @@ DATA = ROOT.parent / "shared" / "data" / "paper"
 needs_files = pytest.mark.skipif(
     not DATA.is_dir(), reason="the UCI files are not in ../shared/data/paper"
 )
-FEW = {"standardize": {"default": Gaussian()}, "unit rows": {"wide": Gaussian("median")}}
+FEW = (
+    Candidate("standardize", "local", 0.5),
+    Candidate("standardize", "neighbors", 0.5),
+    Candidate("unit rows", "local", 0.25),
+    Candidate("unit rows", "neighbors", 2.0),
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +60,7 @@ def assert_same_fits(first, second):
     for a, b in zip(first, second, strict=True):
         assert (a.preprocessing, a.method, a.rule) == (b.preprocessing, b.method, b.rule)
         assert (a.train_accuracy, a.chosen) == (b.train_accuracy, b.chosen)
+        assert (a.look, a.gaps) == (b.look, b.gaps)
         assert a.labels.keys() == b.labels.keys()
         for way, labels in a.labels.items():
             assert np.array_equal(labels, b.labels[way]), (a.rule, way)
@@ -54,33 +74,129 @@ def test_shuffled_test_labels_change_no_prediction(name):
     shuffled = truth.copy()
     shuffled[test] = np.random.default_rng(0).permutation(truth[test])
     assert not np.array_equal(shuffled, truth)
-    of_truth, of_shuffled = (results.predictions(name, X, y, 0, FEW) for y in (truth, shuffled))
+    of_truth, of_shuffled = (results.predictions((name, X, y, 0, FEW)) for y in (truth, shuffled))
     assert_same_fits(of_truth, of_shuffled)
-    tuned = [fit for fit in of_truth if fit.rule == fits.TUNED]
-    assert tuned and all(fit.chosen for fit in tuned)
+    choosing = [fit for fit in of_truth if fit.rule in (fits.TUNED, *CHOICES)]
+    assert {fit.rule for fit in choosing} == {fits.TUNED, *CHOICES}
+    assert all(fit.chosen for fit in choosing)
 
 
-def test_the_best_configuration_ignores_scores_of_unseen_rows():
-    def split(unseen):
-        key = ("sonar", "standardize", "ncut")
-        return {
-            (*key, "a", "train"): 60.0,
-            (*key, "b", "train"): 70.0,
-            (*key, fits.TUNED, "train"): 99.0,
-            (*key, "a", "predict"): unseen,
-            (*key, "b", "predict"): (0.0, 0.0),
+def test_labels_of_training_rows_change_no_label_free_choice():
+    found = load("balance")
+    X, truth = found.data[::3], found.target[::3]
+    other = np.random.default_rng(0).permutation(truth)
+    of_truth, of_other = (
+        {
+            (fit.method, fit.rule): (fit.chosen, fit.labels["predict"].tolist())
+            for fit in results.predictions(("balance", X, y, 0, FEW))
+            if fit.rule in CHOICES
         }
+        for y in (truth, other)
+    )
+    assert len(of_truth) == 2 * len(CHOICES) and of_truth == of_other
 
-    for unseen in ((0.0, 0.0), (100.0, 1.0)):
-        best = results.best_label_free([split(unseen)] * 3, "ncut")
-        assert best == {"configuration": ["standardize", "b"], "same": 3, "of": 3}
+
+def tree_of(train, unseen):
+    """Two rules on three sets, with ACC on training rows and a score of unseen rows."""
+    return {
+        name: {
+            "standardize": {
+                "ncut": {
+                    rule: {"train": value, "refused": value is None, "predict": unseen}
+                    for rule, value in zip(("a", "b", fits.TUNED), (*values, 99.0), strict=True)
+                }
+            }
+        }
+        for name, values in train.items()
+    }
 
 
-def test_a_configuration_that_is_refused_somewhere_is_not_the_best():
-    key = ("standardize", "ncut")
-    split = {("sonar", *key, "a", "train"): -1.0, ("balance", *key, "a", "train"): 99.0}
-    split |= {(name, *key, "b", "train"): 10.0 for name in ("sonar", "balance")}
-    assert results.best_label_free([split], "ncut")["configuration"][1] == "b"
+def test_a_set_has_no_say_in_what_is_transferred_to_it():
+    train = {"sonar": (90.0, 10.0), "balance": (50.0, 60.0), "diabetes": (50.0, 60.0)}
+    for own in ((90.0, 10.0), (10.0, 90.0)):
+        for unseen in ({"acc": [0.0] * 4}, {"acc": [100.0] * 4}):
+            found = results.transferred(tree_of({**train, "sonar": own}, unseen), "ncut")
+            assert found["sonar"] == ["standardize", "b"]
+    assert results.transferred(tree_of(train, {}), "ncut")["balance"] == ["standardize", "a"]
+
+
+def test_what_is_refused_somewhere_is_not_transferred():
+    train = {"sonar": (None, 10.0), "balance": (99.0, 10.0), "diabetes": (99.0, 10.0)}
+    found = results.transferred(tree_of(train, {}), "ncut")
+    assert found["balance"] == found["diabetes"] == ["standardize", "b"]
+    assert found["sonar"] == ["standardize", "a"]
+
+
+# --------------------------------------------------------------------------- the label-free choice
+
+NARROW, MIDDLE, WIDE = (Candidate("standardize", "local", scale) for scale in (0.25, 0.5, 2.0))
+SPHERE = Candidate("unit rows", "local", 0.5)
+
+
+def test_a_clean_cut_is_taken():
+    looks = {NARROW: Look(0.3, 0.9, 0.0), MIDDLE: Look(0.1, 0.9, 0.0), WIDE: Look(0.2, 1.0, 0.0)}
+    assert choice.clean_or_wide(looks) == MIDDLE
+
+
+def test_where_no_cut_is_clean_the_widest_is_taken():
+    looks = {NARROW: Look(0.3, 0.9, 0.0), MIDDLE: Look(0.31, 0.9, 0.0), WIDE: Look(0.4, 0.9, 0.0)}
+    assert choice.clean_or_wide(looks) == WIDE
+    assert choice.clean_or_wide({**looks, WIDE: Look(0.4, 0.1, 0.0)}) == MIDDLE
+
+
+@pytest.mark.parametrize("worthless", [Look(0.0, 0.1, 0.0), Look(0.0, 1.0, 0.9)])
+def test_outliers_and_dust_are_not_taken_for_clusters(worthless):
+    assert not worthless.is_sound
+    assert choice.clean_or_wide({NARROW: worthless, MIDDLE: Look(0.2, 0.9, 0.0)}) == MIDDLE
+    assert choice.cleanest({NARROW: worthless, MIDDLE: Look(0.2, 0.9, 0.0)}) == NARROW
+
+
+def test_unit_rows_are_asked_where_standardizing_gives_nothing_sound():
+    sphere = {SPHERE: Look(0.05, 0.9, 0.0)}
+    assert choice.clean_or_wide({NARROW: Look(0.2, 0.9, 0.0), **sphere}) == NARROW
+    assert choice.clean_or_wide({NARROW: Look(0.2, 0.1, 0.0), **sphere}) == SPHERE
+    unsound = {NARROW: Look(0.2, 0.1, 0.0), SPHERE: Look(0.2, 0.2, 0.0)}
+    assert choice.clean_or_wide(unsound) == SPHERE
+
+
+def test_of_equal_gaps_the_graph_in_fewer_pieces_is_taken():
+    looks = {NARROW: Look(0.001, 0.9, 0.2), MIDDLE: Look(0.0, 0.6, 0.1)}
+    assert choice.clean_or_wide(looks) == MIDDLE
+
+
+def test_a_look_is_what_it_says():
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [9.0], [9.1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        model = GPOD(2, affinity=Gaussian(sigma=0.2)).fit(X)
+    look = Look.of(model)
+    assert look.balance == pytest.approx(2 / 3) and look.pieces == pytest.approx(2 / 6)
+    one_hot = np.eye(2)[model.labels_]
+    rows = model.embedding_ / np.linalg.norm(model.embedding_, axis=1, keepdims=True)
+    gap = np.linalg.norm(one_hot - rows @ model.rotation_) / np.sqrt(6)
+    assert look.gap == pytest.approx(gap, abs=1e-7)
+
+
+def test_a_cloud_without_clusters_has_the_gap_that_is_said():
+    X = np.random.default_rng(0).uniform(size=(400, 3))
+    for K in (2, 3):
+        model = GPOD(K, affinity=Gaussian("local", scale=2.0)).fit(X)
+        assert choice.CLEAN + 0.05 < Look.of(model).gap < 0.45
+
+
+def test_the_grid_is_complete():
+    grid = candidates(FULL_RATIOS)
+    assert len(set(grid)) == len(grid) and {c.preprocessing for c in grid} == set(PREPROCESSINGS)
+    for preprocessing, ratio in FULL_RATIOS.items():
+        for kind, ends in SCALES.items():
+            scales = [c.scale for c in grid if c[:2] == (preprocessing, kind)]
+            assert scales[0] == ends[0] and ends[1] / ratio < scales[-1] <= ends[1]
+            assert np.allclose(np.diff(np.log(scales)), np.log(ratio), atol=1e-3)
+    names = [(c.preprocessing, c.rule) for c in grid]
+    assert len(set(names)) == len(names)
+
+
+# -------------------------------------------------------------------------------- preprocessing
 
 
 @pytest.mark.parametrize("name", PREPROCESSINGS)
@@ -156,13 +272,12 @@ def test_algorithm_1_without_a_second_fit_is_that_of_a_fit(blobs):
 def test_a_refused_sigma_is_recorded_and_never_tuned():
     found = load("balance")
     train, test = results.split_rows(625, 0)
-    rules = {"none": {"no edges": Gaussian(sigma=1e-3), "default": Gaussian()}}
-    made = fits.fit_split(
-        "balance", found.data[train], found.target[train], found.data[test], rules
-    )
-    refused = [fit for fit in made if fit.rule == "no edges"]
+    few = (Candidate("none", "neighbors", 1e-3), Candidate("none", "local", 0.5))
+    made = fits.fit_split("balance", found.data[train], found.target[train], found.data[test], few)
+    refused = [fit for fit in made if fit.rule == few[0].rule]
     assert refused and all(fit.train_accuracy == -1 and not fit.labels for fit in refused)
-    assert all(fit.chosen != "none: no edges" for fit in made if fit.rule == fits.TUNED)
+    choosing = [fit for fit in made if fit.rule in (fits.TUNED, *CHOICES)]
+    assert choosing and all(few[0].rule not in fit.chosen for fit in choosing)
 
 
 # -------------------------------------------------------------------------------- JSON and page
@@ -175,14 +290,13 @@ def test_page_and_json_agree(numbers):
 
 def test_another_number_would_be_seen(numbers):
     text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    preprocessing, rule = results.configuration(numbers, "ncut")
     changed = json.loads(json.dumps(numbers))
-    changed["table"]["scores"]["sonar"][preprocessing]["ncut"][rule]["predict"]["acc"][0] += 1
+    tables.node(changed, "sonar", "ncut", CHOSEN)["predict"]["acc"][0] += 1
     assert page.fill(text, changed) != text
 
 
 def test_a_page_without_a_marker_is_refused(numbers):
-    with pytest.raises(ValueError, match=r"must hold the marker <!-- table: settings -->"):
+    with pytest.raises(ValueError, match=r"must hold the marker <!-- table: headline -->"):
         page.fill("no markers", numbers)
 
 
@@ -196,10 +310,12 @@ def test_the_prose_types_no_measured_figure():
 
 def test_json_holds_what_was_asked(numbers):
     assert not numbers["settings"]["quick"] and numbers["settings"]["splits"] >= 50
-    for way in results.WAYS:
-        found = results.verdicts(numbers, way)
+    for way in tables.WAYS:
+        found = tables.verdicts(numbers, way)
         assert len(found) == 24 and set(found.values()) <= {"above", "inside", "below"}
-    ratiocut = numbers["table"]["scores"]["sonar"]["standardize"]["ratiocut"]["default"]
+    assert numbers["settings"]["candidates"] == [list(c) for c in candidates(FULL_RATIOS)]
+    assert sum(tables.node(numbers, "sonar", "ncut")["chosen"].values()) >= 50
+    ratiocut = tables.node(numbers, "sonar", "ratiocut")
     assert {"predict", "batch", "predict, Algorithm 1", "batch, Algorithm 1"} <= ratiocut.keys()
     assert {r["distribution"] for r in numbers["rates"]} == set(rates.DISTRIBUTIONS)
     assert all(r["interval"][0] < r["slope"] < r["interval"][1] for r in numbers["rates"])
@@ -253,10 +369,9 @@ def test_the_whole_command_on_little_data(tmp_path, monkeypatch):
 
     monkeypatch.setattr(command, "load", little)
     monkeypatch.setattr(rates, "SIZES", (40, 80))
-    monkeypatch.setattr(convergence, "SPLITS", 1)
+    monkeypatch.setattr(convergence, "SPLITS", 2)
     monkeypatch.setattr(fits, "N_INIT", 1)
-    rules = {"standardize": {fits.DEFAULT: Gaussian()}}
-    scale = command.Scale(4, (200, 50), 160, 2, 150, (30,), rules)
+    scale = command.Scale(4, (200, 50), 160, 2, 150, (30,), FEW)
     with warnings.catch_warnings():
         warnings.simplefilter("error", GraphWarning)
         made = command.run(None, tmp_path, scale, processes=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 import time
@@ -19,6 +20,8 @@ from eigencut._version import __version__
 from eigencut.datasets import load
 from eigencut.notices import GraphWarning
 from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
+from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
+from eigencut.paper.choice import BALANCED, CLEAN, DUST
 from eigencut.paper.published import CUTS, SETS
 from eigencut.parallel import n_threads
 
@@ -33,11 +36,11 @@ class Scale:
     repeats: int
     timing_rows: int
     timing_sizes: tuple[int, ...]
-    rules: Any
+    candidates: tuple[Candidate, ...]
 
 
-FULL = Scale(50, (2000, 500), 2000, 32, 2000, (100, 250, 500, 1000, 2000), fits.RULES)
-QUICK = Scale(6, (2000, 500), 1000, 6, 1000, (100, 400), fits.QUICK_RULES)
+FULL = Scale(50, (2000, 500), 2000, 32, 2000, (100, 250, 500, 1000, 2000), candidates(FULL_RATIOS))
+QUICK = Scale(4, (2000, 500), 1000, 6, 1000, (100, 400), candidates(QUICK_RATIOS))
 
 
 def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | None = None) -> Any:
@@ -66,41 +69,49 @@ def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | N
         numbers["timing"] = timing.compute(scale.timing_rows, scale.timing_sizes)
         say("figure 1")
         numbers["toys"] = toys.compute(*scale.toy_rows)
-        numbers["table"] = table(each, data, scale)
-        say("convergence")
-        configurations = {cut: results.configuration(numbers, cut) for cut in CUTS}
-        numbers["convergence"] = convergence.compute(data, configurations)
+        numbers["table"], numbers["convergence"] = table(each, data, scale)
         tasks = [(*task, scale.population, scale.repeats) for task in rates.TASKS]
         numbers["rates"] = list(each(rates.compute, tasks, "learning curves"))
     numbers["settings"] = {
         "quick": scale is not FULL,
         "splits": scale.splits,
         "test_share": results.TEST_SHARE,
-        "split_seeds": list(range(scale.splits)),
+        "split_seeds": list(seeds(scale)),
         "toy_seeds": list(toys.SEEDS),
         "n_init": fits.N_INIT,
         "missing_values": "median of the column's training rows",
         "sources": {name: found.source for name, found in sets.items()},
-        "rules": {p: {r: repr(a) for r, a in rs.items()} for p, rs in scale.rules.items()},
+        "candidates": [list(candidate) for candidate in scale.candidates],
+        "choice": {"balanced": BALANCED, "dust": DUST, "clean": CLEAN},
         "processes": processes,
         "seconds": round(time.perf_counter() - start),
+        "cpu_seconds": round(cpu_seconds()),
     }
     write(numbers, out)
     return numbers
 
 
-def table(each: Any, data: Any, scale: Scale) -> dict[str, Any]:
-    """Scores of all splits of all sets, the longest fits first."""
+def seeds(scale: Scale) -> range:
+    return range(results.FIRST_SEED, results.FIRST_SEED + scale.splits)
+
+
+def table(each: Any, data: Any, scale: Scale) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Scores of all splits of all sets, the longest fits first; and the steps of POD."""
     by_size = sorted(data.items(), key=lambda item: -len(item[1][0]))
-    seeds = range(scale.splits)
-    tasks = [(name, X, y, seed, scale.rules) for name, (X, y) in by_size for seed in seeds]
+    tasks = [
+        (name, X, y, seed, scale.candidates) for name, (X, y) in by_size for seed in seeds(scale)
+    ]
     found = list(each(results.run_split, tasks, "splits"))
-    tree = results.collect([score for scores in found for score in scores])
-    splits: list[dict[Any, Any]] = [{} for _ in seeds]
-    for task, scores in zip(tasks, found, strict=True):
-        splits[task[3]].update(scores)
-    label_free = {cut: results.best_label_free(splits, cut) for cut in CUTS}
-    return {"label_free": label_free, "scores": {name: tree[name] for name in SETS}}
+    scores = results.collect([score for of_split in found for score in of_split])
+    chosen = {cut: results.transferred(scores, cut) for cut in CUTS}
+    steps = convergence.compute(tasks, [dict(of_split) for of_split in found])
+    return {"transferred": chosen, "scores": scores}, steps
+
+
+def cpu_seconds() -> float:
+    """Of this process and of those that it started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def write(numbers: Any, out: Path) -> None:

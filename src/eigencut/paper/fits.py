@@ -4,51 +4,40 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Gaussian
+from eigencut.affinity import Gaussian
 from eigencut.affinity.base import Array, Indices
 from eigencut.cut import CUTS as CUT_OBJECTS
 from eigencut.discretization import align
 from eigencut.estimator import GPOD
 from eigencut.extension import extend
 from eigencut.notices import GraphWarning
+from eigencut.paper.candidates import STANDARDIZE, Candidate
+from eigencut.paper.choice import CHOICES, CHOSEN, Look
 from eigencut.paper.preprocessing import prepare
 from eigencut.paper.published import CUTS, SIGMAS
 from eigencut.paper.scores import accuracy
-from eigencut.selection import select
 
-DEFAULT, PAPER, SELECTED, TUNED = "default", "paper's sigma", "selected", "tuned"
+AUTO, PAPER, TUNED = "auto", "paper's sigma", "tuned"
+ANY = "any"  # where the preprocessing, too, is chosen
 N_INIT = 4  # starts of POD; with two or three clusters more bring nothing
 
-# What each preprocessing is tried with, without labels. The first is the local bandwidth.
-_COMMON: dict[str, Affinity] = {
-    DEFAULT: Gaussian(),
-    "neighbors, scale 1": Gaussian("neighbors", scale=1.0),
-    "median, scale 0.4": Gaussian("median", scale=0.4),
-}
-_MORE: dict[str, Affinity] = {
-    "local, scale 0.7": Gaussian("local", scale=0.7),
-    "local, scale 1": Gaussian("local", scale=1.0),
-    "local, k=40, scale 0.7": Gaussian("local", n_neighbors=40, scale=0.7),
-    "local, k=40, scale 2": Gaussian("local", n_neighbors=40, scale=2.0),
-    "neighbors, scale 1.5": Gaussian("neighbors", scale=1.5),
-    "median, scale 1": Gaussian("median", scale=1.0),
-}
-RULES: dict[str, dict[str, Affinity]] = {
-    "none": _COMMON,
-    "min-max": _COMMON,
-    "standardize": _COMMON | _MORE,
-    "unit rows": _COMMON | _MORE,
-}
-QUICK_RULES = dict.fromkeys(RULES, _COMMON)
-ANY = "any"  # where the preprocessing, too, is tuned on training labels
-WITH_SELECTION = ("standardize", "unit rows")
+
+@dataclass(frozen=True)
+class Split:
+    """One split under one preprocessing, without classes of test rows."""
+
+    preprocessing: str
+    train: Array
+    test: Array
+    train_truth: Indices
+    n_clusters: int
 
 
 @dataclass(frozen=True)
@@ -64,11 +53,14 @@ class Fit:
     rule: str
     train_accuracy: float
     labels: dict[str, Indices] = field(default_factory=dict)
+    affinity: Any = None
+    look: Look | None = None
     chosen: str = ""  # what a rule that chooses has chosen
+    gaps: tuple[float, ...] = ()  # of the unseen rows, after each step of POD on them
 
 
 def fit_split(
-    name: str, train: Array, train_truth: Indices, test: Array, rules: Any = None
+    name: str, train: Array, train_truth: Indices, test: Array, candidates: Sequence[Candidate]
 ) -> list[Fit]:
     """All methods on one split of one set.
 
@@ -79,87 +71,95 @@ def fit_split(
     train, test : arrays of rows
     train_truth : array
         Classes of the training rows. Only the rule "tuned" chooses by them.
-    rules : dict, optional
-        Of each preprocessing. Default: ``RULES``.
+    candidates : sequence of Candidate
     """
     n_clusters = len(np.unique(train_truth))
-    found: list[Fit] = []
+    splits = {
+        preprocessing: Split(
+            preprocessing, *prepare(preprocessing, train, test), train_truth, n_clusters
+        )
+        for preprocessing in dict.fromkeys(c.preprocessing for c in candidates)
+    }
+    found = [_kmeans(split) for split in splits.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
-        for preprocessing, affinities in (rules or RULES).items():
-            A, B = prepare(preprocessing, train, test)
-            found.append(_kmeans(preprocessing, n_clusters, A, B, train_truth))
-            chosen = select_affinity(A, n_clusters) if preprocessing in WITH_SELECTION else None
-            for cut in CUTS:
-                candidates = {PAPER: Gaussian(sigma=SIGMAS[cut][name]), **affinities}
-                if chosen is not None:
-                    candidates[SELECTED] = chosen
-                fits = list(
-                    _all_rules(preprocessing, cut, candidates, n_clusters, A, B, train_truth)
-                )
-                found += [*fits, _tuned(fits, preprocessing)]
-    everything = [[fit for fit in found if fit.method == cut] for cut in CUTS]
-    return found + [_tuned(fits, ANY) for fits in everything]
+        for cut in CUTS:
+            found += _fit_cut(cut, SIGMAS[cut][name], splits, candidates)
+    return found
 
 
-def _all_rules(
-    preprocessing: str,
-    cut: str,
-    candidates: dict[str, Affinity],
-    n_clusters: int,
-    A: Array,
-    B: Array,
-    train_truth: Indices,
-) -> Iterator[Fit]:
-    for rule, affinity in candidates.items():
-        model = GPOD(n_clusters, cut=cut, affinity=clone(affinity), n_init=N_INIT, n_jobs=1)
-        try:
-            model.fit(A)
-        except (ValueError, ArithmeticError):  # no edges, or no accurate eigenvectors
-            yield Fit(preprocessing, cut, rule, -1.0)
-            continue
-        labels = {
-            "predict": model.predict(B),
-            "batch": model.predict_batch(B, init="random").labels,
-        }
-        if CUT_OBJECTS[cut].paper_extension != "consistent":
-            paper = paper_extension(model, A)
-            labels["predict, Algorithm 1"] = paper.predict(B)
-            labels["batch, Algorithm 1"] = paper.predict_batch(B, init="random").labels
-        yield Fit(
-            preprocessing,
-            cut,
-            rule,
-            accuracy(train_truth, model.labels_),
-            labels,
-            _describe(affinity) if rule == SELECTED else "",
-        )
+def _fit_cut(
+    cut: str, sigma: float, splits: dict[str, Split], candidates: Sequence[Candidate]
+) -> list[Fit]:
+    """The paper's sigma, all candidates, and what is chosen among them."""
+    of_paper = [_fit(s, cut, PAPER, Gaussian(sigma=sigma), every_way=True) for s in splits.values()]
+    auto = [_fit(s, cut, AUTO, "auto", every_way=True) for s in _standardized(splits)]
+    tried = {c: _fit(splits[c.preprocessing], cut, c.rule, c.affinity()) for c in candidates}
+    found = [*of_paper, *auto, *tried.values()]
+    tuned = [
+        replace(best, rule=TUNED, chosen=best.rule)
+        for best in (_best([f for f in found if f.preprocessing == p]) for p in splits)
+    ]
+    looks = {c: fit.look for c, fit in tried.items() if fit.look is not None}
+    chosen = {rule: tried[choose(looks)] for rule, choose in CHOICES.items()}
+    chosen[TUNED] = _best(found)
+    return [*found, *tuned, *(_again(splits, rule, fit) for rule, fit in chosen.items())]
 
 
-def select_affinity(A: Array, n_clusters: int) -> Affinity:
-    """What ``eigencut.select`` takes among the default affinities, K being known."""
-    chosen = select(A, n_clusters=n_clusters, n_jobs=1).best.affinity
-    return chosen
+def _standardized(splits: dict[str, Split]) -> list[Split]:
+    return [split for name, split in splits.items() if name == STANDARDIZE]
 
 
-def _describe(affinity: Any) -> str:
-    return f"{affinity.sigma}, scale {affinity.scale or 'default'}"
-
-
-def _tuned(fits: list[Fit], preprocessing: str) -> Fit:
+def _best(fits: Sequence[Fit]) -> Fit:
     """The fit whose clusters agree best with the classes of the training rows."""
-    best = max((fit for fit in fits if fit.rule != TUNED), key=lambda fit: fit.train_accuracy)
-    chosen = f"{best.preprocessing}: {best.rule}"
-    return Fit(preprocessing, best.method, TUNED, best.train_accuracy, best.labels, chosen)
+    return max(fits, key=lambda fit: fit.train_accuracy)
 
 
-def _kmeans(preprocessing: str, n_clusters: int, A: Array, B: Array, train_truth: Indices) -> Fit:
+def _again(splits: dict[str, Split], rule: str, fit: Fit) -> Fit:
+    """What a rule has chosen, under the name of that rule."""
+    split = splits[fit.preprocessing]
+    if rule in (CHOSEN, TUNED):
+        fit = _fit(split, fit.method, fit.rule, fit.affinity, every_way=True)
+    chosen = f"{fit.preprocessing}: {fit.rule}"
+    return replace(fit, preprocessing=ANY, rule=rule, chosen=chosen)
+
+
+def _fit(split: Split, cut: str, rule: str, affinity: Any, every_way: bool = False) -> Fit:
+    """Fit on the training rows and label the unseen ones, by ``predict`` or in every way."""
+    own = clone(affinity, safe=False)
+    model = GPOD(split.n_clusters, cut=cut, affinity=own, n_init=N_INIT, n_jobs=1)
+    try:
+        model.fit(split.train)
+    except (ValueError, ArithmeticError):  # no edges, or no accurate eigenvectors
+        return Fit(split.preprocessing, cut, rule, -1.0)
+    labels, gaps = {"predict": model.predict(split.test)}, []
+    if every_way:
+        batch = model.predict_batch(split.test, init="random")
+        labels["batch"], gaps = batch.labels, batch.gap_history.round(4).tolist()
+        if CUT_OBJECTS[cut].paper_extension != "consistent":
+            paper = paper_extension(model, split.train)
+            labels["predict, Algorithm 1"] = paper.predict(split.test)
+            labels["batch, Algorithm 1"] = paper.predict_batch(split.test, init="random").labels
+    return Fit(
+        split.preprocessing,
+        cut,
+        rule,
+        accuracy(split.train_truth, model.labels_),
+        labels,
+        affinity,
+        Look.of(model),
+        gaps=tuple(gaps),
+    )
+
+
+def _kmeans(split: Split) -> Fit:
     """k-means on the training rows; an unseen row goes to the nearest centre."""
     from sklearn.cluster import KMeans
 
-    model = KMeans(n_clusters, n_init=4, random_state=0).fit(A)
-    labels = {"predict": model.predict(B)}
-    return Fit(preprocessing, "kmeans", "", accuracy(train_truth, model.labels_), labels)
+    model = KMeans(split.n_clusters, n_init=4, random_state=0).fit(split.train)
+    agreement = accuracy(split.train_truth, model.labels_)
+    labels = {"predict": model.predict(split.test)}
+    return Fit(split.preprocessing, "kmeans", "", agreement, labels)
 
 
 def paper_extension(model: GPOD, A: Array) -> GPOD:

@@ -6,25 +6,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eigencut.paper import convergence, markers, rates, results, timing, toys
+from eigencut.paper import convergence, markers, rates, tables, timing, toys
 from eigencut.paper.published import CUTS, METRICS
 
 
-def tables(numbers: Mapping[str, Any]) -> dict[str, str]:
+def all_tables(numbers: Mapping[str, Any]) -> dict[str, str]:
     """Every table of the page, by its name."""
     return {
+        "headline": tables.headline(numbers),
+        "verdicts": tables.verdict_table(numbers),
         "settings": settings_text(numbers),
-        "configuration": results.configuration_text(numbers),
-        "counts": results.count_table(numbers),
-        "verdicts": results.verdict_table(numbers),
-        **{f"results {metric}": results.main_table(numbers, metric) for metric in METRICS},
-        "below": results.below_table(numbers),
-        "extensions": results.extension_table(numbers),
-        **{f"everything {cut}": results.everything_table(numbers, cut) for cut in CUTS},
+        "counts": tables.count_table(numbers),
+        "choice": tables.choice_table(numbers),
+        "transfer": tables.transfer_table(numbers),
+        **{f"results {metric}": tables.main_table(numbers, metric) for metric in METRICS},
+        "below": tables.below_table(numbers),
+        "extensions": tables.extension_table(numbers),
         "figure 1": toys.table(numbers),
         "convergence": convergence.table(numbers),
         "rates": rates.table(numbers),
         "timing": timing.table(numbers),
+        **{f"everything {m}": tables.everything_table(numbers, m) for m in ("kmeans", *CUTS)},
     }
 
 
@@ -33,19 +35,21 @@ def settings_text(numbers: Mapping[str, Any]) -> str:
     used = ", ".join(f"{name} {version}" for name, version in versions.items())
     kind = " This is a quick run: few splits, small populations." if settings["quick"] else ""
     return (
-        f"{settings['splits']} splits of each set, seeds 0 to {settings['splits'] - 1}; "
-        f"{settings['seconds']:.0f} s in {settings['processes']} processes; {used}.{kind}"
+        f"{settings['splits']} splits of each set, seeds {settings['split_seeds'][0]} to "
+        f"{settings['split_seeds'][-1]}; {settings['seconds']} s in {settings['processes']} "
+        f"processes, {settings['cpu_seconds']} s of processor time; {used}.{kind}"
     )
 
 
 def fill(text: str, numbers: Mapping[str, Any]) -> str:
     """The text with every table between its markers made anew."""
-    return markers.fill(text, tables(numbers))
+    return markers.fill(text, all_tables(numbers))
 
 
 def plain(numbers: Mapping[str, Any]) -> str:
     """A page without prose, to be filled."""
-    headings = [f"## {name}\n\n{markers.marker(name)}\n{markers.END}\n" for name in tables(numbers)]
+    names = all_tables(numbers)
+    headings = [f"## {name}\n\n{markers.marker(name)}\n{markers.END}\n" for name in names]
     return "# The paper's experiments\n\n" + "\n".join(headings)
 
 
