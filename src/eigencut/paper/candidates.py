@@ -15,7 +15,7 @@ STANDARDIZE, UNIT_ROWS = "standardize", "unit rows"
 
 # Ratio of two scales of the grid, for each preprocessing: fine for the one to use where features
 # have different units, coarse for those that the choice never takes.
-FULL_RATIOS = {"none": 4.0, "min-max": 4.0, STANDARDIZE: 2**0.5, UNIT_ROWS: 2.0}
+FULL_RATIOS = {"none": 8.0, "min-max": 8.0, STANDARDIZE: 2**0.5, UNIT_ROWS: 2.0}
 QUICK_RATIOS = {"none": 16.0, "min-max": 16.0, STANDARDIZE: 2.0, UNIT_ROWS: 4.0}
 
 
