@@ -192,6 +192,57 @@ def test_sparse_rows_cluster_like_dense_ones():
     assert np.abs(same[0] - same[1]).max() < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_a_model_of_sparse_rows(metric):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 120)
+    words = rng.poisson(np.where(np.arange(60) // 20 == y[:, np.newaxis], 1.5, 0.05))
+    X = sparse.csr_matrix(words[words.any(axis=1)])
+    y = y[words.any(axis=1)]
+    model = GPOD(3, affinity=Neighbors(metric=metric)).fit(X)
+    dense = GPOD(3, affinity=Neighbors(metric=metric)).fit(X.toarray())
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert adjusted_rand_score(dense.labels_, model.labels_) > 0.99
+    assert (model.predict(X) == model.labels_).all()
+    assert np.abs(model.transform(X[:40]) - model.embedding_[:40]).max() < 1e-8
+    assert [model.predict(X[i])[0] for i in range(0, 300, 30)] == model.labels_[:300:30].tolist()
+    assert model.score(X[::4]) <= 0
+    assert GPOD("auto", affinity=Neighbors(metric=metric)).fit(X).n_clusters_ == 3
+
+
+def test_sparse_rows_are_refused_where_weights_are_dense():
+    X = sparse.random_array((30, 5), density=0.5, rng=0, format="csr")
+    with pytest.raises(TypeError, match=r"Sparse data was passed.*toarray"):
+        GPOD(2, affinity="gaussian").fit(X)
+
+
+# ----------------------------------------------------- precomputed and sparse
+
+
+def test_a_sparse_matrix_of_affinities_is_its_dense_form(cut):
+    X, _ = make_moons(300, noise=0.08, random_state=0)
+    W = Neighbors(12).fit_graph(X).weights
+    models = [GPOD(2, cut=cut, affinity="precomputed").fit(M) for M in (W, W.toarray())]
+    assert (models[0].labels_ == models[1].labels_).all()
+    assert models[0].eigenvalues_ == pytest.approx(models[1].eigenvalues_, abs=1e-12)
+    new = W[::3]
+    assert (models[0].predict(new) == models[1].predict(new.toarray())).all()
+    assert (models[0].predict(W) == models[0].labels_).all()
+    nobody = models[0].predict(sparse.csr_array((2, 300)))
+    assert set(nobody.tolist()) <= {0, 1}
+
+
+def test_a_sparse_matrix_is_checked_like_a_dense_one():
+    W = sparse.csr_array(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.3, 1.0]]))
+    with pytest.raises(ValueError, match=r"symmetric.*X\[1, 2\] = 0.2 and X\[2, 1\] = 0.3"):
+        GPOD(2, affinity="precomputed").fit(W)
+    with pytest.raises(ValueError, match=r"non-negative.*X\[0, 1\] = -0.5"):
+        GPOD(2, affinity="precomputed").fit(sparse.csr_array(np.array([[1, -0.5], [-0.5, 1]])))
+    with pytest.raises(ValueError, match="square matrix"):
+        GPOD(2, affinity="precomputed").fit(W[:2])
+
+
 # -------------------------------------------------------------- parameters
 
 

@@ -22,6 +22,7 @@ def expected_failures(estimator):
         GPOD(n_clusters=2, cut="ratiocut"),
         GPOD(n_clusters=3, cut="ratiocut", extension="paper"),
         GPOD(n_clusters=3, affinity=Gaussian(sigma="neighbors")),
+        GPOD(n_clusters=2, affinity="neighbors"),
         GPOD(n_clusters=2, affinity="precomputed"),
     ],
     expected_failed_checks=expected_failures,

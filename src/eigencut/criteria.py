@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian
-from eigencut.affinity.base import Array, DistinctRows
+from eigencut.affinity.base import Array
+from eigencut.affinity.points import distinct_rows
 from eigencut.cut import CUTS
 from eigencut.notices import GraphWarning, warn_user
 from eigencut.risk.errors import dirichlet_error
@@ -223,8 +224,8 @@ def some_rows(X: Array, n_rows: int) -> Array:
 
     The order of the rows of X does not matter.
     """
-    rows = DistinctRows.of(X).rows
-    return rows[:: -(-len(rows) // n_rows)]
+    rows = distinct_rows(X).rows
+    return rows[:: -(-rows.shape[0] // n_rows)]
 
 
 def choose_affinity(X: Array, n_clusters: int, n_jobs: int | None = None) -> Affinity:

@@ -20,9 +20,10 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import Affinity, named_affinity
+from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.graph import Graph
+from eigencut.affinity.points import distinct_rows
 from eigencut.affinity.sample import RowSample
 from eigencut.components import connected_components, report_components
 from eigencut.criteria import (
@@ -163,6 +164,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
+            scipy.sparse arrays too, with "neighbors" and "precomputed".
             ``eigencut.stream.Rows`` if they do not fit in memory.
         y : ignored
         """
@@ -219,7 +221,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
         else:
             rows = some_rows(X, _CHOICE_ROWS)
-        candidates = check_candidates(range(2, 11), len(np.unique(rows, axis=0)))
+        candidates = check_candidates(range(2, 11), distinct_rows(rows).rows.shape[0])
         if is_auto:
             _, best = choose_by_default(rows, candidates, n_jobs=self.n_jobs)
         else:
@@ -401,14 +403,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         the data. To choose sigma or K use ``eigencut.select``.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False, at_least=2)
+        rows = check_rows(self, X, reset=False, at_least=2)
         n, functions = self.affinity_.n_rows_, self._eigenfunctions
-        values = functions(X, self.n_jobs)
+        values = functions(rows, self.n_jobs)
         if self.affinity_.pairwise:
             U = functions.at_training_vertices()
-            errors = crossed_error(self.affinity_, X, values, U, self.n_jobs)
+            errors = crossed_error(self.affinity_, rows, values, U, self.n_jobs)
         else:
-            errors = dirichlet_error(self.affinity_, X, values, self.n_jobs)
+            errors = dirichlet_error(self.affinity_, rows, values, self.n_jobs)
         return -float(n * errors.mean())
 
     def _extended(self, X: ArrayLike) -> Array:
@@ -448,9 +450,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        is_matrix = isinstance(self.affinity, str) and self.affinity == "precomputed"
-        is_matrix = is_matrix or getattr(self.affinity, "pairwise", False)
+        affinity = NAMES.get(self.affinity) if isinstance(self.affinity, str) else self.affinity
+        is_matrix = getattr(affinity, "pairwise", False)
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
+        tags.input_tags.sparse = getattr(affinity, "accepts_sparse", False)
         return tags
 
 

@@ -167,7 +167,7 @@ class Eigenfunctions:
 
     def in_single(self, X: Array, n_jobs: int | None = None) -> NDArray[np.float32]:
         """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
-        if not self.pays_to_be_rough(len(X)):
+        if not self.pays_to_be_rough(X.shape[0]):
             return self(X, n_jobs).astype(np.float32)
         values = np.empty((len(X), self.pairs.vectors.shape[1]), dtype=np.float32)
         is_good = np.empty(len(X), dtype=bool)

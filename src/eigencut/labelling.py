@@ -43,7 +43,7 @@ def label_rows(
         scores, support = scores_and_support(functions, rotation, rows, n_jobs)
         return np.where(support < least_support, OUTLIER, assign(scores))
 
-    if not functions.pays_to_be_rough(len(X)):
+    if not functions.pays_to_be_rough(X.shape[0]):
         return exact_labels(X)
     labels = np.empty(len(X), dtype=np.intp)
     is_certain = np.empty(len(X), dtype=bool)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
 from eigencut.stream import Rows
@@ -75,13 +76,23 @@ def check_stream(estimator: Any, rows: Rows) -> None:
         )
 
 
-def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Array:
-    """X as finite float64 rows; columns that are not numbers are named."""
+def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any:
+    """X as finite float64 rows; columns that are not numbers are named.
+
+    Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits.
+    """
     if type(X).__name__ == "LazyFrame":
         raise ValueError("X must be rows in memory. Got a polars LazyFrame; call .collect() first.")
     try:
         rows = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=at_least
+            estimator,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_min_samples=at_least,
+            accept_sparse="csr" if get_tags(estimator).input_tags.sparse else False,
+            accept_large_sparse=False,
         )
     except (TypeError, ValueError) as error:
         columns = _columns_that_are_not_numbers(X)
@@ -91,7 +102,7 @@ def check_rows(estimator: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) 
             f"X must hold numbers only. Got the non-numeric column(s) {', '.join(columns)}; "
             "drop or encode them."
         ) from error
-    return np.asarray(rows)
+    return csr_array(rows) if issparse(rows) else np.asarray(rows)
 
 
 def _columns_that_are_not_numbers(X: Any) -> list[str]:

@@ -101,11 +101,11 @@ class Affinity(BaseEstimator, ABC):
 
     def locate(self, X: Array) -> Indices:
         """The training vertex that each row of X is identical to, or -1."""
-        return np.full(len(X), -1, dtype=np.intp)
+        return np.full(X.shape[0], -1, dtype=np.intp)
 
     def closest(self, X: Array) -> Indices:
         """The training vertex nearest to each row of X, or -1 where there is no telling."""
-        return np.full(len(X), -1, dtype=np.intp)
+        return np.full(X.shape[0], -1, dtype=np.intp)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""

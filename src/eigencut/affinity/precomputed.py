@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
+from scipy import sparse
 
 from eigencut.affinity.base import Affinity, Array, Indices, Product
-from eigencut.affinity.graph import DenseGraph, Graph
+from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.tiles import SymmetricTiles
 
 _SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
@@ -19,7 +21,8 @@ class Precomputed(Affinity):
 
     ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
     everything for new rows takes the m x n matrix of affinities from the new to the training rows.
-    The matrix is used as it is, its diagonal (self-weights) included.
+    The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
+    array, whose missing entries are affinities of zero.
 
     Examples
     --------
@@ -29,53 +32,62 @@ class Precomputed(Affinity):
     """
 
     pairwise = True
+    accepts_sparse = True
 
-    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
-        if X.shape[0] != X.shape[1]:
+    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+        n = X.shape[0]
+        if n != X.shape[1]:
             raise ValueError(
                 "X must be a square matrix of affinities with affinity='precomputed'. "
                 f"Got shape {X.shape}; pass the n x n matrix among the training rows, or "
                 "affinity='auto' for rows of features."
             )
         self._check_values(X)
-        asymmetry = np.abs(X - X.T).max()
-        if asymmetry > _ASYMMETRY * X.max(initial=0.0):
-            i, j = np.unravel_index(np.argmax(np.abs(X - X.T)), X.shape)
+        asymmetry = abs(X - X.T)
+        if asymmetry.max() > _ASYMMETRY * _entries(X).max(initial=0.0):
+            i, j = _place(asymmetry, np.argmax)
             raise ValueError(
                 "X must be symmetric with affinity='precomputed'. "
                 f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
                 "use (X + X.T) / 2."
             )
-        self.n_rows_ = len(X)
-        self.multiplicity_ = np.ones(len(X))
-        weights = SymmetricTiles.compute(
-            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2, n_jobs
-        )
-        graph = DenseGraph(weights, self.multiplicity_, np.arange(len(X)))
+        self.n_rows_ = n
+        self.multiplicity_ = np.ones(n)
+        graph = self._graph(X, n_jobs)
         self.self_weights_ = graph.self_weights
-        self.largest_weight_ = weights.max()
+        self.largest_weight_ = float(graph.weights.max())
         self._degrees = graph.degrees
         return graph
 
+    def _graph(self, X: Any, n_jobs: int | None) -> Graph:
+        every = np.arange(self.n_rows_)
+        if sparse.issparse(X):
+            return SparseGraph(sparse.csr_array((X + X.T) / 2), self.multiplicity_, every)
+        weights = SymmetricTiles.compute(
+            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2, n_jobs
+        )
+        return DenseGraph(weights, self.multiplicity_, every)
+
     @staticmethod
-    def _check_values(X: Array) -> None:
-        largest = X.max(initial=0.0)
+    def _check_values(X: Any) -> None:
+        entries = _entries(X)
+        largest = entries.max(initial=0.0)
         if largest > 0 and not _SMALL < largest < _LARGE:
             raise ValueError(
                 "X must hold affinities of ordinary size with affinity='precomputed'. "
                 f"Got {largest:.3g} as the largest; divide them by it."
             )
-        if X.min(initial=0.0) < 0:
-            i, j = np.unravel_index(np.argmin(X), X.shape)
+        if entries.min(initial=0.0) < 0:
+            i, j = _place(X, np.argmin)
             raise ValueError(
                 "X must hold non-negative affinities with affinity='precomputed'. "
                 f"Got X[{i}, {j}] = {X[i, j]:.6g}; use a similarity such as exp(-distance**2)."
             )
 
-    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Any, V: Array, n_jobs: int | None = None) -> Product:
         self._check_values(X)
         values, degrees = X @ V / self.n_rows_, X.sum(axis=1) / self.n_rows_
-        log_scale = np.zeros(len(X))
+        log_scale = np.zeros(X.shape[0])
         # A row without any affinity says nothing; it counts as the best connected training row.
         alone = degrees == 0
         values[alone], degrees[alone], log_scale[alone] = V[np.argmax(self._degrees)], 1.0, -np.inf
@@ -94,3 +106,17 @@ class Precomputed(Affinity):
 
     def connection_hint(self) -> str:
         return "Add affinities between its parts."
+
+
+def _entries(X: Any) -> Array:
+    return np.asarray(X.data if sparse.issparse(X) else X)
+
+
+def _place(X: Any, extreme: Callable[[Array], Any]) -> tuple[int, int]:
+    """Row and column of the largest or smallest entry."""
+    if sparse.issparse(X):
+        found = X.tocoo()
+        where = extreme(found.data)
+        return int(found.row[where]), int(found.col[where])
+    i, j = np.unravel_index(extreme(X), X.shape)
+    return int(i), int(j)
