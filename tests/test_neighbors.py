@@ -7,14 +7,14 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from eigencut import GPOD, Neighbors
+from eigencut import GPOD, Gaussian, Neighbors
 
 SLACK = 1 + 1e-9
 GRAPHS = ["symmetric", "mutual"]
 WEIGHTS = ["local", "binary", "gaussian"]
 
 
-def by_definition(A, B, X, k, graph, weights, scale=1.0):
+def by_definition(A, B, X, k, graph, weights, scale):
     """w(a, b) for all pairs, with the radii of a and b among the rows of X."""
     r, r_a, r_b = (np.sort(cdist(Y, X), axis=1)[:, k - 1] for Y in (X, A, B))
     D = cdist(A, B)
@@ -57,9 +57,9 @@ def test_new_rows_follow_the_definition(graph, weights):
     """Every weight found is right, and in the plane nearly all of them are found."""
     X, new = (np.random.default_rng(seed).normal(size=(n, 2)) for seed, n in ((0, 600), (1, 200)))
     X = X[np.lexsort(X.T[::-1])]
-    affinity = Neighbors(10, graph=graph, weights=weights)
+    affinity = Neighbors(10, graph=graph, weights=weights, scale=0.9)
     affinity.fit_graph(X)
-    expected = by_definition(new, X, X, 10, graph, weights) / 600
+    expected = by_definition(new, X, X, 10, graph, weights, 0.9) / 600
     product = affinity.apply(new, np.eye(600))
     found = scaled_back(product)
     has_edges = np.isfinite(product.log_scale)
@@ -74,9 +74,11 @@ def test_new_rows_follow_the_definition(graph, weights):
 def test_all_neighbours_are_the_complete_graph():
     X = np.random.default_rng(0).normal(size=(60, 3))
     new = np.random.default_rng(1).normal(size=(20, 3))
-    affinity = Neighbors(60, weights="gaussian", scale=0.5)
+    affinity = Neighbors(60, graph="symmetric", weights="gaussian", scale=0.5)
     graph = affinity.fit_graph(X)
-    assert graph.weights.nnz == 60 * 60
+    sigma = 0.5 * cdist(X, X).max(axis=1).mean()
+    complete = Gaussian(sigma)
+    assert np.abs(graph.dense() - complete.fit_graph(X).dense()).max() < 1e-12
     assert affinity.apply(new, np.eye(60)).values.min() > 0
 
 
@@ -251,7 +253,7 @@ def test_a_sparse_matrix_is_checked_like_a_dense_one():
     [
         (dict(n_neighbors=1), r"n_neighbors must be 'auto' or an integer of at least 2.*Got 1"),
         (dict(n_neighbors=2.5), r"n_neighbors must be .*Got 2.5"),
-        (dict(graph="both"), r"graph must be 'symmetric' or 'mutual'. Got 'both'"),
+        (dict(graph="both"), r"graph must be 'mutual' or 'symmetric'. Got 'both'"),
         (dict(weights="cosine"), r"weights must be 'local' or .*Got 'cosine'"),
         (dict(metric="l7"), r"metric must be 'euclidean' or .*Got 'l7'"),
         (dict(index="ball"), r"index must be 'auto' or .*Got 'ball'"),
@@ -282,4 +284,5 @@ def test_a_few_rows_are_enough(n):
 def test_hint_names_k():
     X = np.vstack([np.zeros((5, 2)), np.ones((5, 2))]) + np.arange(10)[:, None] * 1e-3
     assert "n_neighbors (now 3)" in Neighbors(3).fit(X).connection_hint()
+    assert "symmetric" not in Neighbors(3, graph="symmetric").fit(X).connection_hint()
     assert "graph='symmetric'" in Neighbors(3, graph="mutual").fit(X).connection_hint()

@@ -2,9 +2,10 @@
 
 With r(x) the distance from x to its k-th nearest training row (a training row is its own first),
 
-    w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y),
+    w(x, y) = 1[|x - y| <= r(x)] 1[|x - y| <= r(y)] h(x, y)              in the mutual graph,
+    w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y)      in the symmetric one,
 
-a function of any two rows. The graph holds the pairs of which one is among the k nearest of the
+functions of any two rows. The graph holds the pairs of which one is among the k nearest of the
 other. For a new row those that it is near to are found by search, and those that would have it
 among their own k nearest are looked for where its nearest training row has them.
 """
@@ -32,6 +33,7 @@ _CHUNK_ROWS = 1 << 15  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 20  # coordinates of pairs held at a time, per thread
 _SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
+_LEAST_NEIGHBORS = 15
 _FAR_SEARCH = 1000  # neighbours among which nearest() looks, before it measures all
 
 
@@ -64,8 +66,8 @@ WIDTHS: dict[str, Callable[[Array, float], _Width | None]] = {
 
 # How many of the two rows must have the other one within its radius, as a factor on h.
 SHARES: dict[str, Callable[[Any, Any], Array]] = {
-    "symmetric": lambda in_first, in_second: (in_first + in_second.astype(float)) / 2,
     "mutual": lambda in_first, in_second: (in_first & in_second).astype(float),
+    "symmetric": lambda in_first, in_second: (in_first + in_second.astype(float)) / 2,
 }
 
 
@@ -77,9 +79,10 @@ class Neighbors(Affinity):
     n_neighbors : int or "auto", default="auto"
         k. A row counts as its own first neighbour, and identical rows count once. "auto" grows
         with the logarithm of the number of rows; see ``docs/neighbors.md``.
-    graph : {"symmetric", "mutual"}, default="symmetric"
-        Two rows are connected if one is among the k nearest of the other, or if both are. In the
-        symmetric graph an edge wanted by one side only has half the weight.
+    graph : {"mutual", "symmetric"}, default="mutual"
+        Two rows are connected if both are among the k nearest of the other, or if one is, which
+        gives half the weight. The mutual graph does not bridge gaps between clusters; it leaves
+        more rows alone, and those join the nearest cluster.
     weights : {"local", "binary", "gaussian"}, default="local"
         h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
         1 for every edge.
@@ -88,7 +91,7 @@ class Neighbors(Affinity):
     index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
         How neighbours are found. "kdtree" and "brute" are exact and give the same graph;
         "approximate" needs ``pip install 'eigencut[knn]'``.
-    scale : float, default=1.0
+    scale : float, default=0.7
         Factor on sigma.
 
     Attributes
@@ -106,7 +109,7 @@ class Neighbors(Affinity):
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> Neighbors(n_neighbors=2, weights="binary").fit_graph(X).dense()
+    >>> Neighbors(n_neighbors=2, graph="symmetric", weights="binary").fit_graph(X).dense()
     array([[1. , 1. , 0. , 0. ],
            [1. , 1. , 0.5, 0. ],
            [0. , 0.5, 1. , 0.5],
@@ -119,11 +122,11 @@ class Neighbors(Affinity):
         self,
         n_neighbors: int | str = "auto",
         *,
-        graph: str = "symmetric",
+        graph: str = "mutual",
         weights: str = "local",
         metric: str = "euclidean",
         index: str = "auto",
-        scale: float = 1.0,
+        scale: float = 0.7,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.graph = graph
@@ -313,7 +316,7 @@ class Neighbors(Affinity):
 
 def default_neighbors(n_vertices: int) -> int:
     """k for so many vertices; see ``docs/neighbors.md``."""
-    return max(10, round(2 * np.log2(max(1, n_vertices)) - 10))
+    return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
 
 
 def _edges(numbers: Indices, n: int) -> Any:

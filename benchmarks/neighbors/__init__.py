@@ -1,0 +1,1 @@
+"""Which graph of nearest neighbours: symmetric or mutual, how many, with which weights."""
