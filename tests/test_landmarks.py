@@ -31,7 +31,7 @@ def dense_memberships(affinity, X):
     Z = np.zeros(distances.shape)
     for i, row in enumerate(distances):
         nearest = np.argsort(row)[:r]
-        sigma = row[nearest].max() / 2 if affinity.sigma == "auto" else affinity.sigma
+        sigma = 0.4 * row[nearest].max() if affinity.sigma == "auto" else affinity.sigma
         Z[i, nearest] = np.exp(-(row[nearest] ** 2) / (2 * sigma**2))
     return Z / Z.sum(axis=1, keepdims=True)
 

@@ -35,7 +35,7 @@ from eigencut.stream import Rows, as_rows
 from eigencut.validation import check_choice, check_count
 
 _SAMPLED_PER_LANDMARK = 10
-_LOCAL_SCALE = 0.5  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
 _EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _ROWS = 8192  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
@@ -115,14 +115,14 @@ class Landmarks(Affinity):
     ----------
     n_landmarks : int, default=1000
         p. There are fewer where there are fewer different rows.
-    n_nearest : int, default=3
+    n_nearest : int, default=5
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
         Landmarks are centres of k-means on a sample of ``10 n_landmarks`` rows, or ``n_landmarks``
         rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is half the distance from x to the farthest of its landmarks.
+        sigma^2))``. "auto" is 0.4 times the distance from x to the farthest of its landmarks.
     random_state : int or None, default=None
         Of the sample. None means 0.
 
@@ -158,7 +158,7 @@ class Landmarks(Affinity):
     def __init__(
         self,
         n_landmarks: int = 1000,
-        n_nearest: int = 3,
+        n_nearest: int = 5,
         *,
         selection: str = "kmeans",
         sigma: float | str = "auto",
@@ -293,7 +293,7 @@ class Landmarks(Affinity):
 
     def _check_parameters(self) -> None:
         check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
-        check_count("n_nearest", self.n_nearest, "use the default of 3")
+        check_count("n_nearest", self.n_nearest, "use the default of 5")
         check_choice("selection", self.selection, ("kmeans", "random"))
         seed = self.random_state
         is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
