@@ -23,13 +23,13 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
-BLOCK_ROWS = 1 << 17  # a fixed number: sums over blocks then do not depend on how rows arrive
+BLOCK_ROWS = 1 << 17
 
 
 class Rows:
     """A source of rows that can be read again and again, from the first to the last.
 
-    Whatever size the blocks of the source have, rows are handed on in blocks of 131072: a stream
+    Whatever size the blocks of the source have, rows are handed on in blocks of 131072. A stream
     and an array of the same rows give the same model, to the last bit.
 
     Parameters

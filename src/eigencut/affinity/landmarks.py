@@ -134,9 +134,9 @@ class Landmarks(Affinity):
 
     Notes
     -----
-    The sample does not depend on the order of the rows, so neither do the landmarks; sums over rows
-    do to rounding (a relative 1e-15). There is no bandwidth that could be too small, and rows far
-    away share their nearest landmarks evenly.
+    Neither the sample nor the sum depends on the order of the rows, on blocks or threads: the model
+    is the same to the last bit. With the local bandwidth there is none that could be too small, and
+    rows far away share their nearest landmarks evenly.
 
     Examples
     --------
@@ -221,8 +221,9 @@ class Landmarks(Affinity):
     def _graph(
         self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
     ) -> LandmarkGraph:
-        mass = sums.gram.sum(axis=1)  # Lambda: rows of Z sum to 1
-        weights = sums.n_rows * sums.gram / mass / mass[:, np.newaxis]
+        gram = sums.gram
+        mass = gram.sum(axis=1)  # Lambda: rows of Z sum to 1
+        weights = sums.n_rows * gram / mass / mass[:, np.newaxis]
         tiles = SymmetricTiles.compute(len(mass), lambda i, j: weights[i, j], n_jobs=1)
         self.multiplicity_ = mass
         self.n_rows_ = sums.n_rows

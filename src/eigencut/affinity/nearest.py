@@ -38,7 +38,7 @@ class NearestPoints:
     >>> import numpy as np
     >>> nearest, squared = NearestPoints(np.array([[0.0], [1.0], [5.0]]), 2)(np.array([[4.0]]))
     >>> nearest, squared
-    (array([[2, 1]]), array([[1., 9.]]))
+    (array([[1, 2]]), array([[9., 1.]]))
     """
 
     def __init__(self, points: Array, n_nearest: int) -> None:
@@ -55,7 +55,7 @@ class NearestPoints:
         return _Product(self.points, self.n_nearest)
 
     def __call__(self, X: Array) -> tuple[Indices, Array]:
-        """Numbers of the nearest points, and squared distances to them."""
+        """Numbers of the nearest points, in no particular order, and squared distances to them."""
         if np.abs(X).max() > _FARTHEST:
             X = np.clip(X, -_FARTHEST, _FARTHEST)
         nearest = self._search(X)
@@ -83,6 +83,7 @@ class _Direct:
             rows = slice(start, start + step)
             distances = cdist(X[rows], self._points)
             found[rows] = np.argsort(distances, axis=1, kind="stable")[:, : self._n_nearest]
+        found.sort(axis=1)
         return found
 
 
@@ -126,6 +127,7 @@ class _Product:
         again = np.concatenate(doubtful)
         if len(again):
             found[again] = self._direct(X[again])
+        found.sort(axis=1)  # the order of scores may depend on the company of a row
         return found
 
     def _pick(self, X: Array, scores: Any) -> tuple[Indices, Any]:
