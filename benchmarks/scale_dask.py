@@ -13,6 +13,7 @@ import json
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import dask
 import dask.array as da
@@ -25,7 +26,7 @@ from eigencut.distributed import fit
 CHUNK = 1_000_000
 
 
-def moons(number: int):
+def moons(number: int) -> Any:
     rng = np.random.default_rng(number)
     side = rng.integers(0, 2, CHUNK)
     angle = rng.uniform(0, np.pi, CHUNK)
@@ -34,7 +35,7 @@ def moons(number: int):
     return X + rng.normal(scale=0.06, size=X.shape)
 
 
-def measure(n_workers: int, n_chunks: int) -> dict[str, object]:
+def measure(n_workers: int, n_chunks: int) -> dict[str, Any]:
     options = dict(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
     with LocalCluster(**options) as cluster, Client(cluster):
         parts = [

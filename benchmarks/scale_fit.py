@@ -17,13 +17,14 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 DATA = ("moons", "blobs16")
 METHODS = ("landmarks", "kmeans")
 EXACT_ROWS = 20_000
 
 
-def make(data: str, n_rows: int):
+def make(data: str, n_rows: int) -> tuple[Any, Any, int]:
     import numpy as np
     from sklearn.datasets import make_blobs, make_moons
 
@@ -38,7 +39,7 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def fit_once(data: str, method: str, n_rows: int) -> dict[str, object]:
+def fit_once(data: str, method: str, n_rows: int) -> dict[str, Any]:
     from sklearn.cluster import KMeans
     from sklearn.metrics import adjusted_rand_score
 
@@ -64,10 +65,10 @@ def fit_once(data: str, method: str, n_rows: int) -> dict[str, object]:
     }
 
 
-def in_a_process(data: str, method: str, n_rows: int) -> dict[str, object]:
+def in_a_process(data: str, method: str, n_rows: int) -> dict[str, Any]:
     command = [sys.executable, __file__, "--one", data, method, "--rows", str(n_rows)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    return dict(json.loads(done.stdout))
 
 
 def main() -> None:
@@ -79,11 +80,12 @@ def main() -> None:
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(fit_once(*args.one, args.rows)))
+        data, method = args.one
+        print(json.dumps(fit_once(data, method, args.rows)))
         return
     found = {}
     for data in args.data:
-        runs = {method: [] for method in METHODS}
+        runs: dict[str, list[dict[str, Any]]] = {method: [] for method in METHODS}
         for _ in range(args.repeats):
             for method in METHODS:
                 runs[method].append(in_a_process(data, method, args.rows))

@@ -14,6 +14,7 @@ import json
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
@@ -24,7 +25,7 @@ from eigencut import GPOD, Landmarks
 PUBLISHED = {"PenDigits": 0.803, "USPS": 0.635, "Letters": 0.425}  # U-SPEC
 
 
-def measure(folder: Path, name: str, seeds: int, options: dict[str, object]) -> dict[str, object]:
+def measure(folder: Path, name: str, seeds: int, options: dict[str, Any]) -> dict[str, Any]:
     data = loadmat(folder / f"{name}.mat")
     X, y = data["fea"].astype(float), data["gt"].ravel()
     n_clusters = len(np.unique(y))

@@ -17,11 +17,12 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 BLOCK = 1_000_000
 
 
-def block_of_moons(number: int):
+def block_of_moons(number: int) -> tuple[Any, Any]:
     """Rows and truth of one block, without the permutation that needs all of it at once."""
     import numpy as np
 
@@ -53,7 +54,7 @@ def write(path: Path, n_blocks: int) -> None:
             file.write_table(pa.table({"x": X[:, 0], "y": X[:, 1]}, schema=schema))
 
 
-def fit_and_label(path: Path) -> dict[str, object]:
+def fit_and_label(path: Path) -> dict[str, Any]:
     import numpy as np
     from sklearn.metrics import adjusted_rand_score
 
