@@ -212,6 +212,21 @@ def test_nearest_points_are_those_of_brute_force(d, r, offset):
     assert np.allclose(squared, np.take_along_axis(distances, nearest, 1), rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", ["square", "line", "clumps", "one dimension"])
+def test_cells_find_what_a_tree_finds(shape):
+    rng = np.random.default_rng(0)
+    points, X = rng.random((300, 2)), 1.4 * rng.random((5000, 2)) - 0.2
+    if shape == "line":
+        points[:, 1] = 0.5
+    if shape == "clumps":  # cells with more candidates than are kept
+        points = 1e-3 * points + rng.integers(0, 2, size=(300, 2))
+    if shape == "one dimension":
+        points, X = points[:, :1], X[:, :1]
+    X[0] = 1e150
+    by_cells, by_tree = (NearestPoints(points, 5, n_rows)(X)[0] for n_rows in (10**7, 0))
+    assert (np.sort(by_cells) == np.sort(by_tree)).all()
+
+
 def test_float32_does_not_decide_between_points_it_cannot_tell_apart():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(100, 8))

@@ -183,7 +183,7 @@ class Landmarks(Affinity):
             seed=int(self.random_state or 0),
         )
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed, n_jobs=n_jobs))
-        self._place(placed.landmarks)
+        self._place(placed.landmarks, placed.n_rows)
         kept: list[Memberships] | None = [] if rows.in_memory else None
         sums = rows.reduce(partial(self._sums, kept=kept, n_jobs=n_jobs), MembershipSums.added)
         return self._graph(sums, kept, placed.support)
@@ -194,16 +194,16 @@ class Landmarks(Affinity):
         points = sample.rows[:p]
         if self.selection == "kmeans":
             points = kmeans_centres(sample.rows, sample.counts, p, n_jobs)
-        self._place(DistinctRows.of(points).rows)
+        self._place(DistinctRows.of(points).rows, sample.n_rows)
         members, _ = self._memberships(sample.rows, n_jobs)
         is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
-        self._place(self.landmarks_[is_used])
+        self._place(self.landmarks_[is_used], sample.n_rows)
         _, support = self._memberships(sample.rows, n_jobs)
-        return _Placed(self.landmarks_, RowSupport(support, sample.counts))
+        return _Placed(self.landmarks_, RowSupport(support, sample.counts), sample.n_rows)
 
-    def _place(self, landmarks: Array) -> None:
+    def _place(self, landmarks: Array, n_rows: int) -> None:
         self.landmarks_ = landmarks
-        self._search = NearestPoints(landmarks, min(self.n_nearest, len(landmarks)))
+        self._search = NearestPoints(landmarks, min(self.n_nearest, len(landmarks)), n_rows)
         # What the distance to the farthest of the r landmarks is at a landmark itself.
         n_near = min(max(2, self.n_nearest), len(landmarks))
         _, squared = NearestPoints(landmarks, n_near)(landmarks)
@@ -318,3 +318,4 @@ class _Placed:
 
     landmarks: Array
     support: RowSupport
+    n_rows: int

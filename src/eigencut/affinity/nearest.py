@@ -1,6 +1,7 @@
 """The nearest landmarks of every row.
 
-In few dimensions a k-d tree finds them. In many, all distances of a block of rows come from one
+In few dimensions a k-d tree finds them (for millions of rows in the plane, the cells of a grid). In
+many, all distances of a block of rows come from one
 matrix product in float32, and the smallest are picked one after the other: finding a minimum reads
 1000 numbers in 0.1 microseconds, while a partial sort takes ten times as long. Where float32 cannot
 tell the last neighbour from the next, the row is done again in float64 by direct differences; so
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from eigencut.affinity.cells import CANDIDATES, CELL_FEATURES, Cells
 from eigencut.affinity.tiles import Array, Indices
 
 _TREE_FEATURES = 4  # up to here the tree is faster
 _TREE_LEAF = 8
+_MANY_ROWS = 1 << 19  # from here on cells pay
 _FEW_POINTS = 64  # up to here direct differences are as fast as anything
 _PRODUCT_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
 _DIRECT_ENTRIES = 4 * 1024 * 1024
@@ -32,6 +35,8 @@ class NearestPoints:
     points : array of shape (n_points, n_features)
     n_nearest : int
         At most ``n_points``.
+    n_rows : int, default=0
+        Rows that will be asked about: what pays for many need not for few.
 
     Examples
     --------
@@ -41,17 +46,21 @@ class NearestPoints:
     (array([[1, 2]]), array([[9., 1.]]))
     """
 
-    def __init__(self, points: Array, n_nearest: int) -> None:
+    def __init__(self, points: Array, n_nearest: int, n_rows: int = 0) -> None:
         self.points = points
         self.n_nearest = n_nearest
-        self._search = self._strategy()
+        self._search = self._strategy(n_rows)
 
-    def _strategy(self) -> Any:
+    def _strategy(self, n_rows: int) -> Any:
         n_points, n_features = self.points.shape
         if n_points <= _FEW_POINTS or self.n_nearest == n_points:
             return _Direct(self.points, self.n_nearest)
         if n_features <= _TREE_FEATURES:
-            return _Tree(self.points, self.n_nearest)
+            tree = _Tree(self.points, self.n_nearest)
+            pays = n_rows >= _MANY_ROWS and n_features <= CELL_FEATURES
+            if pays and self.n_nearest < CANDIDATES < n_points:
+                return Cells(self.points, self.n_nearest, tree.tree)
+            return tree
         return _Product(self.points, self.n_nearest)
 
     def __call__(self, X: Array) -> tuple[Indices, Array]:
@@ -94,10 +103,10 @@ class _Tree:
         from scipy.spatial import cKDTree
 
         self._n_nearest = n_nearest
-        self._tree = cKDTree(points, leafsize=_TREE_LEAF)
+        self.tree = cKDTree(points, leafsize=_TREE_LEAF)
 
     def __call__(self, X: Array) -> Indices:
-        _, found = self._tree.query(X, self._n_nearest)
+        _, found = self.tree.query(X, self._n_nearest)
         return np.asarray(found).reshape(len(X), self._n_nearest)
 
 
