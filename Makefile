@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-oldest lint types bench format clean
+.PHONY: run test test-oldest test-spark lint types bench format clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -24,6 +24,10 @@ test-oldest:                     ## the same tests on the oldest versions that a
 	.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install \
 	    --constraint constraints-oldest.txt --editable . 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
+
+test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)
+	$(PIP) install pyspark
+	$(BIN)/python -m pytest tests/test_spark.py
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)

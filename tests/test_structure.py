@@ -41,6 +41,7 @@ HEIGHT = {
     "estimator": 5,
     "distributed": 6,
     "selection": 6,
+    "spark": 6,
     "datasets": 6,
     "paper": 7,
     "__init__": 8,

@@ -126,7 +126,7 @@ class Rows:
         n_waiting = n_seen = 0
         width = None if self.feature_names is None else len(self.feature_names)
         for block in self._blocks():
-            rows = _checked(block, width, n_seen)
+            rows = checked_block(block, width, n_seen)
             width = rows.shape[1]
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
@@ -214,7 +214,7 @@ def _spans(n_rows: int) -> Iterator[tuple[int, int]]:
     return ((start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS))
 
 
-def _checked(block: Any, width: int | None, n_before: int) -> Array:
+def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:
     """A block as finite float64 rows, or an error that says where it is not."""
     try:
         rows = np.ascontiguousarray(np.asarray(block), dtype=np.float64)
