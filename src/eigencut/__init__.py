@@ -12,10 +12,13 @@ from eigencut._version import __version__
 if TYPE_CHECKING:
     from eigencut import risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
+    from eigencut.container import ModelFileError
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
     from eigencut.notices import GraphWarning
+    from eigencut.persistence import load
     from eigencut.selection import select
+    from eigencut.table_model import TableModel
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
 # a second, and imports pandas where that is installed.
@@ -26,9 +29,12 @@ _HOME = {
     "GraphWarning": "eigencut.notices",
     "Kernel": "eigencut.affinity",
     "Landmarks": "eigencut.affinity",
+    "ModelFileError": "eigencut.container",
     "Neighbors": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
+    "TableModel": "eigencut.table_model",
+    "load": "eigencut.persistence",
     "pod": "eigencut.discretization",
     "select": "eigencut.selection",
 }
@@ -40,10 +46,13 @@ __all__ = [
     "GraphWarning",
     "Kernel",
     "Landmarks",
+    "ModelFileError",
     "Neighbors",
     "Partition",
     "Precomputed",
+    "TableModel",
     "__version__",
+    "load",
     "pod",
     "risk",
     "select",

@@ -23,6 +23,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
 from eigencut.affinity.base import Array, Indices
+from eigencut.state import State
 from eigencut.validation import check_count, described, real_array
 
 _MOST_STARTS = 6  # times n_init
@@ -59,6 +60,24 @@ class Partition:
     gap_history: Array
     n_iter: int
     converged: bool
+
+    def history(self) -> dict[str, Any]:
+        """How it was found, as plain values and arrays: all but labels and rotation."""
+        names = ("objective_history", "gap_history", "n_iter", "converged")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def restored(cls, state: State, labels: Indices, rotation: Array) -> Partition:
+        """A partition from its saved ``history()``, its labels and rotation."""
+        objective_history = state.array("objective_history", (None,))
+        return cls(
+            labels,
+            rotation,
+            objective_history=objective_history,
+            gap_history=state.array("gap_history", objective_history.shape),
+            n_iter=state.integer("n_iter", least=0),
+            converged=state.flag("converged"),
+        )
 
     @property
     def objective(self) -> float:

@@ -24,6 +24,7 @@ from eigencut.affinity.tiles import Array, Indices
 from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads, n_threads
 from eigencut.sparse_eigenpairs import smallest_pairs
+from eigencut.state import State
 
 _DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
 _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
@@ -65,6 +66,23 @@ class EigenPairs:
     residual: float
     solver: str
     takes_part: NDArray[np.bool_]
+
+    def state(self) -> dict[str, Any]:
+        """As plain values and arrays."""
+        return {**self.__dict__, "takes_part": self.takes_part.astype(np.uint8)}
+
+    @classmethod
+    def restored(cls, state: State, n_vertices: int, n_pairs: int) -> EigenPairs:
+        """Saved eigenpairs."""
+        shape = (n_vertices, n_pairs)
+        return cls(
+            values=state.array("values", (n_pairs,)),
+            vectors=state.array("vectors", shape),
+            products=state.array("products", shape),
+            residual=state.number("residual", least=0.0),
+            solver=state.word("solver", ("components", "lapack", "lanczos")),
+            takes_part=state.flags("takes_part", (n_vertices,)),
+        )
 
 
 def eigenpairs(

@@ -37,13 +37,15 @@ from eigencut.criteria import (
 from eigencut.crumbs import attach_crumbs, without_crumbs
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
-from eigencut.eigenpairs import eigenpairs
-from eigencut.extension import Eigenfunctions, extend
+from eigencut.eigenpairs import EigenPairs, eigenpairs
+from eigencut.extension import EXTENSIONS, Eigenfunctions, extend
 from eigencut.labelling import label_rows, scores_and_support
 from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
+from eigencut.persistence import restored, save
 from eigencut.progress import Progress
 from eigencut.risk import crossed_error, dirichlet_error
+from eigencut.state import State
 from eigencut.stream import Rows, write_labels
 from eigencut.validation import (
     check_choice,
@@ -416,6 +418,74 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def _extended(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._eigenfunctions(check_rows(self, X, reset=False), self.n_jobs)
+
+    # ---------------------------------------------------------------- saving
+
+    def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
+        """Write the fitted model to a file that ``eigencut.load`` reads; see ``docs/models.md``.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``<name>.eigencut``. What was there is replaced when all is written.
+        include_training_data : bool, default=True
+            False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
+            the rows), where the affinity can answer for new rows without.
+        """
+        save(self, path, include_training_data=include_training_data)
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        """What was fitted, as plain values, arrays and the affinity."""
+        check_is_fitted(self)
+        per_row = {
+            name: getattr(self, f"{name}_")
+            for name in ("labels", "embedding")
+            if include_training_data and hasattr(self, f"{name}_")
+        }
+        functions = self._eigenfunctions
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "affinity": self.affinity_,
+            "n_clusters": self.n_clusters_,
+            "n_components_found": self.n_components_found_,
+            "feature_names": None if names is None else [str(name) for name in names],
+            "least_support": self._least_support,
+            "form": functions.form,
+            "degrees": functions.degrees,
+            "pairs": functions.pairs.state(),
+            "partition": self.partition_.history(),
+            "rotation": self.rotation_,
+            "rotation_of_extension": self._rotation_of_extension,
+        } | per_row
+
+    def restore(self, state: State) -> None:
+        """Take back a saved ``state()``, instead of a fit."""
+        self._check_parameters()
+        named_affinity(self.affinity)
+        affinity = restored(state.part("affinity"), Affinity)  # type: ignore[type-abstract]
+        n, n_vertices = affinity.n_rows_, len(affinity.multiplicity_)
+        K = state.integer("n_clusters", 1, n_vertices)
+        self.n_clusters_ = self._n_features_out = K
+        self.n_features_in_ = affinity.n_columns_
+        if state.raw("feature_names") is not None:
+            names = state.words("feature_names", self.n_features_in_)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.affinity_ = affinity
+        self.n_components_found_ = state.integer("n_components_found", 1, n_vertices)
+        self._least_support = state.number("least_support")
+        pairs = EigenPairs.restored(state.part("pairs"), n_vertices, K)
+        form = EXTENSIONS[state.word("form", EXTENSIONS)]
+        degrees = state.array("degrees", (n_vertices,))
+        self._eigenfunctions = form(affinity, CUTS[self.cut], pairs, degrees)
+        self._rotation_of_extension = state.array("rotation_of_extension", (K, K))
+        self.eigenvalues_ = pairs.values
+        self.rotation_ = state.array("rotation", (K, K))
+        labels = assign(normalize_rows(self._eigenfunctions.eigenvectors()) @ self.rotation_)
+        if "labels" in state:
+            self.labels_ = labels = state.indices("labels", (n,), below=K)
+        if "embedding" in state:
+            self.embedding_ = state.array("embedding", (n, K))
+        self.partition_ = Partition.restored(state.part("partition"), labels, self.rotation_)
 
     # ------------------------------------------------------------ parameters
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,8 @@ class Eigenfunctions:
     cut: Cut
     pairs: EigenPairs
     degrees: Array  # of the training vertices
+
+    form: ClassVar[str] = "consistent"
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
         """``u_k(x)`` for each row x of X, a column per k."""
@@ -219,6 +221,8 @@ class Algorithm1(Eigenfunctions):
     does not give back the eigenvectors at training rows.
     """
 
+    form: ClassVar[str] = "algorithm1"
+
     def _from_product(self, product: Product, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
         scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
@@ -249,6 +253,8 @@ class LandmarkFunctions(Eigenfunctions):
     the training rows, and no row is without support.
     """
 
+    form: ClassVar[str] = "landmarks"
+
     @property
     def _columns(self) -> Array:
         return self.pairs.vectors
@@ -266,9 +272,7 @@ class LandmarkFunctions(Eigenfunctions):
 
 
 EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {
-    "consistent": Eigenfunctions,
-    "algorithm1": Algorithm1,
-    "landmarks": LandmarkFunctions,
+    kind.form: kind for kind in (Eigenfunctions, Algorithm1, LandmarkFunctions)
 }
 
 

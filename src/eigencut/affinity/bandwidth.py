@@ -80,19 +80,31 @@ class LocalWidth:
     them do not see everything.
     """
 
-    def __init__(self, points: Array, k: int, scale: float) -> None:
-        self._distances = NeighborDistances(points, k)
+    at_points: Array  # known after ``of``
+
+    def __init__(
+        self, neighbors: NeighborDistances, scale: float, least: float, most: float
+    ) -> None:
+        self._neighbors = neighbors
         self._scale = scale
-        distances = self._distances(points)
-        self._least = _LEAST_WIDTH * float(np.median(distances))
-        self._most = float(distances.max())
-        self.at_points = self._width(distances)
+        self.least = least
+        self.most = most
+
+    @classmethod
+    def of(cls, points: Array, k: int, scale: float) -> LocalWidth:
+        """With the limits that the points give."""
+        neighbors = NeighborDistances(points, k)
+        distances = neighbors(points)
+        least = _LEAST_WIDTH * float(np.median(distances))
+        found = cls(neighbors, scale, least, float(distances.max()))
+        found.at_points = found._width(distances)
+        return found
 
     def __call__(self, queries: Array) -> Array:
-        return self._width(self._distances(queries))
+        return self._width(self._neighbors(queries))
 
     def _width(self, distances: Array) -> Array:
-        return np.clip(self._scale * np.clip(distances, self._least, self._most), *WIDTHS)
+        return np.clip(self._scale * np.clip(distances, self.least, self.most), *WIDTHS)
 
 
 def longest_spanning_edge(points: Array) -> float:

@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator, clone
 
 from eigencut.affinity.graph import Graph
 from eigencut.affinity.tiles import Array, Indices
+from eigencut.state import State
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,33 @@ class Affinity(BaseEstimator, ABC):
         ``l`` of the rows of X, or ``r`` of the training vertices if X is None.
         """
         return None
+
+    @property
+    @abstractmethod
+    def n_columns_(self) -> int:
+        """How many columns new rows must have."""
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        """What answers for new rows need, as plain values and arrays: what a file keeps of it.
+
+        An affinity that can be saved adds its own to this, takes it back in ``restore``, and stands
+        in the table of ``eigencut.persistence``. Parameters are kept apart from it.
+        """
+        return {
+            "multiplicity": self.multiplicity_,
+            "n_rows": self.n_rows_,
+            "self_weights": self.self_weights_,
+            "largest_weight": self.largest_weight_,
+        }
+
+    def restore(self, state: State) -> None:
+        """Take back a saved ``state()``, instead of a fit. Nothing in it is to be trusted."""
+        self.multiplicity_ = state.array("multiplicity", (None,))
+        if self.multiplicity_.min() <= 0:
+            raise ValueError("multiplicity must be positive.")
+        self.n_rows_ = state.integer("n_rows", least=len(self.multiplicity_))
+        self.self_weights_ = state.array("self_weights", (len(self.multiplicity_),))
+        self.largest_weight_ = state.number("largest_weight", least=0.0)
 
     def frozen(self) -> Affinity:
         """An unfitted affinity with the same weight function, whatever it will be fitted on."""

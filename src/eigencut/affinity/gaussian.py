@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from eigencut.affinity.bandwidth import (
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.affinity.vectors import VectorAffinity
+from eigencut.state import State
 
 _LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
 _EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
 _COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
 _LOCAL_SCALE = 0.5  # see docs/bandwidth.md
 _EPS = float(np.finfo(np.float64).eps)
+_MOST_EXPONENT = 1100  # of two, in a file: beyond every float64
 _FARTHEST = 1e140  # coordinates are clipped here, so that squares stay finite
 
 
@@ -177,14 +180,17 @@ class Gaussian(VectorAffinity):
             distances = NeighborDistances(coordinates, self.n_neighbors)(coordinates)
             width = factor * float(distances.mean())
         elif sigma in ("local", "auto"):
-            factor = _LOCAL_SCALE if self.scale is None else self.scale
-            self._local = LocalWidth(coordinates, self.n_neighbors, factor)
+            self._local = LocalWidth.of(coordinates, self.n_neighbors, self._local_scale)
             width = float(np.median(self._local.at_points))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, *WIDTHS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
+
+    @property
+    def _local_scale(self) -> float:
+        return _LOCAL_SCALE if self.scale is None else self.scale
 
     @property
     def _asked(self) -> float:
@@ -227,6 +233,33 @@ class Gaussian(VectorAffinity):
 
     def _largest_weight(self, weights: SymmetricTiles) -> float:
         return 1.0
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        if callable(self.sigma):
+            raise ValueError(
+                "sigma must be a number or a rule for a model to be saved or exported. Got a "
+                "function, which is Python code; fit with sigma='local' or a number."
+            )
+        own = {"center": self._center, "exponent": self._exponent, "width": self._width}
+        if self._local is not None:
+            limits = {"least": self._local.least, "most": self._local.most}
+            own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local_scale)}
+        return super().state(include_training_data) | own
+
+    def restore(self, state: State) -> None:
+        self._check_parameters()
+        super().restore(state)
+        self._center = state.array("center", (self.n_columns_,))
+        self._exponent = state.integer("exponent", -_MOST_EXPONENT, _MOST_EXPONENT)
+        self._width = float(np.clip(state.number("width"), *WIDTHS))
+        self.sigma_ = float(np.ldexp(self._width, self._exponent))
+        self._local = None
+        if "local" in state:
+            local = state.part("local")
+            least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
+            distances = NeighborDistances(self._to_units(self.rows_), local.integer("k", least=2))
+            self._local = LocalWidth(distances, scale, least, local.number("most", least=least))
+        self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
         return Gaussian(sigma=self.sigma_ if self._local is None else self.local_sigma)

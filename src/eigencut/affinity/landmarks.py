@@ -31,6 +31,7 @@ from eigencut.affinity.sample import RowSample
 from eigencut.affinity.tiles import Array, Indices, SymmetricTiles
 from eigencut.affinity.vectors import nearest_rows
 from eigencut.parallel import for_each
+from eigencut.state import State
 from eigencut.stream import Rows, as_rows
 from eigencut.validation import check_choice, check_count
 
@@ -267,6 +268,20 @@ class Landmarks(Affinity):
         """
         first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
         return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first[:, 0]])
+
+    # ----------------------------------------------------------------- saving
+
+    @property
+    def n_columns_(self) -> int:
+        return self.landmarks_.shape[1]
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        return super().state(include_training_data) | {"landmarks": self.landmarks_}
+
+    def restore(self, state: State) -> None:
+        self._check_parameters()
+        super().restore(state)
+        self._place(state.array("landmarks", (len(self.multiplicity_), None)))
 
     # --------------------------------------------------------------- new rows
 

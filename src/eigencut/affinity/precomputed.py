@@ -11,6 +11,7 @@ from scipy import sparse
 from eigencut.affinity.base import Affinity, Array, Indices, Product
 from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.tiles import SymmetricTiles
+from eigencut.state import State
 
 _SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
 _ASYMMETRY = 1e-8  # relative to the largest affinity
@@ -67,6 +68,18 @@ class Precomputed(Affinity):
             len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2, n_jobs
         )
         return DenseGraph(weights, self.multiplicity_, every)
+
+    @property
+    def n_columns_(self) -> int:
+        return self.n_rows_
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        return super().state(include_training_data) | {"degrees": self._degrees}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.n_rows_ = state.integer("n_rows", *2 * (len(self.multiplicity_),))
+        self._degrees = state.array("degrees", (self.n_rows_,))
 
     @staticmethod
     def _check_values(X: Any) -> None:

@@ -12,6 +12,7 @@ from eigencut.affinity.base import Affinity, Array, DistinctRows, Indices, Produ
 from eigencut.affinity.graph import DenseGraph, Graph
 from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.parallel import for_each
+from eigencut.state import State
 
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time
@@ -80,6 +81,27 @@ class VectorAffinity(Affinity):
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)
         return graph
+
+    @property
+    def n_columns_(self) -> int:
+        return self.rows_.shape[1]
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        if not include_training_data:
+            raise ValueError(
+                f"include_training_data must be True with {type(self).__name__}. Got False, but "
+                "new rows are compared with the training rows; leave it out."
+            )
+        return super().state() | {"rows": self.rows_}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The places of rows are quickly found anew, and have keys that skops cannot keep.
+        return {**super().__getstate__(), "_vertex_at": None}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.rows_ = state.array("rows", (len(self.multiplicity_), None))
+        self._vertex_at = None
 
     def _training_weights(self, rows: slice, columns: slice) -> Array:
         return self._weights(self._training[rows], self._training[columns])
