@@ -23,6 +23,7 @@ class Cut(ABC):
     """What distinguishes one cut from another: the mass of a point, given its degree."""
 
     name: str
+    mass_power: float  # m(x) = d(x) ** mass_power
     paper_extension: str  # the extension that the paper's algorithm for this cut uses
 
     @abstractmethod
@@ -38,6 +39,7 @@ class NCut(Cut):
     """Normalized cut: points weigh as much as their degree, m(x) = d(x)."""
 
     name = "ncut"
+    mass_power = 1.0
     paper_extension = "consistent"  # Algorithm 2 is Eq. 15, the consistent form
 
     def mass(self, degrees: Array) -> Array:
@@ -52,6 +54,7 @@ class RatioCut(Cut):
     """Ratio cut: all points weigh the same, m(x) = 1."""
 
     name = "ratiocut"
+    mass_power = 0.0
     paper_extension = "algorithm1"
 
     def mass(self, degrees: Array) -> Array:

@@ -32,7 +32,7 @@ _FEW_CLUSTERS = 16  # up to which trying moves is cheap
 _WORTH_POLISHING = 0.03  # starts that come this close to the best are improved further
 _TORN_ROWS = 32  # rows whose move to another cluster is tried
 _WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
-_TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
+TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def normalize_rows(U: Array) -> Array:
 
 def assign(scores: Array) -> Indices:
     """The best column of each row; the first of those that are equal up to rounding."""
-    return np.argmax(scores >= scores.max(axis=1, keepdims=True) - _TIE, axis=1)
+    return np.argmax(scores >= scores.max(axis=1, keepdims=True) - TIE, axis=1)
 
 
 def pod(

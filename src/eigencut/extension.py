@@ -31,7 +31,7 @@ from eigencut.parallel import for_each
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
-_SUPPORT = 1e-4
+SUPPORT = 1e-4
 _ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
 _UNDERFLOW = -600.0
 _FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
@@ -90,7 +90,7 @@ class Eigenfunctions:
         # can see, is as good as the training row nearest to it.
         for rows, vertices_of in (
             (np.flatnonzero(~supported), self.affinity.locate),
-            (np.flatnonzero(log_degrees < self._least_log_degree), self.affinity.closest),
+            (np.flatnonzero(log_degrees < self.least_log_degree), self.affinity.closest),
         ):
             if not len(rows):
                 continue
@@ -99,7 +99,7 @@ class Eigenfunctions:
         return values
 
     @property
-    def _least_log_degree(self) -> float:
+    def least_log_degree(self) -> float:
         """log of the mean affinity that is nothing compared to the largest weight."""
         return float(np.log(np.finfo(np.float64).eps * self.affinity.largest_weight_))
 
@@ -130,8 +130,8 @@ class Eigenfunctions:
         """
         mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_crumbs)
         denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
-        supported = np.min(denominator, axis=1) > _SUPPORT
-        values = average / np.maximum(denominator, _SUPPORT)
+        supported = np.min(denominator, axis=1) > SUPPORT
+        values = average / np.maximum(denominator, SUPPORT)
         return np.where(supported[:, np.newaxis], values, average), supported
 
     @cached_property
@@ -153,14 +153,14 @@ class Eigenfunctions:
         left = self.affinity.exponent_factors(X)
         assert self._averager is not None and left is not None
         found = self._averager(left)
-        usable = np.isfinite(found.error) & (found.log_degrees > self._least_log_degree + 1)
+        usable = np.isfinite(found.error) & (found.log_degrees > self.least_log_degree + 1)
         error = np.where(usable, found.error, 0.0)[:, np.newaxis]
         K = len(self.pairs.values)
         all_mass = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
         share = all_mass * (1 - found.values[:, K:].sum(axis=1, keepdims=True))
         # The error of the denominator 1 - share, through the degree and through the crumbs' share.
         off = 2 * error * (share + all_mass * found.spread[K:].sum())
-        usable &= np.min(1 - share - off, axis=1) > _SUPPORT
+        usable &= np.min(1 - share - off, axis=1) > SUPPORT
         denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
         values = found.values[:, :K] / denominator
         bound = (2 * error * found.spread[:K] + np.abs(values) * off) / (denominator - off)
@@ -196,7 +196,7 @@ class Eigenfunctions:
         """
         connected = self.degrees[self.pairs.takes_part & (self.degrees > 0)]
         limit = float((connected / self.cut.mass(connected)).min())
-        K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - _SUPPORT)).sum())
+        K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - SUPPORT)).sum())
         if lost:
             remedy = "Use another sigma"
             if lost < K - 1:
@@ -268,7 +268,7 @@ class LandmarkFunctions(Eigenfunctions):
 
     @property
     def _root(self) -> Array:
-        return np.sqrt(np.maximum(1 - self.pairs.values, _SUPPORT))
+        return np.sqrt(np.maximum(1 - self.pairs.values, SUPPORT))
 
 
 EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {
