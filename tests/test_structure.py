@@ -52,7 +52,8 @@ HEIGHT = {
     "export": 7,
     "paper": 7,
     "__init__": 8,
-    "__main__": 9,
+    "cli": 9,
+    "__main__": 10,
 }
 
 

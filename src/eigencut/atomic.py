@@ -33,24 +33,36 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     (False, b'1 2 3')
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing to the new file
-    mode = _mode(target)
-    if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as device:
-            yield device
-        return
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}{PART}")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    with _errors_named(path, target, part):
+        mode = _mode(target)
+        if mode is not None and not stat.S_ISREG(mode):
+            with target.open("wb") as device:
+                yield device
+            return
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                part.chmod(stat.S_IMODE(mode))
+            part.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink()
+            raise
+
+
+@contextmanager
+def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
+    """Let errors name the file as the user did; those of a write name none at all."""
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            part.chmod(stat.S_IMODE(mode))
-        part.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
+        yield
+    except OSError as error:
+        if error.filename is None or str(error.filename) in map(str, ours):
+            error.filename, error.filename2 = os.fspath(path), None
         raise
 
 

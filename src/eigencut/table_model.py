@@ -20,7 +20,7 @@ from eigencut.affinity.base import Array, Indices
 from eigencut.estimator import GPOD
 from eigencut.persistence import restored, save
 from eigencut.state import State
-from eigencut.tables import Table, quoted
+from eigencut.tables import Table, plain_names, quoted
 from eigencut.validation import check_choice
 
 
@@ -85,6 +85,8 @@ class TableModel(ClusterMixin, BaseEstimator):
     array([0, 1])
     """
 
+    model_: GPOD
+
     def __init__(self, model: GPOD, *, scale: str = "standard", missing: str = "refuse") -> None:
         self.model = model
         self.scale = scale
@@ -92,30 +94,51 @@ class TableModel(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn columns, units and clusters from a data frame or an array."""
+        rows, complete = self.fit_preparation(X)
+        return self.adopt(clone(self.model).fit(rows), complete)
+
+    def adopt(self, model: GPOD, complete: NDArray[np.bool_] | None = None) -> Self:
+        """Take a GPOD that was fitted on the prepared rows; ``complete`` tells which they were."""
+        self.model_ = model
+        if hasattr(model, "labels_"):
+            all_rows = np.ones(len(model.labels_), dtype=bool)
+            self.labels_ = _spread(model.labels_, all_rows if complete is None else complete, -1)
+        return self
+
+    @classmethod
+    def around(cls, model: GPOD) -> Self:
+        """A fitted GPOD as a model of tables: its columns by name, nothing scaled or filled."""
+        check_is_fitted(model)
+        n_columns = model.n_features_in_
+        found = cls(model, scale="none")
+        found.columns_ = list(getattr(model, "feature_names_in_", plain_names(n_columns)))
+        found.shift_, found.scale_ = _unscaled(np.empty((0, n_columns)))
+        found.fill_ = np.zeros(n_columns)
+        return found.adopt(model)
+
+    def fit_preparation(self, X: Any) -> tuple[Array, NDArray[np.bool_]]:
+        """Learn columns and units only; the prepared rows, and which rows of X they are."""
         self._check_parameters()
         table = Table.of(X)
         self.columns_ = list(table.names)
-        self._refuse_infinite(table.values)
-        is_missing = np.isnan(table.values)
+        self._refuse_infinite(table)
         fill = MISSING[self.missing]
         self.fill_ = np.zeros(len(self.columns_))
         if fill is not None:
-            self._refuse_empty_columns(is_missing)
+            self._refuse_empty_columns(np.isnan(table.values))
             self.fill_ = np.asarray(fill(table.values, axis=0))
-        values, complete = self._filled(table.values)
+        values, complete = self._filled(table)
         if not complete.any():
             raise ValueError(
                 "The table must have rows without missing values. Got none; "
-                "use missing 'mean' or 'median'."
+                "fit with missing 'mean' or 'median'."
             )
         with np.errstate(over="ignore", invalid="ignore"):
             self.shift_, width = SCALES[self.scale](values[complete])
         is_constant = np.ptp(values[complete], axis=0) == 0  # where a deviation can be rounding
         self.scale_ = np.where(is_constant, 1.0, width)
         self._refuse_unscalable(width)
-        self.model_: GPOD = clone(self.model).fit(self._scaled(values[complete]))
-        self.labels_ = _spread(self.model_.labels_, complete, -1)
-        return self
+        return self._scaled(values[complete]), complete
 
     def predict(self, X: Any) -> Indices:
         """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
@@ -136,9 +159,9 @@ class TableModel(ClusterMixin, BaseEstimator):
     def prepare(self, X: Any) -> tuple[Array, NDArray[np.bool_]]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
-        values = Table.of(X, self.columns_).values
-        self._refuse_infinite(values)
-        filled, complete = self._filled(values)
+        table = Table.of(X, self.columns_)
+        self._refuse_infinite(table)
+        filled, complete = self._filled(table)
         return self._scaled(filled[complete]), complete
 
     def _of_rows(self, X: Any, answer: Callable[[ArrayLike], Any], otherwise: float) -> Any:
@@ -148,7 +171,8 @@ class TableModel(ClusterMixin, BaseEstimator):
         shape_and_type = answer(self.shift_[np.newaxis])[:0]  # a model wants one row at least
         return _spread(shape_and_type, complete, otherwise)
 
-    def _filled(self, values: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _filled(self, table: Table) -> tuple[Array, NDArray[np.bool_]]:
+        values = table.values
         is_missing = np.isnan(values)
         if MISSING[self.missing] is not None:
             return np.where(is_missing, self.fill_, values), np.ones(len(values), dtype=bool)
@@ -157,7 +181,7 @@ class TableModel(ClusterMixin, BaseEstimator):
             row = int(np.flatnonzero(is_missing.any(axis=1))[0])
             raise ValueError(
                 f"The table must have no missing values. Got some in {quoted(names)}, first in row "
-                f"{row + 1}; choose missing 'drop', 'mean' or 'median'."
+                f"{row + table.first_row}; fit with missing 'drop', 'mean' or 'median'."
             )
         return values, np.asarray(~is_missing.any(axis=1))
 
@@ -208,12 +232,12 @@ class TableModel(ClusterMixin, BaseEstimator):
                 f"model must be a GPOD. Got {type(self.model).__name__}; use e.g. GPOD(3)."
             )
 
-    def _refuse_infinite(self, values: Array) -> None:
-        row, column = np.nonzero(np.isinf(values))
+    def _refuse_infinite(self, table: Table) -> None:
+        row, column = np.nonzero(np.isinf(table.values))
         if len(row):
             raise ValueError(
                 "The table must hold finite numbers. Got infinity in "
-                f"{self.columns_[column[0]]!r}, row {row[0] + 1}; correct or drop it."
+                f"{self.columns_[column[0]]!r}, row {row[0] + table.first_row}; correct or drop it."
             )
 
     def _refuse_empty_columns(self, is_missing: NDArray[np.bool_]) -> None:

@@ -45,6 +45,7 @@ class Table:
 
     names: tuple[str, ...]
     values: NDArray[np.float64]
+    first_row: int = 1  # its number, for errors: a table can be a piece of a longer one
 
     @classmethod
     def of(cls, X: Any, needed: Sequence[str] | None = None) -> Table:
@@ -76,7 +77,7 @@ class Table:
         if needed is None or tuple(needed) == self.names:
             return self
         places = [self.names.index(name) for name in _present(self.names, needed)]
-        return Table(tuple(needed), self.values[:, places])
+        return Table(tuple(needed), self.values[:, places], self.first_row)
 
 
 def _present(names: Sequence[str], needed: Sequence[str]) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -24,6 +25,26 @@ from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, cand
 from eigencut.paper.choice import BALANCED, CLEAN, DUST
 from eigencut.paper.published import CUTS, SETS
 from eigencut.parallel import n_threads
+
+
+def main(arguments: list[str]) -> int:
+    """The command ``paper``; what is wrong with its input is said in one sentence."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eigencut paper", description="Compute the paper's tables and figures."
+    )
+    parser.add_argument("--quick", action="store_true", help="few splits: minutes instead of more")
+    parser.add_argument("--data", metavar="DIR", help="folder of the UCI files (EIGENCUT_DATA)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("paper"), help="results go here (paper)"
+    )
+    chosen = parser.parse_args(arguments)
+    try:
+        run(chosen.data, chosen.out, QUICK if chosen.quick else FULL)
+    except (FileNotFoundError, ImportError, ValueError) as error:
+        print(f"eigencut: {error}", file=sys.stderr)
+        return 1
+    print(f"The results are in {chosen.out}: paper.json, paper.md and images/paper")
+    return 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,24 @@
+"""The command line: parse, call, print. Nothing is computed here.
+
+``eigencut`` and ``python -m eigencut`` both end in ``main``. Only click is imported until a command
+runs, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+
+_HINT = "eigencut: The command line needs click and rich. Install them: pip install 'eigencut[cli]'"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns 0 (done), 1 (a problem with data or model) or 2 (usage)."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        import click  # noqa: F401
+    except ImportError:
+        print(_HINT, file=sys.stderr)
+        return 1
+    from eigencut.cli.run import run
+
+    return run(arguments)

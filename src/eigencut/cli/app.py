@@ -1,0 +1,56 @@
+"""The commands and their one-line descriptions. A command's module is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from eigencut._version import __version__
+
+COMMANDS = {
+    "fit": "Find clusters in a table and save the model.",
+    "predict": "Label the rows of a table with a saved model.",
+    "select": "Choose the number of clusters and the bandwidth.",
+    "assess": "Say how far a model can be trusted on new data.",
+    "info": "Show what is in a model file.",
+    "export": "Write a model as ONNX, for services without Python.",
+    "demo": "Try everything on generated data.",
+    "paper": "Compute the tables and figures of the paper.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules of ``eigencut.cli.commands``."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = import_module(f"eigencut.cli.commands.{name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  eigencut fit data.csv -k 3 -o model.eigencut
+  eigencut predict model.eigencut new.csv -o labels.csv
+  eigencut fit --help
+
+Exit codes: 0 done, 1 a problem with the data or the model, 2 wrong usage.""",
+)
+@click.version_option(__version__, prog_name="eigencut")
+@click.option(
+    "--debug", is_flag=True, help="Show where an error comes from (anywhere on the line)."
+)
+def app(debug: bool) -> None:
+    """Spectral clustering that generalizes: fit once, label data it has never seen."""

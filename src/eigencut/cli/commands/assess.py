@@ -1,0 +1,40 @@
+"""``eigencut assess``: errors, gap and bounds of a model, with held-out rows or without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eigencut.cli.commands.predict import needed_columns
+from eigencut.cli.options import Reading, json_option, reading_options, say
+
+
+@click.command(
+    "assess",
+    epilog="""\b
+Examples:
+  eigencut assess model.eigencut heldout.csv
+  eigencut assess model.eigencut --delta 0.01 --json""",
+)
+@click.argument("model")
+@click.argument("table", required=False)
+@click.option(
+    "--delta", type=float, default=0.05, show_default=True, help="The bounds may fail that often."
+)
+@reading_options
+@json_option
+def command(model: str, table: str | None, delta: float, as_json: bool, **reading: Any) -> None:
+    """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
+    from eigencut.cli.models import load_table_model
+    from eigencut.cli.reading import open_source
+    from eigencut.risk import assess
+
+    fitted = load_table_model(model)
+    rows = None
+    if table is not None:
+        source = open_source(table, Reading(**reading))
+        columns = needed_columns(fitted, source, None)
+        rows, _ = fitted.prepare(source.read(columns, None).table)
+    summary = assess(fitted.model_, rows, delta)
+    say(as_json, summary.to_dict(), str(summary))

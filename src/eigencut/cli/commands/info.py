@@ -1,0 +1,86 @@
+"""``eigencut info``: what a model file says about itself. Reads the header only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eigencut.cli.options import json_option, say
+
+
+@click.command(
+    "info",
+    epilog="""\b
+Examples:
+  eigencut info model.eigencut
+  eigencut info model.eigencut --verify --json""",
+)
+@click.argument("model")
+@click.option("--verify", is_flag=True, help="Read all of it and compare every SHA-256.")
+@json_option
+def command(model: str, verify: bool, as_json: bool) -> None:
+    """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
+    from eigencut import container
+
+    header = container.verify(model) if verify else container.read_header(model)
+    try:
+        result = _described(header)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"{model} is not what eigencut writes; save the model anew.") from error
+    result |= {"file": model, "verified": verify}
+    say(as_json, result, _text(result))
+
+
+def _described(header: Any) -> dict[str, Any]:
+    """Plain facts from the header; nothing of it is run, or turned into a model."""
+    content, saved = header.content, header.content["model"]
+    table = saved if saved["class"] == "TableModel" else None
+    gpod = table["state"]["model"] if table else saved
+    state, affinity = gpod["state"], gpod["state"]["affinity"]
+    return {
+        "format": header.version,
+        "bytes": header.size,
+        "written_by": {
+            "eigencut": content["eigencut"],
+            "Python": content["python"],
+            **content["libraries"],
+        },
+        "class": saved["class"],
+        "n_clusters": state["n_clusters"],
+        "rows_fitted": affinity["state"]["n_rows"],
+        "columns": table["state"]["columns"] if table else state["feature_names"],
+        "scale": table["parameters"]["scale"] if table else None,
+        "missing": table["parameters"]["missing"] if table else None,
+        "parameters": gpod["parameters"],
+        "affinity": {"class": affinity["class"], "parameters": affinity["parameters"]},
+        "arrays": [
+            {
+                "name": entry.name,
+                "dtype": entry.dtype,
+                "shape": list(entry.shape),
+                "sha256": entry.sha256,
+            }
+            for entry in header.entries
+        ],
+    }
+
+
+def _text(result: dict[str, Any]) -> str:
+    parameters, affinity = result["parameters"], result["affinity"]
+    given = ", ".join(f"{name}={value!r}" for name, value in affinity["parameters"].items())
+    columns = result["columns"]
+    lines = {
+        "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
+        "columns": ", ".join(columns) if columns else "without names",
+        "preparation": f"scale {result['scale']}, missing {result['missing']}"
+        if result["scale"]
+        else "none",
+        "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
+        "affinity": f"{affinity['class']}({given})",
+        "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
+        "file": f"{result['bytes']} bytes, format {result['format']}, "
+        f"{len(result['arrays'])} arrays, "
+        + ("every SHA-256 is right" if result["verified"] else "not verified (--verify)"),
+    }
+    return "\n".join(f"{name:<12} {text}" for name, text in lines.items())

@@ -1,0 +1,113 @@
+"""``eigencut predict``: labels of a table of any length, in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eigencut.cli.checks import refuse_overwriting
+from eigencut.cli.options import Reading, jobs_option, json_option, reading_options, say
+
+if TYPE_CHECKING:
+    from eigencut.cli.reading import Block
+    from eigencut.table_model import TableModel
+
+
+@click.command(
+    "predict",
+    epilog="""\b
+Examples:
+  eigencut predict model.eigencut new.csv -o labels.csv
+  eigencut predict model.eigencut new.parquet --id customer --margin -o labels.parquet
+  cat new.csv | eigencut predict model.eigencut - > labels.csv""",
+)
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="CSV, CSV.GZ, Parquet or NPY by its name. Default: CSV to standard output.",
+)
+@click.option("--id", "id_column", metavar="NAME", help="A column to copy, which names rows.")
+@click.option("--margin", is_flag=True, help="Also how clearly a row belongs to its cluster.")
+@click.option("--support", is_flag=True, help="Also how well the data support a row.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+@reading_options
+@jobs_option
+@json_option
+def command(
+    model: str,
+    table: str,
+    output: str,
+    id_column: str | None,
+    margin: bool,
+    support: bool,
+    quiet: bool,
+    jobs: int | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Label the rows of TABLE (CSV, Parquet, NPY, or - for standard input) with MODEL.
+
+    The output has a line for each row: its cluster, the same number as at the fit; -1 for an
+    outlier (fit --outliers label) or a row with missing values (fit --missing drop).
+    """
+    if as_json and output == "-":
+        raise click.UsageError("--json needs -o FILE: standard output has the labels otherwise.")
+    refuse_overwriting(output, table, model)
+
+    from eigencut.cli.models import load_table_model
+    from eigencut.cli.progress_bar import progress
+    from eigencut.cli.reading import open_source
+    from eigencut.cli.writing import open_writer
+
+    fitted = load_table_model(model)
+    fitted.model_.set_params(n_jobs=jobs)
+    source = open_source(table, Reading(**reading))
+    columns = needed_columns(fitted, source, id_column)
+    start, n_rows = time.perf_counter(), 0
+    with progress(source.size, quiet) as advance, open_writer(output) as writer:
+        for block in source.blocks(columns, id_column):
+            writer.write(_labelled(fitted, block, id_column, margin, support))
+            n_rows += len(block.table.values)
+            advance(block.n_read, n_rows)
+        if not n_rows:
+            raise ValueError(f"{source.name} has no rows.")
+    if output == "-":
+        return
+    seconds = time.perf_counter() - start
+    result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
+    say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}")
+
+
+def needed_columns(model: TableModel, source: Any, id_column: str | None) -> list[str]:
+    """The columns of the model, if the table has them and the one that names rows."""
+    from eigencut.tables import quoted
+
+    if id_column is not None:
+        source.choose([], [], id_column)
+    missing = [name for name in model.columns_ if name not in source.names]
+    if missing:
+        raise ValueError(
+            f"{source.name} must have the columns that the model was fitted on. "
+            f"It has no {quoted(missing)}, but {quoted(source.names)}."
+        )
+    return model.columns_
+
+
+def _labelled(
+    model: TableModel, block: Block, id_column: str | None, margin: bool, support: bool
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if id_column is not None:
+        found[id_column] = block.ids
+    found["cluster"] = model.predict(block.table)
+    if margin:
+        found["margin"] = model.predict_margin(block.table)
+    if support:
+        found["support"] = model.score_samples(block.table)
+    return found

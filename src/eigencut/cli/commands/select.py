@@ -1,0 +1,115 @@
+"""``eigencut select``: the number of clusters and the bandwidth, without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eigencut.cli.checks import refuse_overwriting, refuse_too_many_rows, sampled
+from eigencut.cli.options import (
+    Reading,
+    column_options,
+    jobs_option,
+    json_option,
+    preparation_options,
+    reading_options,
+    say,
+)
+
+
+@click.command(
+    "select",
+    epilog="""\b
+Examples:
+  eigencut select data.csv
+  eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut
+  eigencut select data.csv -k 2,4,8 --criterion stability --json""",
+)
+@click.argument("table")
+@click.option(
+    "-k", "--clusters", default="2-10", show_default=True, help="Candidates, e.g. 2-10 or 2,4,8."
+)
+@click.option(
+    "--sigma",
+    default="auto",
+    show_default=True,
+    help="Candidates: numbers or rules, separated by commas.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["conductance", "stability", "risk", "eigengap"]),
+    default="conductance",
+    show_default=True,
+)
+@click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Use N random rows.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Save the best model there.")
+@column_options
+@preparation_options
+@reading_options
+@jobs_option
+@json_option
+def command(
+    table: str,
+    clusters: str,
+    sigma: str,
+    criterion: str,
+    cut: str,
+    sample: int | None,
+    seed: int,
+    output: str | None,
+    columns: tuple[str, ...],
+    drop: tuple[str, ...],
+    id_column: str | None,
+    scale: str,
+    missing: str,
+    jobs: int | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
+    if output is not None:
+        refuse_overwriting(output, table)
+    candidates = _candidates(clusters)
+
+    from eigencut.cli.reading import open_source
+    from eigencut.estimator import GPOD
+    from eigencut.selection import select
+    from eigencut.table_model import TableModel
+
+    source = open_source(table, Reading(**reading))
+    block = source.read(source.choose(columns, drop, id_column), id_column)
+    model = TableModel(GPOD(), scale=scale, missing=missing)
+    rows, complete = model.fit_preparation(block.table)
+    rows, complete = sampled(rows, complete, sample, seed)
+    refuse_too_many_rows(len(rows))
+    found = select(rows, candidates, _sigmas(sigma), cut, criterion, seed, jobs)
+    result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
+    text = str(found)
+    if output is not None:
+        model.set_params(model=found.model)
+        model.adopt(found.model, complete).save(output)
+        text += f"\nThe best model is in {output}"
+    say(as_json, result, text)
+
+
+def _candidates(text: str) -> list[int]:
+    try:
+        first, dash, last = text.partition("-")
+        if dash:
+            return list(range(int(first), int(last) + 1))
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise click.UsageError(f"-k must be like 2-10 or 2,4,8. Got {text!r}.") from error
+
+
+def _sigmas(text: str) -> Any:
+    def one(part: str) -> Any:
+        try:
+            return float(part)
+        except ValueError:
+            return part.strip()
+
+    return text if text == "auto" else [one(part) for part in text.split(",")]

@@ -1,0 +1,113 @@
+"""Running a command: whatever goes wrong becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import click
+
+from eigencut.cli.app import app
+
+_REASONS = {
+    errno.EACCES: "you have no permission for it",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EFBIG: "the file would be larger than the system allows",
+    errno.EISDIR: "it is a folder",
+    errno.ENOENT: "there is no such file or folder",
+    errno.ENOSPC: "the disk is full",
+    errno.ENOTDIR: "its folder is a file",
+    errno.EPERM: "you have no permission for it",
+    errno.EROFS: "the disk is read-only",
+}
+_INTERRUPTED, _TERMINATED = 130, 143  # 128 + the number of the signal, as shells do
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command that the arguments say; the exit code."""
+    is_debug = "--debug" in arguments  # wherever it stands
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        with _termination_as_exit(), _plain_warnings():
+            app.main(arguments, prog_name="eigencut", standalone_mode=False)
+        return 0
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted; nothing was written.")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has enough. Python would complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if is_debug:
+            traceback.print_exc()
+        else:
+            _say(_sentence(error))
+        return 1
+
+
+def _say(text: str) -> None:
+    print(f"eigencut: {text}", file=sys.stderr)
+
+
+def _sentence(error: Exception) -> str:
+    """What an error says to someone who did not write the program."""
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = _REASONS.get(error.errno, (error.strerror or "it cannot be used").lower())
+        return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Fit on fewer rows: --sample 5000."
+    text = " ".join(str(error).split())
+    if isinstance(error, (ArithmeticError, ImportError, ValueError)) and text:
+        return text
+    return (
+        f"Something unexpected happened ({type(error).__name__}: {text}). "
+        "Run again with --debug, and report what it prints."
+    )
+
+
+@contextmanager
+def _termination_as_exit() -> Iterator[None]:
+    """A polite kill unwinds like an error, so that unfinished files are removed."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(_TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, leave)
+    except ValueError:  # not in the main thread: the signal is not ours to catch
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings as sentences, without the line of code that they come from; each once."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if category.__name__ == "GraphWarning":
+            _say(f"Note: {' '.join(str(message).split())}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
