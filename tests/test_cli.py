@@ -94,6 +94,13 @@ def test_labels_of_the_fit_and_a_sample(frame, model):
     assert (sampled.predict(frame)[known] == found["cluster"][known]).all()
 
 
+def test_landmarks(frame, model):
+    run("fit data.csv --id name -k 3 --landmarks 30 -o l.eigencut")
+    run("predict l.eigencut data.csv -o labels.csv")
+    assert labels() == load("l.eigencut").predict(frame).tolist()
+    assert "Landmarks" in repr(load("l.eigencut").model_.affinity_)
+
+
 def test_missing_values(frame, model):
     frame.loc[4, "a"] = np.nan
     frame.to_csv("gaps.csv", index=False)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from eigencut.container import VERSION, ModelFileError, read, read_header, verify, write
+from eigencut.container import VERSION, ModelFileError, read, read_header, verified_header, write
 
 ARRAYS = {
     "a": np.arange(6.0).reshape(2, 3),
@@ -74,10 +74,10 @@ def test_any_arrays(tmp_path_factory, given_arrays):
     assert {n: a.tobytes() for n, a in found.items()} == {
         n: a.tobytes() for n, a in given_arrays.items()
     }
-    assert verify(path) == read_header(path)
+    assert verified_header(path) == read_header(path)
 
 
-@pytest.mark.parametrize("reader", [read, verify])
+@pytest.mark.parametrize("reader", [read, verified_header])
 def test_every_single_flipped_byte_is_noticed(path, reader):
     good = path.read_bytes()
     for place in range(len(good)):
@@ -88,7 +88,7 @@ def test_every_single_flipped_byte_is_noticed(path, reader):
             reader(path)
 
 
-@pytest.mark.parametrize("reader", [read, verify])
+@pytest.mark.parametrize("reader", [read, verified_header])
 def test_every_length_but_its_own_is_noticed(path, reader):
     good = path.read_bytes()
     for length in [*range(len(good)), len(good) + 1]:

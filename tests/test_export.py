@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, TableModel
+from eigencut import GPOD, Gaussian, Landmarks, TableModel
 from eigencut.export import run_onnx, to_onnx
 
 pytest.importorskip("onnxruntime")
@@ -28,6 +28,8 @@ VARIANTS = {
     "ratiocut": GPOD(3, cut="ratiocut", affinity=Gaussian(0.1)),
     "outliers": GPOD(2, affinity=Gaussian(0.2), outliers="label"),
     "narrow": GPOD(3, affinity=Gaussian(0.03)),
+    "landmarks": GPOD(3, affinity=Landmarks(50), outliers="label"),
+    "landmarks with sigma": GPOD(2, affinity=Landmarks(80, 4, sigma=0.1)),
     "differences": GPOD(2, cut="ratiocut", affinity=Gaussian(0.02)),
 }
 SILENT = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -51,7 +53,7 @@ def test_labels_embedding_and_support(tmp_path, model, offset):
     assert found["support"] == pytest.approx(model.score_samples(NEW + offset), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("affinity", [Gaussian("local"), Gaussian(0.2)], ids=repr)
+@pytest.mark.parametrize("affinity", [Gaussian("local"), Gaussian(0.2), Landmarks(150)], ids=repr)
 def test_labels_of_a_hundred_thousand_rows(tmp_path, affinity):
     model = GPOD(2, affinity=affinity).fit(MOONS)
     X = np.vstack([make_moons(60_000, noise=0.3, random_state=2)[0], rng.normal(size=(40_000, 2))])
@@ -67,9 +69,22 @@ def test_many_features_and_clusters(tmp_path):
     assert (in_batches(tmp_path / "m.onnx", X)["labels"] == model.predict(X)).all()
 
 
+@SILENT
+@pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
+def test_crumbs(tmp_path, cut):
+    """Rows that form no cluster of their own; see eigencut.crumbs."""
+    X = np.vstack([MOONS, [[9.0, 9.0], [9.1, 9.0], [-8.0, 3.0]]])
+    model = GPOD(2, cut=cut, affinity=Gaussian(0.1)).fit(X)
+    assert not model._eigenfunctions.pairs.takes_part.all()
+    to_onnx(model, tmp_path / "m.onnx")
+    new = np.vstack([NEW, X, rng.normal([9, 9], 0.3, size=(200, 2))])
+    assert (in_batches(tmp_path / "m.onnx", new)["labels"] == model.predict(new)).all()
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(0.2), Landmarks(100)], ids=repr)
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
-def test_float32_is_close_even_with_an_offset(tmp_path, offset):
-    model = GPOD(2, affinity=Gaussian(0.2)).fit(MOONS + offset)
+def test_float32_is_close_even_with_an_offset(tmp_path, offset, affinity):
+    model = GPOD(2, affinity=affinity).fit(MOONS + offset)
     to_onnx(model, tmp_path / "m.onnx", dtype="float32")
     found = in_batches(tmp_path / "m.onnx", (NEW + offset).astype(np.float32))
     assert (found["labels"] == model.predict(NEW + offset)).mean() > 0.999
@@ -111,7 +126,10 @@ def test_what_is_not_a_number_gets_no_label(tmp_path):
 
 
 REFUSED = {
-    "kernel": (GPOD(2, affinity=laplacian_kernel), "affinity must be Gaussian .* Got Kernel; fit"),
+    "kernel": (
+        GPOD(2, affinity=laplacian_kernel),
+        "affinity must be Gaussian or .* Got Kernel; fit",
+    ),
     "algorithm 1": (
         GPOD(2, cut="ratiocut", extension="paper"),
         "extension must be 'consistent' .* Got 'paper'; fit with extension='consistent'",

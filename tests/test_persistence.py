@@ -15,8 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, Kernel, ModelFileError, TableModel, load
+from eigencut import GPOD, Gaussian, Kernel, Landmarks, ModelFileError, TableModel, load
 from eigencut.container import VERSION, read, write
+from eigencut.stream import Rows
 from golden.make import MODELS, NEW, TRAINING
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,6 +31,8 @@ VARIANTS = {
     "ratiocut": GPOD(3, cut="ratiocut"),
     "algorithm 1": GPOD(3, cut="ratiocut", extension="paper", affinity=Gaussian(2.0)),
     "chosen K": GPOD("auto"),
+    "landmarks": GPOD(3, affinity=Landmarks(12), outliers="label"),
+    "landmarks with sigma": GPOD(2, affinity=Landmarks(10, 2, selection="random", sigma=0.8)),
 }
 
 
@@ -142,13 +145,15 @@ def test_golden_files_stay_loadable(name, version):
 REFUSED = {
     "kernel": (
         GPOD(3, affinity=Kernel(laplacian_kernel)),
-        "Only GPOD, Gaussian, Precomputed, TableModel can be saved. Got Kernel, which is Python "
-        "code; of a kernel, use affinity='precomputed' with the weights that it computes.",
+        "Only GPOD, Gaussian, Landmarks, Precomputed, TableModel can be saved. Got Kernel, which "
+        "is Python code; of a kernel, use affinity='precomputed' with the weights that it "
+        "computes.",
     ),
     "function": (
         GPOD(3, affinity=laplacian_kernel),
-        "Only GPOD, Gaussian, Precomputed, TableModel can be saved. Got Kernel, which is Python "
-        "code; of a kernel, use affinity='precomputed' with the weights that it computes.",
+        "Only GPOD, Gaussian, Landmarks, Precomputed, TableModel can be saved. Got Kernel, which "
+        "is Python code; of a kernel, use affinity='precomputed' with the weights that it "
+        "computes.",
     ),
     "bandwidth": (
         GPOD(3, affinity=Gaussian(sigma=lambda X: np.ones(len(X)))),
@@ -184,6 +189,25 @@ def test_other_classes_are_not_saved(tmp_path):
 def test_training_rows_are_needed_by_a_gaussian(tmp_path):
     with pytest.raises(ValueError, match="include_training_data must be True with Gaussian"):
         GPOD(3).fit(TRAINING).save(tmp_path / "m", include_training_data=False)
+
+
+def test_landmarks_are_enough(tmp_path):
+    model = GPOD(3, affinity=Landmarks(12)).fit(TRAINING)
+    model.save(tmp_path / "m", include_training_data=False)
+    again = load(tmp_path / "m")
+    same_bits(model, again, MANY)
+    assert not hasattr(again, "labels_") and not hasattr(again, "embedding_")
+    n_numbers = sum(array.size for array in read(tmp_path / "m")[1].values())
+    model.save(tmp_path / "m")
+    assert sum(array.size for array in read(tmp_path / "m")[1].values()) == n_numbers + 24 * 4
+
+
+def test_a_model_of_a_stream(tmp_path):
+    model = GPOD(3, affinity=Landmarks(12)).fit(Rows.from_array(TRAINING))
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    same_bits(model, again, MANY)
+    assert (again.partition_.labels == model.partition_.labels).all()
 
 
 def test_precomputed_models_need_no_labels_of_training_rows(tmp_path):
@@ -254,6 +278,11 @@ def array(dotted, new):
 G, A = "state.model", "state.model.state.affinity"  # the GPOD, and its affinity
 HOSTILE = {
     "class of the system": (value("class", "os.system"), "class must be one of GPOD, Gaussian,"),
+    "takes_part": (
+        array(f"{G}.state.pairs.takes_part", np.full(24, 2, np.uint8)),
+        "must be 0 or 1",
+    ),
+    "nobody": (array(f"{A}.state.multiplicity", np.zeros(24)), "multiplicity must be positive"),
     "class of pickle": (value(f"{A}.class", "builtins.eval"), "class must be one of GPOD"),
     "class no word": (value("class", ["GPOD"]), "class must be one of GPOD"),
     "affinity of the wrong kind": (value(f"{A}.class", "GPOD"), "unexpected keyword argument"),

@@ -19,7 +19,6 @@ HEIGHT = {
     "container": 0,
     "native": 0,
     "notices": 0,
-    "onnx_graph": 0,
     "parallel": 0,
     "persistence": 0,
     "progress": 0,

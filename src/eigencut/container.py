@@ -192,7 +192,7 @@ def read(
     return header, arrays
 
 
-def verify(path: str | os.PathLike[str]) -> Header:
+def verified_header(path: str | os.PathLike[str]) -> Header:
     """The header, once the SHA-256 of every array has been found right, in little memory."""
     with _opened(path) as file:
         header = _read_header(file)

@@ -132,6 +132,8 @@ class Landmarks(Affinity):
     landmarks_ : array of shape (p, n_features)
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
+    spacing_ : array of shape (p,)
+        Squared distance from each landmark to the farthest of its r nearest.
 
     Notes
     -----
@@ -153,6 +155,7 @@ class Landmarks(Affinity):
 
     form = "landmarks"
     streams = True
+    local_scale = _LOCAL_SCALE
 
     landmarks_: Array
 
@@ -208,7 +211,7 @@ class Landmarks(Affinity):
         # What the distance to the farthest of the r landmarks is at a landmark itself.
         n_near = min(max(2, self.n_nearest), len(landmarks))
         _, squared = NearestPoints(landmarks, n_near)(landmarks)
-        self._spacing = np.maximum(squared.max(axis=1), _TINY)
+        self.spacing_ = np.maximum(squared.max(axis=1), _TINY)
 
     def _sums(
         self, block: Array, kept: list[Memberships] | None, n_jobs: int | None
@@ -252,7 +255,7 @@ class Landmarks(Affinity):
     def _weights(self, squared: Array) -> Array:
         """z(x), from squared distances to the r nearest landmarks."""
         if self.sigma == "auto":
-            width = _LOCAL_SCALE**2 * squared.max(axis=1, keepdims=True)
+            width = self.local_scale**2 * squared.max(axis=1, keepdims=True)
         else:
             width = np.full((1, 1), float(self.sigma) ** 2)
         # Relative to the nearest landmark, so that not all of them can underflow.
@@ -267,7 +270,7 @@ class Landmarks(Affinity):
         landmarks than its nearest landmark is from the others.
         """
         first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
-        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first[:, 0]])
+        return np.asarray(-0.5 * squared.max(axis=1) / self.spacing_[first[:, 0]])
 
     # ----------------------------------------------------------------- saving
 

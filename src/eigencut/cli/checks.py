@@ -39,6 +39,6 @@ def refuse_too_many_rows(n: int) -> None:
     if _BYTES_PER_PAIR * n * n > memory // 2:
         raise ValueError(
             f"{n} rows need {_BYTES_PER_PAIR * n * n / 1e9:.0f} GB for the exact graph, and this "
-            f"machine has {memory / 1e9:.0f} GB. Fit on some of them, e.g. --sample 10000; predict "
-            "labels all the others."
+            f"machine has {memory / 1e9:.0f} GB. Use --landmarks 1000; or fit on some of them, "
+            "e.g. --sample 10000, and let predict label the others."
         )

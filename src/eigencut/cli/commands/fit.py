@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Examples:
   eigencut fit data.csv -k 3 -o model.eigencut
   eigencut fit data.parquet --drop class --missing median -o model.eigencut
+  eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
@@ -42,6 +43,12 @@ Examples:
     default="auto",
     show_default=True,
     help="Bandwidth: a number, or auto, local, median, neighbors.",
+)
+@click.option(
+    "--landmarks",
+    type=click.IntRange(2),
+    metavar="P",
+    help="Cut a graph through P landmarks: for tables of millions of rows.",
 )
 @click.option(
     "--outliers",
@@ -64,6 +71,7 @@ def command(
     clusters: str,
     cut: str,
     sigma: str,
+    landmarks: int | None,
     outliers: str,
     sample: int | None,
     seed: int,
@@ -83,7 +91,7 @@ def command(
     """
     refuse_overwriting(output, table)
     n_clusters = parsed_clusters(clusters)
-    affinity = parsed_sigma(sigma)
+    affinity = parsed_affinity(sigma, landmarks)
 
     from eigencut.cli.reading import open_source
     from eigencut.estimator import GPOD
@@ -98,7 +106,8 @@ def command(
     model = TableModel(gpod, scale=scale, missing=missing)
     rows, complete = model.fit_preparation(block.table)
     rows, complete = sampled(rows, complete, sample, seed)
-    refuse_too_many_rows(len(rows))
+    if landmarks is None:
+        refuse_too_many_rows(len(rows))
     model.adopt(gpod.fit(rows), complete)
     seconds = time.perf_counter() - start
     model.save(output)
@@ -121,16 +130,17 @@ def parsed_clusters(text: str) -> int | str:
         raise click.UsageError(f"-k must be a whole number or auto. Got {text!r}.") from error
 
 
-def parsed_sigma(text: str) -> Any:
-    """The affinity for what --sigma says; "auto" for auto."""
-    if text == "auto":
-        return text
-    from eigencut.affinity.gaussian import Gaussian
+def parsed_affinity(sigma: str, landmarks: int | None) -> Any:
+    """The affinity for what --sigma and --landmarks say."""
+    if sigma == "auto" and landmarks is None:
+        return "auto"
+    from eigencut.affinity import Gaussian, Landmarks
 
     try:
-        return Gaussian(float(text))
+        width: float | str = float(sigma)
     except ValueError:
-        return Gaussian(text)
+        width = sigma
+    return Gaussian(width) if landmarks is None else Landmarks(landmarks, sigma=width)
 
 
 def described(model: TableModel, n_rows: int) -> dict[str, Any]:

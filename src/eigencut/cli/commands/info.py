@@ -21,9 +21,9 @@ Examples:
 @json_option
 def command(model: str, verify: bool, as_json: bool) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
-    from eigencut import container
+    from eigencut.container import read_header, verified_header
 
-    header = container.verify(model) if verify else container.read_header(model)
+    header = verified_header(model) if verify else read_header(model)
     try:
         result = _described(header)
     except (AttributeError, KeyError, TypeError) as error:

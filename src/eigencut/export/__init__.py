@@ -1,0 +1,180 @@
+"""Models for services without Python: ONNX graphs that give the same labels.
+
+A graph takes rows through what ``predict`` does: the columns' units (of a ``TableModel``), the
+eigenfunctions (``gaussian.py``, ``landmarks.py``), and the label by the fitted rotation.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut._version import __version__
+from eigencut.affinity import Gaussian, Landmarks
+from eigencut.affinity.base import Array
+from eigencut.atomic import replacing
+from eigencut.estimator import GPOD
+from eigencut.export.gaussian import GaussianFunctions
+from eigencut.export.graph import OnnxGraph, import_onnx
+from eigencut.export.landmarks import LandmarkFunctions
+from eigencut.export.precision import PRECISIONS, Precision
+from eigencut.extension import Algorithm1
+from eigencut.notices import warn_user
+from eigencut.table_model import MISSING, TableModel
+from eigencut.validation import check_choice
+
+__all__ = ["run_onnx", "to_onnx"]
+
+_CHECKED_ROWS = 2000
+_MOST_BYTES = 1_900_000_000  # protobuf ends at 2 GB
+
+# How the eigenfunctions are written, by the affinity.
+_FUNCTIONS: dict[type, Any] = {Gaussian: GaussianFunctions, Landmarks: LandmarkFunctions}
+
+
+def to_onnx(
+    model: GPOD | TableModel, path: str | os.PathLike[str], *, dtype: str = "float64"
+) -> None:
+    """Write a fitted model as an ONNX graph, and check that onnxruntime agrees with it.
+
+    The input ``X`` is a batch of any number of rows; of a ``TableModel``, its columns in the order
+    of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``)
+    and ``support`` (``score_samples``). A row with NaN or infinity, where the model has no rule
+    for missing values, gets the label -1 and NaN for the rest. A batch of m rows needs a few arrays
+    of m times the number of training rows.
+
+    Parameters
+    ----------
+    model : fitted GPOD or TableModel, with a Gaussian affinity (and the consistent extension) or
+        with landmarks
+    path : path
+    dtype : {"float64", "float32"}, default="float64"
+        Of the input and the weights. Labels equal the model's in float64; in float32, which is
+        smaller and faster, rows between two clusters can get the other label.
+    """
+    check_choice("dtype", dtype, tuple(PRECISIONS))
+    check_is_fitted(model)
+    import_onnx()
+    gpod = model.model_ if isinstance(model, TableModel) else model
+    _refuse_what_onnx_cannot_say(gpod)
+    graph = OnnxGraph(dtype)
+    rows, is_complete = _prepared_rows(graph, model)
+    outputs = _outputs(graph, gpod, PRECISIONS[dtype], rows, is_complete)
+    columns = model.columns_ if isinstance(model, TableModel) else None
+    proto = graph.model(
+        n_columns=gpod.n_features_in_,
+        outputs=outputs,
+        n_clusters=gpod.n_clusters_,
+        properties={"eigencut": __version__, "columns": "\n".join(columns or [])},
+    )
+    if proto.ByteSize() > _MOST_BYTES:
+        raise ValueError(
+            f"model must fit into an ONNX file of 2 GB. Got {proto.ByteSize()} bytes; "
+            "fit it on fewer rows."
+        )
+    content = proto.SerializeToString()
+    _compare(content, model, gpod, dtype)
+    with replacing(path) as file:
+        file.write(content)
+
+
+def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
+    if type(model.affinity_) not in _FUNCTIONS:
+        raise ValueError(
+            "affinity must be Gaussian or Landmarks for a model to be exported. "
+            f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
+        )
+    if isinstance(model._eigenfunctions, Algorithm1):
+        raise ValueError(
+            "extension must be 'consistent' for a model to be exported. "
+            f"Got {model.extension!r}; fit with extension='consistent'."
+        )
+
+
+def _prepared_rows(graph: OnnxGraph, model: GPOD | TableModel) -> tuple[str, str]:
+    """The rows as the GPOD wants them, in float64, and whether each is complete and finite."""
+    rows = graph("Cast", "X", to=graph.DOUBLE)
+    if isinstance(model, TableModel) and MISSING[model.missing] is not None:
+        rows = graph("Where", graph("IsNaN", rows), graph.double(model.fill_), rows)
+    # A number minus itself is 0, and NaN if it is not a number, or infinite.
+    is_bad = graph("IsNaN", graph("Sub", rows, rows))
+    rows = graph("Where", is_bad, graph.double(0.0), rows)
+    n_bad = graph.reduce("Sum", graph("Cast", is_bad, to=graph.DOUBLE))
+    is_complete = graph("Equal", n_bad, graph.double(0.0))
+    if isinstance(model, TableModel):
+        rows = graph("Sub", rows, graph.double(model.shift_))
+        rows = graph("Div", rows, graph.double(model.scale_))
+        most = float(np.finfo(np.float64).max)
+        rows = graph("Clip", rows, graph.double(-most), graph.double(most))
+    return rows, is_complete
+
+
+def _outputs(
+    graph: OnnxGraph, model: GPOD, precision: Precision, rows: str, is_complete: str
+) -> dict[str, str]:
+    """Names of the outputs, by what they are."""
+    functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
+    U, support = functions(rows)
+    labels = _labels(graph, U, model._rotation_of_extension, precision)
+    if model.outliers == "label":
+        is_outlier = graph("Less", support, graph.number(model._least_support))
+        labels = graph("Where", is_outlier, graph.integers([-1]), labels)
+    labels = graph("Where", is_complete, labels, graph.integers([-1]))
+    nothing, columns = graph.number(np.nan), graph.integers([1])
+    support = graph("Where", is_complete, support, nothing)
+    return {
+        "labels": graph("Squeeze", labels, columns),
+        "embedding": graph("Where", is_complete, U, nothing),
+        "support": graph("Squeeze", support, columns),
+    }
+
+
+def _labels(graph: OnnxGraph, U: str, rotation: Array, precision: Precision) -> str:
+    """The best column of the rotated row of unit length; the first of equal ones."""
+    unit = _divided(graph, U, graph.reduce("Max", graph("Abs", U)))
+    unit = _divided(graph, unit, graph.reduce("L2", unit))
+    scores = graph("MatMul", unit, graph.number(rotation))
+    best = graph("Sub", graph.reduce("Max", scores), graph.number(precision.tie))
+    is_best = graph("Cast", graph("GreaterOrEqual", scores, best), to=graph.INT32)
+    return graph("ArgMax", is_best, axis=1, keepdims=1)
+
+
+def _divided(graph: OnnxGraph, U: str, length: str) -> str:
+    """Rows divided by their length; rows of zeros stay."""
+    is_positive = graph("Greater", length, graph.number(0.0))
+    return graph("Div", U, graph("Where", is_positive, length, graph.number(1.0)))
+
+
+def _compare(content: bytes, model: GPOD | TableModel, gpod: GPOD, dtype: str) -> None:
+    """onnxruntime and the model on training rows: equal labels, or an error."""
+    affinity = gpod.affinity_
+    rows: Array = affinity.landmarks_ if isinstance(affinity, Landmarks) else affinity.rows_
+    rows = rows[:: -(-len(rows) // _CHECKED_ROWS)]
+    if isinstance(model, TableModel):
+        rows = rows * model.scale_ + model.shift_
+    rows = rows.astype(dtype)
+    found = run_onnx(content, rows)["labels"]
+    different = int((found != model.predict(rows.astype(np.float64))).sum())
+    if different and dtype == "float64":
+        raise ArithmeticError(
+            f"The ONNX graph gave {different} of {len(rows)} training rows another label than the "
+            "model; nothing was written. Please report it, with the model."
+        )
+    if different:
+        warn_user(
+            f"In {dtype} the ONNX graph gives {different} of {len(rows)} training rows another "
+            "label than the model. Use dtype='float64'."
+        )
+
+
+def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
+    """Run an exported model on rows in onnxruntime; its outputs by name."""
+    import onnxruntime
+
+    source = content if isinstance(content, bytes) else os.fspath(content)
+    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, {"X": X}), strict=True))

@@ -1,0 +1,166 @@
+"""Eigenfunctions of a Gaussian affinity in ONNX.
+
+The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``. The largest exponent of a row is always
+subtracted before ``exp``, so nothing underflows. Distances come from centred rows, by a matrix
+product where that is accurate enough, and from differences otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eigencut.affinity.bandwidth import WIDTHS
+from eigencut.estimator import GPOD
+from eigencut.export.graph import OnnxGraph
+from eigencut.export.precision import Precision
+from eigencut.extension import SUPPORT
+from eigencut.state import State
+
+_FARTHEST = 1e140  # as in Gaussian
+
+
+class GaussianFunctions:
+    """The eigenfunctions of one GPOD with a Gaussian affinity, as nodes of a graph."""
+
+    def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
+        self._graph = graph
+        self._model = model
+        self._precision = precision
+        self._functions = model._eigenfunctions
+        state = State(model.affinity_.state())
+        n_rows = len(model.affinity_.multiplicity_)
+        self._rows = state.array("rows", (n_rows, None))
+        self._center = state.array("center", (None,))
+        self._exponent = state.integer("exponent", -1100, 1100)
+        self._local = state.part("local") if "local" in state else None
+        widths = np.ldexp(model.affinity_.local_sigma(self._rows), -self._exponent)
+        self._inverse_widths = 1 / (math.sqrt(2) * widths)
+        self._points = np.ldexp(self._rows - self._center, -self._exponent)
+
+    def __call__(self, rows: str) -> tuple[str, str]:
+        """The eigenfunctions at rows, and the support of the rows."""
+        squared, nearest = self._squared_distances(self._to_units(rows))
+        average, of_crumbs, support = self._weighted_averages(squared)
+        return self._values(average, of_crumbs, support, rows, nearest), support
+
+    def _to_units(self, rows: str) -> str:
+        """Centred, in units of the data; in float64, for this is where digits would be lost."""
+        graph = self._graph
+        # Two factors, for one power of two can be beyond float64.
+        first = -self._exponent // 2
+        moved = graph("Sub", rows, graph.double(self._center))
+        for power in (first, -self._exponent - first):
+            moved = graph("Mul", moved, graph.double(math.ldexp(1.0, power)))
+        moved = graph("Clip", moved, graph.double(-_FARTHEST), graph.double(_FARTHEST))
+        limit = math.sqrt(-self._precision.lowest_finite)
+        moved = graph("Clip", moved, graph.double(-limit), graph.double(limit))
+        return graph.cast(moved)
+
+    def _squared_distances(self, u: str) -> tuple[str, str]:
+        """``|u - u_j|^2`` to all training rows, and the number of the nearest of them."""
+        graph = self._graph
+        if self._is_product_accurate():
+            norms = (self._points**2).sum(axis=1)
+            product = graph("MatMul", u, graph.number(-2 * self._points.T))
+            partial = graph("Add", product, graph.number(norms))  # |u_j|^2 - 2 u u_j
+            own = graph.reduce("SumSquare", u)
+            squared = graph("Max", graph("Add", partial, own), graph.number(0.0))
+        else:
+            squared = partial = self._by_differences(u)
+        return squared, graph("ArgMin", partial, axis=1, keepdims=0)
+
+    def _by_differences(self, u: str) -> str:
+        graph, total = self._graph, ""
+        for i, column in enumerate(self._points.T):
+            difference = graph(
+                "Sub", graph("Gather", u, graph.integers([i]), axis=1), graph.number(column)
+            )
+            square = graph("Mul", difference, difference)
+            total = graph("Add", total, square) if total else square
+        return total
+
+    def _is_product_accurate(self) -> bool:
+        """Whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm.
+
+        Training rows without support are recognized by being at distance zero, which needs
+        differences.
+        """
+        functions, largest = self._functions, np.linalg.norm(self._points, axis=1).max()
+        reach = (2 * largest * self._inverse_widths.max()) ** 2
+        epsilon = np.finfo(self._graph.dtype).eps
+        if not reach * epsilon < self._precision.exponent_error:
+            return False
+        log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
+        mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
+        denominator = 1 - mass_per_degree[:, np.newaxis] * functions.pairs.values
+        return bool((denominator > SUPPORT).all())
+
+    def _weighted_averages(self, squared: str) -> tuple[str, str | None, str]:
+        """``sum_j W(x, x_j) u[j] / d(x)``, the crumbs' share of d(x), and the support log d(x)."""
+        graph, affinity, limits = self._graph, self._model.affinity_, self._precision
+        exponents = graph("Mul", squared, graph.number(-self._inverse_widths))
+        exponents = graph("Mul", exponents, self._inverse_width(squared))
+        exponents = graph("Max", exponents, graph.number(limits.lowest_finite))
+        largest = graph.reduce("Max", exponents)
+        relative = graph("Sub", exponents, largest)
+        relative = graph("Max", relative, graph.number(limits.lowest_exponent))
+        U = self._functions.pairs.vectors
+        share = affinity.multiplicity_[:, np.newaxis] / affinity.n_rows_
+        weights = graph("Exp", relative)
+        degrees = graph("MatMul", weights, graph.number(share))
+        average = graph("Div", graph("MatMul", weights, graph.number(U * share)), degrees)
+        is_crumb, of_crumbs = ~self._functions.pairs.takes_part[:, np.newaxis], None
+        if is_crumb.any():
+            crumbs = graph("MatMul", weights, graph.number(is_crumb * share))
+            of_crumbs = graph("Div", crumbs, degrees)
+        return average, of_crumbs, graph("Add", largest, graph("Log", degrees))
+
+    def _inverse_width(self, squared: str) -> str:
+        """g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""
+        graph = self._graph
+        if self._local is None:
+            return graph.number(self._inverse_widths[0])
+        if len(self._rows) == 1:  # no distance to learn a scale from
+            return graph.number(self._inverse_widths[0])
+        k = min(self._local.integer("k", 2), len(self._rows))
+        closest, _ = graph.several(
+            2, "TopK", squared, graph.integers([k]), axis=1, largest=0, sorted=0
+        )
+        distance = graph("Sqrt", graph.reduce("Max", closest))
+        least, most = self._local.number("least"), self._local.number("most")
+        within = graph("Clip", distance, graph.number(least), graph.number(most))
+        width = graph("Mul", within, graph.number(self._local.number("scale")))
+        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in WIDTHS)
+        if graph.dtype == np.float64:
+            lowest, highest = WIDTHS
+        width = graph("Clip", width, graph.number(lowest), graph.number(highest))
+        return graph("Div", graph.number(1 / math.sqrt(2)), width)
+
+    def _values(
+        self, average: str, of_crumbs: str | None, support: str, rows: str, nearest: str
+    ) -> str:
+        """``u_k(x)``; see ``eigencut.extension`` for rows without support."""
+        graph, functions = self._graph, self._functions
+        power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
+        exponent = graph("Mul", support, graph.number(power))
+        exponent = graph("Min", exponent, graph.number(self._precision.largest_log))
+        mass_per_degree = graph("Exp", exponent)
+        if of_crumbs is not None:
+            others = graph("Sub", graph.number(1.0), of_crumbs)
+            mass_per_degree = graph("Mul", mass_per_degree, others)
+        scaled = graph("Mul", mass_per_degree, graph.number(functions.pairs.values))
+        denominator = graph("Sub", graph.number(1.0), scaled)
+        least = graph.number(SUPPORT)
+        is_supported = graph("Greater", graph.reduce("Min", denominator), least)
+        consistent = graph("Div", average, graph("Max", denominator, least))
+        values = graph("Where", is_supported, consistent, average)
+        apart = graph.reduce(
+            "SumSquare", graph("Sub", rows, graph("Gather", graph.double(self._rows), nearest))
+        )
+        is_itself = graph("Equal", apart, graph.double(0.0))
+        is_alone = graph("Less", support, graph.number(functions.least_log_degree))
+        is_vertex = graph("Or", graph("And", is_itself, graph("Not", is_supported)), is_alone)
+        at_vertex = graph("Gather", graph.number(functions.pairs.vectors), nearest)
+        return graph("Where", is_vertex, at_vertex, values)

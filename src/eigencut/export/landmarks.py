@@ -1,0 +1,75 @@
+"""Eigenfunctions of landmarks in ONNX: ``u(x) = z(x)^T c``, z(x) on the r nearest landmarks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigencut.estimator import GPOD
+from eigencut.export.graph import OnnxGraph
+from eigencut.export.precision import Precision
+from eigencut.state import State
+
+_LIMIT = 1e150  # coordinates beyond are moved here, as in NearestPoints
+
+
+class LandmarkFunctions:
+    """The eigenfunctions of one GPOD with landmarks, as nodes of a graph."""
+
+    def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
+        self._graph = graph
+        affinity = model.affinity_
+        state = State(affinity.state())
+        landmarks = state.array("landmarks", (len(affinity.multiplicity_), None))
+        self._center = landmarks.mean(axis=0)
+        self._points = landmarks - self._center
+        self._sigma = affinity.sigma
+        self._r = min(affinity.n_nearest, len(landmarks))
+        self._local_scale = affinity.local_scale
+        self._spacing = affinity.spacing_
+        self._table = model._eigenfunctions.eigenvectors()
+
+    def __call__(self, rows: str) -> tuple[str, str]:
+        """The eigenfunctions at rows, and the support of the rows."""
+        graph = self._graph
+        rows = graph("Clip", rows, graph.double(-_LIMIT), graph.double(_LIMIT))
+        nearest, squared = self._nearest(graph("Sub", rows, graph.double(self._center)))
+        weights = graph.cast(self._weights(squared))
+        table = graph("Gather", graph.number(self._table), nearest)  # rows x r x K
+        one = graph.integers([1])
+        weighted = graph("MatMul", graph("Unsqueeze", weights, one), table)
+        return graph("Squeeze", weighted, one), graph.cast(self._support(nearest, squared))
+
+    def _nearest(self, centred: str) -> tuple[str, str]:
+        """Numbers of the r nearest landmarks, and squared distances from direct differences."""
+        graph = self._graph
+        norms = (self._points**2).sum(axis=1)
+        product = graph("MatMul", centred, graph.double(-2 * self._points.T))
+        partial = graph("Add", product, graph.double(norms))  # |y|^2 - 2 x y
+        _, nearest = graph.several(
+            2, "TopK", partial, graph.integers([self._r]), axis=1, largest=0, sorted=1
+        )
+        points = graph("Gather", graph.double(self._points), nearest)  # rows x r x features
+        difference = graph("Sub", points, graph("Unsqueeze", centred, graph.integers([1])))
+        return nearest, graph("ReduceSumSquare", difference, graph.integers([2]), keepdims=0)
+
+    def _weights(self, squared: str) -> str:
+        """z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
+        graph = self._graph
+        if self._sigma == "auto":
+            width = graph("Mul", graph.reduce("Max", squared), graph.double(self._local_scale**2))
+        else:
+            width = graph.double(float(self._sigma) ** 2)
+        width = graph("Max", width, graph.double(float(np.finfo(np.float64).tiny)))
+        excess = graph("Sub", squared, graph.reduce("Min", squared))
+        exponents = graph("Mul", graph("Div", excess, width), graph.double(-0.5))
+        weights = graph("Exp", exponents)
+        return graph("Div", weights, graph.reduce("Sum", weights))
+
+    def _support(self, nearest: str, squared: str) -> str:
+        """``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark."""
+        graph = self._graph
+        place = graph("ArgMin", squared, axis=1, keepdims=1)
+        first = graph("GatherElements", nearest, place, axis=1)
+        spacing = graph("Gather", graph.double(self._spacing), first)
+        ratio = graph("Div", graph.reduce("Max", squared), spacing)
+        return graph("Mul", ratio, graph.double(-0.5))
