@@ -1,0 +1,130 @@
+"""Runs the terminal session of docs/cli.md and writes what it prints into the page.
+
+    python docs/terminal_session.py --data DIR
+
+DIR holds the six UCI sets as ``<name>.data``; see ``eigencut.datasets``. With ``--check`` nothing
+is written, and the exit code tells whether the page is current, up to the rounding of numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).parent / "cli.md"
+BEGIN, END = "<!-- session -->\n", "<!-- end of session -->\n"
+SETS = ("banknote", "balance", "diabetes", "ionosphere", "mammographic", "sonar")
+
+# Comments, and lines as they are typed.
+SESSION = """\
+# Columns have no names here; the fifth is the class, which clustering does not see.
+head -n 2 banknote.data
+eigencut fit banknote.data --drop x5 -k 2 -o banknote.eigencut
+eigencut predict banknote.eigencut banknote.data --margin -o labels.csv
+head -n 4 labels.csv
+eigencut info banknote.eigencut | head -n 5
+# How many clusters are there? The best candidate comes first.
+eigencut select banknote.data --drop x5 -k 2-5
+# A header, and missing values: what to do about them is a choice, and part of the model.
+head -n 3 mammographic.data
+eigencut fit mammographic.data --drop Severity -k 2 -o masses.eigencut
+eigencut fit mammographic.data --drop Severity -k 2 --missing median -o masses.eigencut
+# A class in words is refused by name.
+eigencut fit ionosphere.data -k 2 -o radar.eigencut
+eigencut fit ionosphere.data --drop x35 -k 2 --scale none -o radar.eigencut
+eigencut fit sonar.data --drop x61 -k 2 -o sonar.eigencut
+eigencut fit balance.data --drop x5 -k 3 --cut ratiocut -o balance.eigencut
+# How far can it be trusted on rows that it has not seen?
+head -n 500 diabetes.data > train.csv
+tail -n 268 diabetes.data > heldout.csv
+eigencut fit train.csv --drop x9 -k 2 -o diabetes.eigencut
+eigencut assess diabetes.eigencut heldout.csv | head -n 8
+# A model of other columns says so.
+eigencut predict diabetes.eigencut banknote.data
+# For services without Python.
+eigencut export diabetes.eigencut -o diabetes.onnx
+""".splitlines()
+
+
+def printed(line: str, folder: Path) -> str:
+    """What a line prints: head, tail and eigencut, with ``| head -n N`` or ``> FILE`` behind."""
+    line, _, target = line.partition(" > ")
+    line, _, limit = line.partition(" | head -n ")
+    name, *arguments = shlex.split(line)
+    if name == "eigencut":
+        text = _eigencut(arguments)
+    else:
+        lines = (folder / arguments[-1]).read_text().splitlines(keepends=True)
+        n = int(arguments[1])
+        text = "".join(lines[:n] if name == "head" else lines[-n:])
+    if limit:
+        text = "".join(text.splitlines(keepends=True)[: int(limit)])
+    if target:
+        (folder / target).write_text(text)
+        return ""
+    return text
+
+
+def _eigencut(arguments: list[str]) -> str:
+    """Standard output and standard error, as a terminal shows both."""
+    from eigencut.cli import main
+
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+        main(arguments)
+    return shown.getvalue()
+
+
+def session(data: Path) -> str:
+    """The whole session as text."""
+    shown = []
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        folder = Path(name)
+        for set_name in SETS:
+            shutil.copy(data / f"{set_name}.data", folder)
+        for line in SESSION:
+            if line.startswith("#"):
+                shown.append(f"\n{line}\n" if shown else f"{line}\n")
+            else:
+                shown.append(f"$ {line}\n{printed(line, folder)}")
+    return "".join(shown)
+
+
+def page_with(text: str) -> str:
+    """The page, with the session replaced."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}```console\n{text}```\n{END}{after}"
+
+
+def rounded(text: str) -> str:
+    """The text with decimal numbers to two digits, and those that are rounding errors as 0."""
+
+    def shorter(number: re.Match[str]) -> str:
+        value = float(number[0])
+        return f"{value if abs(value) > 1e-9 else 0.0:.2g}"
+
+    return re.sub(r"\d+\.\d+(e-?\d+)?", shorter, text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the UCI files")
+    parser.add_argument("--check", action="store_true", help="only say whether it is current")
+    arguments = parser.parse_args()
+    page = page_with(session(arguments.data.resolve()))
+    if arguments.check:
+        return int(rounded(page) != rounded(PAGE.read_text(encoding="utf-8")))
+    PAGE.write_text(page, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
