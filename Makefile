@@ -22,7 +22,7 @@ types: $(VENV)/installed-dev
 test-oldest:                     ## the same tests on the oldest versions that are supported
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --constraint constraints-oldest.txt --editable . 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
+	    --constraint constraints-oldest.txt --editable '.[cli,onnx]' 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
 
 test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)

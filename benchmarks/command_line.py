@@ -1,9 +1,9 @@
 """The command line: how fast it starts, and how fast and small ``predict`` is on a long file.
 
-    python benchmarks/command_line.py [--rows 10000000] [--out FILE]
+    python -m benchmarks.command_line [--rows 10000000] [--out FILE]
 
-Starts are wall times of whole processes, the median of five. ``predict`` labels a Parquet file with
-a model of 1000 landmarks; its peak memory is the process's own. It is compared with
+Starts are wall and CPU times of whole processes, the median of five. ``predict`` labels a Parquet
+file with a model of 1000 landmarks; its peak memory is the process's own. It is compared with
 ``model.predict`` on the same rows in memory, without reading and writing; the two alternate and the
 best of each counts.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -20,17 +21,26 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fit_exact import machine
+from benchmarks.harness.machine import facts, load
 
 N_FEATURES, N_CLUSTERS, N_LANDMARKS = 8, 10, 1000
 COMMAND = [sys.executable, "-m", "eigencut"]
 
 
-def seconds_of(*arguments: str) -> float:
-    """Wall time of one process."""
-    start = time.perf_counter()
-    subprocess.run([*COMMAND, *arguments], check=True, capture_output=True)
-    return time.perf_counter() - start
+def start_of(*arguments: str) -> dict[str, float]:
+    """Wall and CPU time of a short command; the CPU time is the same on a busy machine."""
+    walls, cpus = [], []
+    for _ in range(5):
+        start, used = time.perf_counter(), cpu_of_children()
+        subprocess.run([*COMMAND, *arguments], check=True, capture_output=True)
+        walls.append(time.perf_counter() - start)
+        cpus.append(cpu_of_children() - used)
+    return {"wall": statistics.median(walls), "cpu": statistics.median(cpus)}
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def make_files(folder: Path, n_rows: int) -> None:
@@ -109,15 +119,12 @@ def main() -> None:
         folder = Path(name)
         make_files(folder, arguments.rows)
         model = str(folder / "model.eigencut")
-        starts = {
-            line: statistics.median(seconds_of(*line.split(), *extra) for _ in range(5))
-            for line, extra in (("--help", []), ("info", [model]))
-        }
+        starts = {"--help": start_of("--help"), "info": start_of("info", model)}
         command: list[dict[str, Any]] = []
         memory: list[dict[str, Any]] = []
         for _ in range(arguments.repeats):
             command.append(predict_by_command(folder))
-            line = [sys.executable, __file__, "--one", name]
+            line = [sys.executable, "-m", "benchmarks.command_line", "--one", name]
             done = subprocess.run(line, check=True, capture_output=True, text=True)
             memory.append(json.loads(done.stdout))
     best = {
@@ -127,7 +134,8 @@ def main() -> None:
     share = best["command"]["rows_per_second"] / best["in_memory"]["rows_per_second"]
     report = {
         "settings": {"rows": arguments.rows, "features": N_FEATURES, "landmarks": N_LANDMARKS},
-        "machine": machine(),
+        "machine": facts(),
+        "load": load(),
         "start_seconds": starts,
         "predict": best,
         "share_of_throughput": share,

@@ -11,12 +11,23 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, Kernel, Landmarks, ModelFileError, TableModel, load
+from eigencut import (
+    GPOD,
+    Gaussian,
+    Kernel,
+    Landmarks,
+    ModelFileError,
+    Neighbors,
+    TableModel,
+    load,
+)
 from eigencut.container import VERSION, read, write
+from eigencut.persistence import save
 from eigencut.stream import Rows
 from golden.make import MODELS, NEW, TRAINING
 
@@ -32,6 +43,9 @@ VARIANTS = {
     "algorithm 1": GPOD(3, cut="ratiocut", extension="paper", affinity=Gaussian(2.0)),
     "chosen K": GPOD("auto"),
     "landmarks": GPOD(3, affinity=Landmarks(12), outliers="label"),
+    "neighbors": GPOD(3, affinity=Neighbors(8)),
+    "mutual neighbors": GPOD(2, affinity=Neighbors(9, graph="mutual", weights="binary")),
+    "neighbors by brute force": GPOD(2, affinity=Neighbors(9, metric="manhattan", index="brute")),
     "landmarks with sigma": GPOD(2, affinity=Landmarks(10, 2, selection="random", sigma=0.8)),
 }
 
@@ -62,6 +76,26 @@ def test_many_features(tmp_path):
     """Where neighbours are found by brute force instead of a tree."""
     X = np.random.default_rng(0).normal(size=(300, 20))
     model = GPOD(3, affinity="gaussian").fit(X[:200])
+    model.save(tmp_path / "m")
+    same_bits(model, load(tmp_path / "m"), X)
+
+
+def test_an_affinity_of_sparse_rows(tmp_path, mmap):
+    X = sparse.csr_array(np.random.default_rng(0).poisson(0.6, size=(80, 30)).astype(float))
+    affinity = Neighbors(10, index="brute")
+    affinity.fit_graph(X[:60])
+    save(affinity, tmp_path / "m")
+    again, V = load(tmp_path / "m", mmap=mmap), np.eye(len(affinity.multiplicity_))
+    expected, found = affinity.apply(X, V), again.apply(X, V)
+    assert found.values.tobytes() == expected.values.tobytes()
+    assert found.log_degrees.tobytes() == expected.log_degrees.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_approximate_neighbors(tmp_path):
+    pytest.importorskip("faiss")
+    X = np.random.default_rng(0).normal(size=(900, 12))
+    model = GPOD(2, affinity=Neighbors(10, index="approximate")).fit(X[:600])
     model.save(tmp_path / "m")
     same_bits(model, load(tmp_path / "m"), X)
 
@@ -145,15 +179,15 @@ def test_golden_files_stay_loadable(name, version):
 REFUSED = {
     "kernel": (
         GPOD(3, affinity=Kernel(laplacian_kernel)),
-        "Only GPOD, Gaussian, Landmarks, Precomputed, TableModel can be saved. Got Kernel, which "
-        "is Python code; of a kernel, use affinity='precomputed' with the weights that it "
-        "computes.",
+        "Only GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel can be saved. Got "
+        "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
+        "that it computes.",
     ),
     "function": (
         GPOD(3, affinity=laplacian_kernel),
-        "Only GPOD, Gaussian, Landmarks, Precomputed, TableModel can be saved. Got Kernel, which "
-        "is Python code; of a kernel, use affinity='precomputed' with the weights that it "
-        "computes.",
+        "Only GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel can be saved. Got "
+        "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
+        "that it computes.",
     ),
     "bandwidth": (
         GPOD(3, affinity=Gaussian(sigma=lambda X: np.ones(len(X)))),

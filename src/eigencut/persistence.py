@@ -28,6 +28,7 @@ SAVABLE = {
     "GPOD": "eigencut.estimator",
     "Gaussian": "eigencut.affinity",
     "Landmarks": "eigencut.affinity",
+    "Neighbors": "eigencut.affinity",
     "Precomputed": "eigencut.affinity",
     "TableModel": "eigencut.table_model",
 }

@@ -130,6 +130,19 @@ class State:
             raise ModelFileError(f"{self._name(name)} must be 0 or 1.")
         return found.astype(bool)
 
+    def csr(self, name: str, n_rows: int, n_columns: int | None = None) -> Any:
+        """A sparse array of so many rows, from its ``csr_state``."""
+        from scipy import sparse
+
+        part = self.part(name)
+        width = part.integer("n_columns", least=1, most=2**31 - 1)
+        starts = part.indices("starts", (n_rows + 1,), below=2**53)
+        data = part.array("data", (int(starts[-1]),))
+        columns = part.indices("columns", data.shape, below=width)
+        if n_columns not in (None, width) or starts[0] != 0 or (np.diff(starts) < 0).any():
+            raise ModelFileError(f"{self._name(name)} is not a sparse array.")
+        return sparse.csr_array((data, columns, starts), shape=(n_rows, width))
+
     def _array(self, name: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
         value = self.raw(name)
         wanted = tuple("any" if length is None else length for length in shape)
@@ -143,6 +156,16 @@ class State:
         if not np.isfinite(value).all():
             raise ModelFileError(f"{expected}. Got NaN or infinity.")
         return value
+
+
+def csr_state(matrix: Any) -> dict[str, Any]:
+    """A sparse array in rows as plain values and arrays."""
+    return {
+        "n_columns": int(matrix.shape[1]),
+        "starts": matrix.indptr.astype(np.int64),
+        "columns": matrix.indices.astype(np.int64),
+        "data": matrix.data.astype(np.float64),
+    }
 
 
 def _short(value: object) -> str:

@@ -23,6 +23,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
+_BUFFER = 1 << 20  # bytes of a column; read ahead, pyarrow would keep the whole file in memory
 BLOCK_ROWS = 1 << 17
 
 
@@ -91,7 +92,7 @@ class Rows:
 
         def blocks() -> Iterator[Any]:
             for file in files:
-                with parquet.ParquetFile(file) as opened:
+                with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER) as opened:
                     for batch in opened.iter_batches(BLOCK_ROWS, columns=names):
                         yield _table(batch, names)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eigencut import GPOD, Gaussian, Landmarks
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.container import VERSION
 from eigencut.table_model import TableModel
 
@@ -35,6 +35,7 @@ MODELS = {
     "gaussian_local": (GPOD(3, affinity=Gaussian("local", n_neighbors=4)), TRAINING, NEW),
     "gaussian_number": (GPOD(3, cut="ratiocut", affinity=Gaussian(1.5)), TRAINING, NEW),
     "landmarks": (GPOD(3, affinity=Landmarks(12)), TRAINING, NEW),
+    "neighbors": (GPOD(3, affinity=Neighbors(8)), TRAINING, NEW),
     "precomputed": (GPOD(2, affinity="precomputed"), weights(FEW, FEW), weights(NEW, FEW)),
     "table": (
         TableModel(GPOD(3, affinity=Gaussian(0.7)), scale="minmax", missing="median"),

@@ -141,6 +141,15 @@ class Affinity(BaseEstimator, ABC):
         return self
 
 
+def refuse_without_rows(affinity: Affinity, include_training_data: bool) -> None:
+    """The refusal of an affinity that compares new rows with the training rows."""
+    if not include_training_data:
+        raise ValueError(
+            f"include_training_data must be True with {type(affinity).__name__}. Got False, but "
+            "new rows are compared with the training rows; leave it out, or use Landmarks."
+        )
+
+
 @dataclass(frozen=True)
 class DistinctRows:
     """The distinct rows of X in lexicographic order, and how X is made of them."""

@@ -13,7 +13,7 @@ among their own k nearest are looked for where its nearest training row has them
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigencut.affinity.base import Affinity, Array, Indices, Product
+from eigencut.affinity.base import Affinity, Array, Indices, Product, refuse_without_rows
 from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
 from eigencut.affinity.search import INDEXES, BruteIndex, build_index
 from eigencut.affinity.vectors import row_blocks
 from eigencut.parallel import for_each
+from eigencut.state import State, csr_state
 from eigencut.validation import check_choice
 
 _CHUNK_ROWS = 1 << 15  # new rows searched for at a time
@@ -140,16 +141,12 @@ class Neighbors(Affinity):
     def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
         self._check_parameters(X)
         distinct = distinct_rows(X)
-        self.rows_ = distinct.rows
         self.multiplicity_ = distinct.multiplicity
         self.n_rows_ = X.shape[0]
-        self._vertex_at: dict[bytes, int] | None = None
-        self._space = Space(distinct.rows, METRICS[self.metric])
-        self._points = self._space.points(distinct.rows)
         n = len(distinct.multiplicity)
         k = default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
         self.n_neighbors_ = min(n, k)
-        self.index_, self._index = build_index(self.index, self._points, self._space)
+        self._place(distinct.rows, self.index)
         distances, numbers = self._index.query_itself(self.n_neighbors_, n_jobs)
         self.radii_ = distances[:, -1]
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
@@ -160,6 +157,14 @@ class Neighbors(Affinity):
         weights = self._training_weights(forward + self._reverse, n_jobs)
         self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+
+    def _place(self, rows: Any, index: str) -> None:
+        """Keep the rows, as points that can be searched."""
+        self.rows_ = rows
+        self._vertex_at: dict[bytes, int] | None = None
+        self._space = Space(rows, METRICS[self.metric])
+        self._points = self._space.points(rows)
+        self.index_, self._index = build_index(index, self._points, self._space)
 
     def _training_weights(self, edges: Any, n_jobs: int | None) -> Any:
         weights = np.empty(edges.nnz)
@@ -194,6 +199,41 @@ class Neighbors(Affinity):
         ends = np.append(np.searchsorted(elements, full, side="right"), len(elements))
         bounds = np.unique(np.append(ends, 0)).tolist()
         return [slice(*ends) for ends in pairwise(bounds)]
+
+    # --------------------------------------------------------------- saving
+
+    @property
+    def n_columns_(self) -> int:
+        return int(self.rows_.shape[1])
+
+    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+        refuse_without_rows(self, include_training_data)
+        own = {
+            "rows": csr_state(self.rows_) if sparse.issparse(self.rows_) else self.rows_,
+            "n_neighbors": self.n_neighbors_,
+            "index": self.index_,
+            "radii": self.radii_,
+            "reverse": csr_state(self._reverse),
+        }
+        if self._width is not None:
+            own["width"] = asdict(self._width)
+        return super().state() | own
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        n = len(self.multiplicity_)
+        is_sparse = "rows" in state.groups()
+        rows = state.csr("rows", n) if is_sparse else state.array("rows", (n, None))
+        self._check_parameters(rows)
+        self.n_neighbors_ = state.integer("n_neighbors", 1, n)
+        self._place(rows, state.word("index", INDEXES[1:]))
+        self.radii_ = state.array("radii", (n,))
+        self._reverse = state.csr("reverse", n, n)
+        self._width = None
+        if "width" in state:
+            width = state.part("width")
+            least, scale = width.number("least", least=0.0), width.number("scale", least=0.0)
+            self._width = _Width(scale, least, width.number("most", least=least))
 
     # ------------------------------------------------------------- new rows
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity, Array, DistinctRows, Indices, Product
+from eigencut.affinity.base import (
+    Affinity,
+    Array,
+    DistinctRows,
+    Indices,
+    Product,
+    refuse_without_rows,
+)
 from eigencut.affinity.graph import DenseGraph, Graph
 from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.parallel import for_each
@@ -87,11 +94,7 @@ class VectorAffinity(Affinity):
         return self.rows_.shape[1]
 
     def state(self, include_training_data: bool = True) -> dict[str, Any]:
-        if not include_training_data:
-            raise ValueError(
-                f"include_training_data must be True with {type(self).__name__}. Got False, but "
-                "new rows are compared with the training rows; leave it out."
-            )
+        refuse_without_rows(self, include_training_data)
         return super().state() | {"rows": self.rows_}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from eigencut.tables import Table, plain_names, quoted, refuse_duplicates
 
 BLOCK_ROWS = 1 << 16
 STANDARD_INPUT = "-"
+_BUFFER_BYTES = 1 << 20  # of a column of a Parquet file
 
 _NOT_TABLES = {
     b"EIGENCUT": "it is a model; a table is expected",
@@ -154,7 +155,8 @@ class ParquetSource(Source):
             raise ImportError("Parquet needs pyarrow. Install it: pip install pyarrow") from error
         self.name = path
         try:
-            self._file = pq.ParquetFile(path)
+            # Read ahead, pyarrow would keep all of the file in memory.
+            self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         except (OSError, pa.ArrowException) as error:
             raise ValueError(f"{path} is a damaged Parquet file; write it anew.") from error
         schema = self._file.schema_arrow
