@@ -284,7 +284,7 @@ class Landmarks(Affinity):
     def restore(self, state: State) -> None:
         self._check_parameters()
         super().restore(state)
-        self._place(state.array("landmarks", (len(self.multiplicity_), None)))
+        self._place(state.array("landmarks", (len(self.multiplicity_), None)), self.n_rows_)
 
     # --------------------------------------------------------------- new rows
 
