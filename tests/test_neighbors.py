@@ -253,7 +253,7 @@ def test_a_sparse_matrix_is_checked_like_a_dense_one():
     [
         (dict(n_neighbors=1), r"n_neighbors must be 'auto' or an integer of at least 2.*Got 1"),
         (dict(n_neighbors=2.5), r"n_neighbors must be .*Got 2.5"),
-        (dict(graph="both"), r"graph must be 'mutual' or 'symmetric'. Got 'both'"),
+        (dict(graph="both"), r"graph must be 'symmetric' or 'mutual'. Got 'both'"),
         (dict(weights="cosine"), r"weights must be 'local' or .*Got 'cosine'"),
         (dict(metric="l7"), r"metric must be 'euclidean' or .*Got 'l7'"),
         (dict(index="ball"), r"index must be 'auto' or .*Got 'ball'"),

@@ -2,8 +2,8 @@
 
 With r(x) the distance from x to its k-th nearest training row (a training row is its own first),
 
-    w(x, y) = 1[|x - y| <= r(x)] 1[|x - y| <= r(y)] h(x, y)              in the mutual graph,
-    w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y)      in the symmetric one,
+    w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y)      in the symmetric graph,
+    w(x, y) = 1[|x - y| <= r(x)] 1[|x - y| <= r(y)] h(x, y)              in the mutual one,
 
 functions of any two rows. The graph holds the pairs of which one is among the k nearest of the
 other. For a new row those that it is near to are found by search, and those that would have it
@@ -34,7 +34,7 @@ _CHUNK_ROWS = 1 << 15  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 20  # coordinates of pairs held at a time, per thread
 _SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
-_LEAST_NEIGHBORS = 15
+_LEAST_NEIGHBORS = 10
 _FAR_SEARCH = 1000  # neighbours among which nearest() looks, before it measures all
 
 
@@ -67,8 +67,8 @@ WIDTHS: dict[str, Callable[[Array, float], _Width | None]] = {
 
 # How many of the two rows must have the other one within its radius, as a factor on h.
 SHARES: dict[str, Callable[[Any, Any], Array]] = {
-    "mutual": lambda in_first, in_second: (in_first & in_second).astype(float),
     "symmetric": lambda in_first, in_second: (in_first + in_second.astype(float)) / 2,
+    "mutual": lambda in_first, in_second: (in_first & in_second).astype(float),
 }
 
 
@@ -80,10 +80,10 @@ class Neighbors(Affinity):
     n_neighbors : int or "auto", default="auto"
         k. A row counts as its own first neighbour, and identical rows count once. "auto" grows
         with the logarithm of the number of rows; see ``docs/neighbors.md``.
-    graph : {"mutual", "symmetric"}, default="mutual"
-        Two rows are connected if both are among the k nearest of the other, or if one is, which
-        gives half the weight. The mutual graph does not bridge gaps between clusters; it leaves
-        more rows alone, and those join the nearest cluster.
+    graph : {"symmetric", "mutual"}, default="symmetric"
+        Two rows are connected if one is among the k nearest of the other, with half the weight if
+        only one is; or if both are. The mutual graph does not bridge gaps between clusters, but
+        leaves many rows of overlapping clusters alone.
     weights : {"local", "binary", "gaussian"}, default="local"
         h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
         1 for every edge.
@@ -123,7 +123,7 @@ class Neighbors(Affinity):
         self,
         n_neighbors: int | str = "auto",
         *,
-        graph: str = "mutual",
+        graph: str = "symmetric",
         weights: str = "local",
         metric: str = "euclidean",
         index: str = "auto",
