@@ -1,5 +1,7 @@
 """Spark: batches labelled as ``predict`` labels them; with pyspark installed, in a real session."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -39,8 +41,9 @@ def test_columns_are_those_of_the_fit(model):
         label_batches(model, wrong)
 
 
-def test_in_a_session(model):
+def test_in_a_session(model, monkeypatch):
     sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     session = sql.SparkSession.builder.master("local[2]").getOrCreate()
     try:
         frame = session.createDataFrame(FRAME).repartition(3)

@@ -220,7 +220,7 @@ class Landmarks(Affinity):
         members, _ = self._memberships(block, n_jobs)
         if kept is not None:
             kept.append(members.compact(len(self.landmarks_)))
-        return MembershipSums.of(members, len(self.landmarks_))
+        return MembershipSums.of(members, len(self.landmarks_), n_jobs)
 
     def _graph(
         self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.affinity.tiles import Array
+from eigencut.parallel import for_each
 
 _QUANTUM = 2.0**-34
 _EXACT_ROWS = 1 << 19  # sums of so many multiples of the quantum up to 1 are exact in float64
+_PARTS = 2  # of the pairs of landmarks, for as many threads
 _LARGEST_UNITS = 1 << 62
 
 
@@ -77,7 +79,7 @@ class MembershipSums:
     n_rows: int
 
     @classmethod
-    def of(cls, members: Memberships, n_landmarks: int) -> MembershipSums:
+    def of(cls, members: Memberships, n_landmarks: int, n_jobs: int | None = 1) -> MembershipSums:
         """Of one block of at most 2^19 rows.
 
         A histogram over pairs of landmarks is several times as fast as a sparse product.
@@ -86,9 +88,16 @@ class MembershipSums:
         nearest = members.nearest.astype(np.intp)
         r = nearest.shape[1]
         pairs = [(a, b) for a in range(r) for b in range(a)]
-        place = [nearest[:, a] * n_landmarks + nearest[:, b] for a, b in pairs]
-        products = [members.weights[:, a] * members.weights[:, b] for a, b in pairs]
-        half = _histogram(place, products, n_landmarks**2).reshape(n_landmarks, n_landmarks)
+        parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
+
+        def fill(part: int) -> None:
+            mine = pairs[part::_PARTS]
+            place = [nearest[:, a] * n_landmarks + nearest[:, b] for a, b in mine]
+            products = [members.weights[:, a] * members.weights[:, b] for a, b in mine]
+            parts[part] = _histogram(place, products, n_landmarks**2).reshape(parts[part].shape)
+
+        for_each(fill, range(_PARTS), n_jobs)
+        half = parts.sum(axis=0)
         units = half + half.T
         squares = _histogram(list(nearest.T), list(members.weights.T**2), n_landmarks)
         units[np.diag_indices(n_landmarks)] += squares
