@@ -18,6 +18,7 @@ WIDTHS = (1e-140, 1e140)
 RULES = ("auto", "median", "neighbors", "local")
 
 _TREE_FEATURES = 8  # up to here a tree beats brute force
+_FEW_DISTANCES = 1 << 15  # so many are measured sooner than a search begins
 _LEAST_WIDTH = 0.1
 _MEDIAN_ROWS = 2000  # rows whose pairwise distances are enough to know the median
 
@@ -64,6 +65,11 @@ class NeighborDistances:
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
             return np.ones(len(queries))
+        if len(queries) * len(self._points) < _FEW_DISTANCES:
+            from scipy.spatial.distance import cdist
+
+            distances = cdist(queries, self._points)
+            return np.partition(distances, self._k - 1, axis=1)[:, self._k - 1]
         nearest = self._index.kneighbors(queries, return_distance=False)
         kth = np.zeros(len(queries))
         # Brute force finds neighbours by |x|^2 - 2xy + |y|^2; their distances are taken directly.
