@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
 from conftest import same_partition
-from eigencut import GPOD, Gaussian, GraphWarning, Precomputed, select
-from eigencut.criteria import CRITERIA, Task, conductance
+from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, select
+from eigencut.criteria import CRITERIA, Task, choose_affinity, conductance
 from eigencut.cut import CUTS
 from eigencut.spectrum import Spectrum
 
@@ -241,3 +242,36 @@ def test_a_given_number_of_clusters_leaves_the_bandwidth_to_choose():
 def test_bad_parameters_are_named(parameters, message, moons):
     with pytest.raises(ValueError, match=message):
         GPOD(**parameters).fit(moons[0])
+
+
+# ---------------------------------------------------- sparse graphs for many rows
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
+    X, y = make_moons(700, noise=0.05, random_state=0)
+    assert isinstance(GPOD(2).fit(X).affinity_, Gaussian)
+    monkeypatch.setattr("eigencut.criteria._COMPLETE_ROWS", 600)
+    for n_clusters in (2, "auto"):
+        model = GPOD(n_clusters).fit(X)
+        assert isinstance(model.affinity_, Neighbors) and model.affinity_.graph == "symmetric"
+        assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+def test_auto_turns_to_the_mutual_graph_where_that_shows_clusters(monkeypatch):
+    """Noisy moons: the symmetric graph bridges the gap. Overlapping blobs: the mutual one frays."""
+    monkeypatch.setattr("eigencut.criteria._COMPLETE_ROWS", 600)
+    noisy, _ = make_moons(2000, noise=0.11, random_state=0)
+    assert choose_affinity(noisy, 2).graph == "mutual"
+    centers = np.random.default_rng(0).normal(size=(10, 16))
+    overlapping, _ = make_blobs(2000, centers=centers * 0.85, random_state=0)
+    assert choose_affinity(overlapping, 10).graph == "symmetric"
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_auto_accepts_sparse_rows():
+    X, y = make_blobs(200, 10, centers=3, random_state=0)
+    for n_clusters in (3, "auto"):
+        model = GPOD(n_clusters).fit(sparse.csr_array(X))
+        assert isinstance(model.affinity_, Neighbors)
+        assert adjusted_rand_score(y, model.labels_) > 0.99

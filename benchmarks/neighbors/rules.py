@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import make_circles, make_moons
 
 from benchmarks.data import Sample
+from benchmarks.data.blobs import gaussians
 from benchmarks.data.real import read_digits
 from eigencut import Gaussian, Neighbors
 
@@ -27,19 +28,18 @@ def symmetric(k: int, **options: Any) -> Neighbors:
 # Graphs of nearest neighbours; they are tried on all data.
 RULES: dict[str, Any] = {
     DEFAULT: Neighbors(),
-    "mutual 10, local": mutual(10),
-    "mutual 15, local": mutual(15),
-    "mutual 20, local": mutual(20),
-    "mutual 30, local": mutual(30),
-    "mutual 15, local, scale 1": mutual(15, scale=1.0),
-    "mutual 15, binary": mutual(15, weights="binary"),
-    "mutual 15, one sigma": mutual(15, weights="gaussian"),
-    "symmetric 5, local": symmetric(5),
-    "symmetric 10, local": symmetric(10),
-    "symmetric 15, local": symmetric(15),
-    "symmetric 25, local": symmetric(25),
+    "default, mutual": Neighbors(graph="mutual"),
+    "symmetric 5": symmetric(5),
+    "symmetric 10": symmetric(10),
+    "symmetric 15": symmetric(15),
+    "symmetric 25": symmetric(25),
+    "symmetric 10, scale 1": symmetric(10, scale=1.0),
     "symmetric 10, binary": symmetric(10, weights="binary"),
     "symmetric 10, one sigma": symmetric(10, weights="gaussian"),
+    "mutual 10": mutual(10),
+    "mutual 15": mutual(15),
+    "mutual 25": mutual(25),
+    "mutual 15, binary": mutual(15, weights="binary"),
 }
 # Complete graphs, for comparison on small data.
 COMPLETE: dict[str, Any] = {
@@ -60,10 +60,20 @@ def toys(make: Callable[..., Any], n: int, **options: Any) -> Sample:
 moons_7 = partial(make_moons, noise=0.07)
 circles_7 = partial(make_circles, factor=0.5, noise=0.07)
 
+
+def overlapping(separation: float) -> Sample:
+    """Ten unit Gaussians around random centers, so far apart on average; d = 16."""
+    rng = np.random.default_rng(0)
+    centers = rng.standard_normal((10, 16)) * separation / np.sqrt(32)
+    X, y = gaussians(rng, centers, np.full(10, 1000))
+    return X, y, 10
+
+
+DIGITS = ("PenDigits", "USPS", "Letters")
 LARGE: dict[str, Callable[[], Sample]] = {
-    "PenDigits": partial(digits, "PenDigits"),
-    "USPS": partial(digits, "USPS"),
-    "Letters": partial(digits, "Letters"),
+    **{name: partial(digits, name) for name in DIGITS},
+    "blobs 6 apart": partial(overlapping, 6),
+    "blobs 5 apart": partial(overlapping, 5),
 }
 SIZES = tuple(
     f"{name}, {n // 1000}k" for name in ("moons .07", "circles .07") for n in (10_000, 100_000)

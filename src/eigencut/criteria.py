@@ -13,9 +13,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Gaussian
+from eigencut.affinity import Affinity, Gaussian, Neighbors
 from eigencut.affinity.base import Array
 from eigencut.affinity.points import distinct_rows
 from eigencut.cut import CUTS
@@ -31,6 +32,7 @@ _NO_CLUSTER = -9.0  # score of a K that makes such clusters
 _CLEAR = 0.45  # conductance score from which the default affinity is believed
 _BETTER = 0.3  # by which another affinity must beat the default one
 _AFFINITY_ROWS = 2000  # rows on which that is decided, at most
+_COMPLETE_ROWS = 5000  # up to here "auto" takes the complete graph; n^2 / 2 numbers are 100 MB
 _STABLE = 0.95  # agreement from which a clustering counts as stable
 _REPEATS = 8  # pairs of halves, null samples
 
@@ -228,14 +230,22 @@ def some_rows(X: Array, n_rows: int) -> Array:
     return rows[:: -(-rows.shape[0] // n_rows)]
 
 
-def choose_affinity(X: Array, n_clusters: int, n_jobs: int | None = None) -> Affinity:
+def needs_sparse_graph(X: Any) -> bool:
+    """Whether the complete graph on these rows is out of reach, or not defined."""
+    return issparse(X) or X.shape[0] > _COMPLETE_ROWS
+
+
+def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affinity:
     """The default affinity for a given K, unless another one shows K clusters more clearly.
 
     Decided by conductance on at most 2000 rows. The others are tried only where the default does
-    not show K clear clusters, and must be better by 0.3.
+    not show K clear clusters, and must be better by 0.3: global bandwidths, and the graph of mutual
+    neighbours. Above 5000 rows, and for sparse ones, all are graphs of neighbours.
     """
-    default, *others = default_affinities()
     rows = some_rows(X, _AFFINITY_ROWS)
+    if needs_sparse_graph(X):
+        return _choose_neighbors(rows, n_clusters, n_jobs)
+    default, *others = [*default_affinities(), Neighbors(graph="mutual")]
     if not 2 <= n_clusters < len(rows):
         return default
     scores = []
@@ -249,6 +259,24 @@ def choose_affinity(X: Array, n_clusters: int, n_jobs: int | None = None) -> Aff
         if scores[0] >= _CLEAR:
             return default
     return (default, *others)[int(np.argmax(scores))]
+
+
+def _choose_neighbors(rows: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
+    """The symmetric graph, unless it shows no clear clusters and the mutual one is no worse off.
+
+    The mutual graph does not bridge gaps, but of overlapping clusters it cuts off handfuls of rows:
+    then it is not taken (see ``docs/neighbors.md``).
+    """
+    symmetric, mutual = Neighbors(), Neighbors(graph="mutual")
+    if not 2 <= n_clusters < rows.shape[0]:
+        return symmetric
+
+    def score(affinity: Affinity) -> float:
+        return evaluate("conductance", Task(rows, affinity, [n_clusters], 0, n_jobs))[1].score
+
+    if score(symmetric) < _CLEAR and score(mutual) > _NO_CLUSTER:
+        return mutual
+    return symmetric
 
 
 def choose_by_default(

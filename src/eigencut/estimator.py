@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -20,7 +21,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import NAMES, Affinity, named_affinity
+from eigencut.affinity import NAMES, Affinity, Neighbors, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.graph import Graph
 from eigencut.affinity.points import distinct_rows
@@ -32,6 +33,7 @@ from eigencut.criteria import (
     choose_affinity,
     choose_by_default,
     evaluate,
+    needs_sparse_graph,
     some_rows,
 )
 from eigencut.crumbs import attach_crumbs, without_crumbs
@@ -75,7 +77,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
         The graph. "gaussian" has Gaussian weights with a local bandwidth; "auto" too, unless a
-        global one shows the clusters more clearly (see ``docs/selection.md``); "precomputed" takes
+        global one shows the clusters more clearly (see ``docs/selection.md``), and above 5000 rows
+        it is "neighbors", the sparse graph of nearest neighbours; "precomputed" takes
         affinities instead of rows; ``Gaussian(sigma=0.5)`` and the like say more; a function
         ``k(A, B)`` gives any other weights.
     extension : {"consistent", "paper"}, default="consistent"
@@ -166,7 +169,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
-            scipy.sparse arrays too, with "neighbors" and "precomputed".
+            scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
             ``eigencut.stream.Rows`` if they do not fit in memory.
         y : ignored
         """
@@ -224,11 +227,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         else:
             rows = some_rows(X, _CHOICE_ROWS)
         candidates = check_candidates(range(2, 11), distinct_rows(rows).rows.shape[0])
-        if is_auto:
+        if is_auto and not issparse(rows):
             _, best = choose_by_default(rows, candidates, n_jobs=self.n_jobs)
         else:
+            affinity = Neighbors() if is_auto else affinity
             task = Task(rows, affinity, candidates, seed=0, n_jobs=self.n_jobs)
             _, best = evaluate("conductance", task)
+        if is_auto and needs_sparse_graph(X):
+            return best.n_clusters, choose_affinity(X, best.n_clusters, self.n_jobs)
         return best.n_clusters, clone(best.affinity)
 
     def _choose_for_stream(self, X: Rows, given: Any) -> tuple[int, Affinity]:
@@ -520,10 +526,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        affinity = NAMES.get(self.affinity) if isinstance(self.affinity, str) else self.affinity
+        is_name = isinstance(self.affinity, str)
+        affinity = NAMES.get(self.affinity) if is_name else self.affinity
         is_matrix = getattr(affinity, "pairwise", False)
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
-        tags.input_tags.sparse = getattr(affinity, "accepts_sparse", False)
+        is_auto = is_name and self.affinity == "auto"
+        tags.input_tags.sparse = is_auto or getattr(affinity, "accepts_sparse", False)
         return tags
 
 
