@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import numpy as np
@@ -201,6 +202,16 @@ def test_standard_input_and_output(frame, model, monkeypatch, capfdbinary):
     out = capfdbinary.readouterr()
     assert pd.read_csv(io.BytesIO(out.out))["cluster"].tolist() == model.labels_.tolist()
     assert out.err == b""
+
+
+def test_a_named_pipe(frame, model, here):
+    """What a shell makes of ``<(zcat data.csv.gz)``."""
+    os.mkfifo("pipe")
+    writer = Thread(target=(here / "pipe").write_bytes, args=(gzip.compress(csv(frame)),))
+    writer.start()
+    run("predict m.eigencut pipe -o labels.csv")
+    writer.join()
+    assert labels() == model.labels_.tolist()
 
 
 # ------------------------------------------------------------------------------- the other commands

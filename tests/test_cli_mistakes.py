@@ -106,11 +106,12 @@ DATA = {  # exit code 1
     "header only": (f"fit header_only.csv {FIT}", "header_only.csv has no rows."),
     "one row": (
         f"fit one_row.csv {FIT}",
-        "n_clusters must be at most the number of rows, 1. Got 2; lower it or add data.",
+        "n_clusters must be at most the number of different rows, 1. Got 2; lower it or add data.",
     ),
     "K too large": (
         "fit good.csv -k 50 -o new.eigencut",
-        "n_clusters must be at most the number of rows, 40. Got 50; lower it or add data.",
+        "n_clusters must be at most the number of different rows, 40. Got 50; lower it or add "
+        "data.",
     ),
     "K zero": (
         "fit good.csv -k 0 -o new.eigencut",

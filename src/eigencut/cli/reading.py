@@ -9,8 +9,9 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,19 +95,17 @@ def open_source(path: str, reading: Reading) -> Source:
     """The table at a path, or standard input for ``-``; its kind is told by its first bytes."""
     from eigencut.cli.csv_source import CsvSource
 
-    if path == STANDARD_INPUT:
-        name, file = "Standard input", sys.stdin.buffer
-        start = file.peek(8)[:8] if hasattr(file, "peek") else b""
-        if start.startswith((b"PAR1", b"\x93NUMPY")):
-            raise ValueError(f"{name} must be CSV; save the table to a file and name that.")
-    else:
-        name, file = path, Path(path).open("rb")  # noqa: SIM115 (the source closes it)
-        start = file.read(8)
-        if start[:4] == b"PAR1":
-            return ParquetSource(path)
-        if start[:6] == b"\x93NUMPY":
-            return NpySource(path)
-        file.seek(0)
+    name = "Standard input" if path == STANDARD_INPUT else path
+    file = cast(BufferedReader, sys.stdin.buffer)
+    if path != STANDARD_INPUT:
+        file = Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
+    start = file.peek(8)[:8]  # once: a pipe cannot be opened again
+    for magic, kind in ((b"PAR1", ParquetSource), (b"\x93NUMPY", NpySource)):
+        if start.startswith(magic):
+            if path == STANDARD_INPUT or not file.seekable():
+                raise ValueError(f"{name} must be CSV; save the table to a file and name that.")
+            file.close()
+            return kind(path)
     for magic, reason in _NOT_TABLES.items():
         if start.startswith(magic):
             raise ValueError(f"{name} is not a table: {reason}.")
