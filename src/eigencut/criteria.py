@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian, Neighbors
 from eigencut.affinity.base import Array
+from eigencut.affinity.neighbors import default_neighbors
 from eigencut.affinity.points import distinct_rows
 from eigencut.cut import CUTS
 from eigencut.notices import GraphWarning, warn_user
@@ -242,9 +243,9 @@ def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affin
     not show K clear clusters, and must be better by 0.3: global bandwidths, and the graph of mutual
     neighbours. Above 5000 rows, and for sparse ones, all are graphs of neighbours.
     """
-    rows = some_rows(X, _AFFINITY_ROWS)
     if needs_sparse_graph(X):
-        return _choose_neighbors(rows, n_clusters, n_jobs)
+        return _choose_neighbors(X, n_clusters, n_jobs)
+    rows = some_rows(X, _AFFINITY_ROWS)
     default, *others = [*default_affinities(), Neighbors(graph="mutual")]
     if not 2 <= n_clusters < len(rows):
         return default
@@ -261,12 +262,14 @@ def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affin
     return (default, *others)[int(np.argmax(scores))]
 
 
-def _choose_neighbors(rows: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
-    """The symmetric graph, unless it shows no clear clusters and the mutual one is no worse off.
+def _choose_neighbors(X: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
+    """The symmetric graph if it shows clear clusters, else the mutual one if it can be used.
 
     The mutual graph does not bridge gaps, but of overlapping clusters it cuts off handfuls of rows:
-    then it is not taken (see ``docs/neighbors.md``).
+    then the symmetric graph is taken after all, with twice as many neighbours, which average over
+    more of what is not clear (see ``docs/neighbors.md``).
     """
+    rows = some_rows(X, _AFFINITY_ROWS)
     symmetric, mutual = Neighbors(), Neighbors(graph="mutual")
     if not 2 <= n_clusters < rows.shape[0]:
         return symmetric
@@ -274,9 +277,11 @@ def _choose_neighbors(rows: Any, n_clusters: int, n_jobs: int | None) -> Affinit
     def score(affinity: Affinity) -> float:
         return evaluate("conductance", Task(rows, affinity, [n_clusters], 0, n_jobs))[1].score
 
-    if score(symmetric) < _CLEAR and score(mutual) > _NO_CLUSTER:
+    if score(symmetric) >= _CLEAR:
+        return symmetric
+    if score(mutual) > _NO_CLUSTER:
         return mutual
-    return symmetric
+    return Neighbors(n_neighbors=2 * default_neighbors(X.shape[0]))
 
 
 def choose_by_default(

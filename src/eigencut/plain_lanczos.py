@@ -15,7 +15,7 @@ from eigencut.affinity.tiles import Array
 from eigencut.block_iteration import Ritz
 
 _PROBE_STEPS = 24
-_LARGE_GAP = 6.0  # ratio of neighbouring Ritz values; without a gap they grow by 2 to 3
+_LARGE_GAP = 4.0  # ratio of neighbouring Ritz values; without a gap they grow by up to 2.5
 _RESTARTS = 20  # of ARPACK: about ten are common where the gap is large
 
 
