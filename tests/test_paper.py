@@ -184,6 +184,14 @@ def test_a_cloud_without_clusters_has_the_gap_that_is_said():
         assert choice.CLEAN + 0.05 < Look.of(model).gap < 0.45
 
 
+def test_no_label_free_rule_can_know_the_classes_of_balance_scale():
+    found = load("balance")
+    mirrored = found.data[:, [0, 2, 1, 3]]  # left distance and right weight exchanged
+    order, mirrored_order = (np.lexsort(X.T) for X in (found.data, mirrored))
+    assert np.array_equal(found.data[order], mirrored[mirrored_order])
+    assert not np.array_equal(found.target[order], found.target[mirrored_order])
+
+
 def test_the_grid_is_complete():
     grid = candidates(FULL_RATIOS)
     assert len(set(grid)) == len(grid) and {c.preprocessing for c in grid} == set(PREPROCESSINGS)
