@@ -29,6 +29,7 @@ class Problem:
     y_new: Labels
     n_clusters: int
     sigma: float | str  # a number, or a rule of eigencut's that no peer has
+    named_affinity: str = ""
 
     @classmethod
     def of(cls, workload: Workload) -> Problem:
@@ -40,7 +41,7 @@ class Problem:
             from scipy.spatial.distance import pdist
 
             sigma = workload.scale * float(np.median(pdist(X[: min(n, _MEDIAN_ROWS)])))
-        return cls(X[:n], y[:n], X[n:], y[n:], workload.K, sigma)
+        return cls(X[:n], y[:n], X[n:], y[n:], workload.K, sigma, workload.affinity)
 
     @property
     def gamma(self) -> float:
@@ -48,10 +49,10 @@ class Problem:
         return 1 / (2 * float(self.sigma) ** 2)
 
     @property
-    def affinity(self) -> Gaussian:
+    def affinity(self) -> Gaussian | str:
         from eigencut import Gaussian
 
-        return Gaussian(sigma=self.sigma)
+        return self.named_affinity or Gaussian(sigma=self.sigma)
 
     def estimator(self) -> GPOD:
         from eigencut import GPOD

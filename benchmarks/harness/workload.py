@@ -41,6 +41,7 @@ class Workload:
     m: int = 0
     d: int = 2
     K: int = 2
+    affinity: str = ""  # of eigencut, by name; else Gaussian at this sigma
     sigma: float | str = "median"
     scale: float = 0.5  # of the median distance
     seed: int = 0
