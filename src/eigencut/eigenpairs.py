@@ -26,7 +26,7 @@ from eigencut.parallel import blas_threads, n_threads
 from eigencut.sparse_eigenpairs import smallest_pairs
 from eigencut.state import State
 
-_DENSE_VERTICES = 1000  # below, LAPACK is as fast as anything
+_DENSE_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
 _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-7  # residual up to which a result is usable at all
