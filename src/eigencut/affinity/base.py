@@ -161,7 +161,9 @@ class DistinctRows:
     @classmethod
     def of(cls, X: Array) -> DistinctRows:
         X = X + 0.0  # -0.0 and 0.0 are the same place
-        order = np.lexsort(X.T[::-1])
+        order = np.argsort(X[:, 0], kind="stable")
+        if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
+            order = np.lexsort(X.T[::-1])
         is_new = np.ones(len(X), dtype=bool)
         is_new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
         vertex_of_row = np.empty(len(X), dtype=np.intp)

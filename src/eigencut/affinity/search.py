@@ -23,7 +23,7 @@ from eigencut.parallel import n_threads
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 
 _TREE_FEATURES = 8  # up to here a tree beats brute force
-_BRUTE_ROWS = 10_000  # up to here brute force takes about a quarter of a second
+_BRUTE_ROWS = 20_000  # up to here brute force takes about a second
 _PATIENCE_ROWS = 50_000  # from here on brute force takes ten and more
 _CELLS, _SEARCHED_CELLS = 4, 48  # cells per sqrt(n), and those searched for a query
 _ROUNDS, _POINTS_PER_CELL, _SEED = 6, 64, 0  # of the k-means that places them
