@@ -48,7 +48,7 @@ FITS = {
     "three-dimensional": (GPOD(2), np.ones((3, 3, 3)), "Found array with dim 3"),
     "no rows": (GPOD(2), X[:0], r"Found array with 0 sample\(s\)"),
     "no features": (GPOD(2), X[:, :0], r"0 feature\(s\)"),
-    "sparse": (GPOD(2), sparse.csr_array(X), "Sparse data was passed"),
+    "sparse": (GPOD(2, affinity="gaussian"), sparse.csr_array(X), "Sparse data was passed"),
     "complex": (GPOD(2), X.astype(complex), "Complex data not supported"),
     "words": (GPOD(2), np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
     "a text column": (
