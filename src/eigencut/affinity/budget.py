@@ -1,7 +1,7 @@
 """What a fit takes in memory, and which graph fits into what there is.
 
-The formulas are those of ``docs/scale.md``, with constants measured there. They count what the fit
-adds to the rows themselves.
+They count what the fit adds to the rows themselves. Their constants are estimates from the sizes of
+the arrays, not measurements.
 """
 
 from __future__ import annotations
