@@ -91,6 +91,15 @@ def test_an_affinity_of_sparse_rows(tmp_path, mmap):
     assert found.log_degrees.tobytes() == expected.log_degrees.tobytes()
 
 
+@pytest.mark.parametrize("affinity", ["neighbors", "gaussian"])
+def test_every_eigensolver_comes_back(tmp_path, affinity):
+    """More vertices than LAPACK is used for."""
+    X = np.random.default_rng(0).normal(size=(1500, 2))
+    model = GPOD(3, affinity=affinity).fit(X)
+    model.save(tmp_path / "m")
+    same_bits(model, load(tmp_path / "m"), X[:200])
+
+
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_approximate_neighbors(tmp_path):
     pytest.importorskip("faiss")

@@ -35,7 +35,7 @@ _BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousa
 _EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
 _LEAST_COLUMNS = 8  # in a block: fewer cost as much, since reading the graph dominates
 
-
+SOLVERS = ("components", "lapack", "lanczos", "sparse")
 Solution = tuple[Array, Array, Array]  # theta, v, A v
 
 
@@ -55,7 +55,7 @@ class EigenPairs:
     residual : float
         Largest norm of ``A v - theta v``.
     solver : str
-        "components", "lapack", "lanczos" or "sparse".
+        One of ``SOLVERS``.
     takes_part : array of bool of shape (n_vertices,)
         Which vertices the problem was solved on; see ``eigencut.crumbs``.
     """
@@ -80,7 +80,7 @@ class EigenPairs:
             vectors=state.array("vectors", shape),
             products=state.array("products", shape),
             residual=state.number("residual", least=0.0),
-            solver=state.word("solver", ("components", "lapack", "lanczos")),
+            solver=state.word("solver", SOLVERS),
             takes_part=state.flags("takes_part", (n_vertices,)),
         )
 
