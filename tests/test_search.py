@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from eigencut.affinity.points import METRICS, Space, distinct_rows
-from eigencut.affinity.search import ApproximateIndex, BruteIndex, TreeIndex, build_index
+from eigencut.affinity.search import ApproximateIndex, TreeIndex, brute_index, build_index
 from eigencut.notices import GraphWarning
 
-EXACT = {"kdtree": TreeIndex, "brute": BruteIndex}
+EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 
 
 def nearest_by_definition(queries, points, k, metric="euclidean"):
@@ -65,6 +65,30 @@ def test_cancellation_does_not_hide_neighbours(kind):
     assert (index.query(space.points(rows[:400]), 6)[1] == expected).all()
 
 
+def test_float32_hides_no_neighbour():
+    """Points closer to each other than float32 can tell, among many that it can."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 10))
+    rows = np.vstack([rows, rows[:200] + 1e-7 * rng.normal(size=(200, 10))])
+    rows = np.vstack([rows, rows[0] + 1e-9 * rng.normal(size=(100, 10))])
+    index, space = build(brute_index, rows)
+    points = space.points(rows)
+    expected = nearest_by_definition(points, points, 7)
+    distances, numbers = index.query_itself(7)
+    assert (numbers == expected[1]).all()
+    assert np.abs(distances - expected[0]).max() < 1e-14
+
+
+def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
+    rows, new = clouds(12)
+    index, space = build(brute_index, rows)
+    expected = index.query(space.points(new), 8, n_jobs=1)
+    monkeypatch.setattr("eigencut.affinity.products._SCORES", 10_000)
+    for n_jobs in (1, 3):
+        found = index.query(space.points(new), 8, n_jobs=n_jobs)
+        assert all((a == b).all() for a, b in zip(found, expected, strict=True))
+
+
 @pytest.mark.parametrize("kind", EXACT.values(), ids=EXACT.keys())
 @pytest.mark.parametrize("metric", METRICS)
 def test_metrics(kind, metric):
@@ -79,8 +103,8 @@ def test_metrics(kind, metric):
 def test_units_do_not_matter(scale):
     rows, new = clouds(4)
     for metric in METRICS:
-        index, space = build(BruteIndex, rows * scale, metric)
-        same, same_space = build(BruteIndex, rows, metric)
+        index, space = build(brute_index, rows * scale, metric)
+        same, same_space = build(brute_index, rows, metric)
         found = index.query(space.points(new * scale), 5)[1]
         assert (found == same.query(same_space.points(new), 5)[1]).all()
 
@@ -90,7 +114,7 @@ def test_sparse_rows_have_the_same_neighbours(metric):
     rows = sparse.random_array((500, 80), density=0.1, rng=0, format="csr")
     rows[:, [0]] = 0.1
     rows = rows.tocsr()
-    index, space = build(BruteIndex, rows, metric)
+    index, space = build(brute_index, rows, metric)
     assert sparse.issparse(index.points)
     found = index.query(space.points(rows[:100]), 6)
     expected = nearest_by_definition(rows[:100].toarray(), rows.toarray(), 6, metric)[1]

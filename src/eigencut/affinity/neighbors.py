@@ -24,7 +24,7 @@ from scipy import sparse
 from eigencut.affinity.base import Affinity, Array, Indices, Product, refuse_without_rows
 from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
-from eigencut.affinity.search import INDEXES, BruteIndex, build_index
+from eigencut.affinity.search import INDEXES, brute_index, build_index
 from eigencut.affinity.vectors import row_blocks
 from eigencut.parallel import for_each
 from eigencut.state import State, csr_state
@@ -313,7 +313,7 @@ class Neighbors(Affinity):
             asked *= 4
         far = np.flatnonzero(found < 0)  # pieces of the graph larger than the search went
         if len(far):
-            rest = BruteIndex(self._points[among], self._space)
+            rest = brute_index(self._points[among], self._space)
             found[far] = among[rest.query(self._points[vertices[far]], 1)[1][:, 0]]
         return found
 

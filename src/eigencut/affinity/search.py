@@ -8,7 +8,7 @@ the order of the rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.affinity.points import Space
+from eigencut.affinity.products import ProductSearch
 from eigencut.affinity.tiles import Array, Indices
 from eigencut.notices import warn_user
-from eigencut.parallel import n_threads
+from eigencut.parallel import for_each, n_threads
 
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 
@@ -29,6 +30,7 @@ _CELLS, _SEARCHED_CELLS = 4, 48  # cells per sqrt(n), and those searched for a q
 _ROUNDS, _POINTS_PER_CELL, _SEED = 6, 64, 0  # of the k-means that places them
 _BLOCK_ELEMENTS = 1 << 21  # distances, or coordinates of pairs, held at a time
 _SPARE = 4  # neighbours asked for beyond k, to see that the k-th is settled
+_MANY_CANDIDATES = 8  # per neighbour: beyond, float32 is of no use
 _DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
 _EPS = float(np.finfo(np.float64).eps)
 _ROUNDING = 1e-12  # relative; more than the error of a distance from direct differences
@@ -61,8 +63,8 @@ class Index(ABC):
         return found
 
 
-class ExactIndex(Index):
-    """Neighbours in the order of (distance, number), proven to be the nearest."""
+class RepeatedIndex(Index):
+    """Asks for ever more candidates, until the k nearest are proven to be among them."""
 
     def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
         k = min(k, self.size)
@@ -100,7 +102,7 @@ class ExactIndex(Index):
         """Whether no point beyond the candidates can be among the k nearest of each query."""
 
 
-class TreeIndex(ExactIndex):
+class TreeIndex(RepeatedIndex):
     """A k-d tree: fast in few dimensions."""
 
     def __init__(self, points: Array, space: Space) -> None:
@@ -124,8 +126,8 @@ class TreeIndex(ExactIndex):
         return distances[:, k - 1] * (1 + _ROUNDING) < distances[:, -1]
 
 
-class BruteIndex(ExactIndex):
-    """All distances, by matrix products in blocks; those of the candidates again, directly."""
+class ScanIndex(RepeatedIndex):
+    """All distances, as scikit-learn has them; those of the candidates again, directly."""
 
     def __init__(self, points: Any, space: Space) -> None:
         from sklearn.neighbors import NearestNeighbors
@@ -142,6 +144,49 @@ class BruteIndex(ExactIndex):
         # |x|^2 - 2xy + |y|^2 carries this error, for a candidate and for a point that is none.
         error = 2 * (queries.shape[1] + 4) * _EPS * (_norms(queries) + self._farthest) ** 2
         return distances[:, k - 1] ** 2 * (1 + _ROUNDING) + 2 * error < distances[:, -1] ** 2
+
+
+class ProductIndex(Index):
+    """Candidates by matrix products in float32; their distances directly, in float64."""
+
+    def __init__(self, points: Array, space: Space) -> None:
+        super().__init__(points, space)
+        self._search = ProductSearch(points)
+        self._scan = ScanIndex(points, space)
+
+    def query(self, queries: Array, k: int, n_jobs: int | None = None) -> Found:
+        if k > self.size // _DIRECT_SHARE:
+            return self._scan.query(queries, k, n_jobs)
+        distances = np.empty((len(queries), k))
+        numbers = np.empty((len(queries), k), dtype=np.intp)
+        told = np.empty(len(queries), dtype=bool)
+
+        def fill(rows: slice) -> None:
+            told[rows] = self._fill(distances[rows], numbers[rows], queries[rows])
+
+        step = self._search.queries_at_a_time
+        starts = range(0, len(queries), step)
+        for_each(fill, [slice(start, start + step) for start in starts], n_jobs)
+        rest = np.flatnonzero(~told)
+        if len(rest):
+            distances[rest], numbers[rest] = self._scan.query(queries[rest], k, n_jobs)
+        return distances, numbers
+
+    def _fill(self, distances: Array, numbers: Indices, queries: Array) -> Any:
+        """Enter the nearest of each query; returns for which float32 tells the points apart."""
+        k = numbers.shape[1]
+        origin, candidates = self._search.candidates(queries, k)
+        count = np.bincount(origin)
+        told = count <= _MANY_CANDIDATES * k
+        count[~told] = 0
+        of_told = told[origin]
+        origin, candidates = origin[of_told], candidates[of_told]
+        far = self.space.between(queries[origin], self.points[candidates])
+        order = np.lexsort((candidates, far, origin))
+        first = (np.cumsum(count) - count)[told]
+        nearest = order[first[:, np.newaxis] + np.arange(k)]
+        distances[told], numbers[told] = far[nearest], candidates[nearest]
+        return told
 
 
 class ApproximateIndex(Index):
@@ -170,7 +215,7 @@ class ApproximateIndex(Index):
         _, numbers = self._cells.search(queries.astype(np.float32), k)
         few = np.flatnonzero((numbers < 0).any(axis=1))  # the cells searched hold too few points
         if len(few):
-            numbers[few] = BruteIndex(self.points, self.space).query(queries[few], k, n_jobs)[1]
+            numbers[few] = brute_index(self.points, self.space).query(queries[few], k, n_jobs)[1]
         return _in_order(self._distances(queries, numbers), numbers)
 
 
@@ -185,9 +230,15 @@ def _faiss() -> Any:
     return faiss
 
 
-_KINDS: dict[str, type[Index]] = {
+def brute_index(points: Any, space: Space) -> Index:
+    """The index that compares every query with all points."""
+    is_plain = space.metric.p == 2 and not sparse.issparse(points)
+    return ProductIndex(points, space) if is_plain else ScanIndex(points, space)
+
+
+_KINDS: dict[str, Callable[[Any, Space], Index]] = {
     "kdtree": TreeIndex,
-    "brute": BruteIndex,
+    "brute": brute_index,
     "approximate": ApproximateIndex,
 }
 INDEXES = ("auto", *_KINDS)
