@@ -1,6 +1,9 @@
 """Streams: the same model as from memory, whatever the source and its blocks."""
 
+import mmap
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -66,6 +69,21 @@ def test_every_source_gives_the_model_of_the_array(X, expected, tmp_path):
         assert (model.predict(X) == expected.labels_).all(), name
         assert not hasattr(model, "labels_") and not hasattr(model, "embedding_")
         assert model.affinity_.n_rows_ == len(X)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_rows_of_a_npy_file_that_were_read_do_not_stay_in_memory(tmp_path, monkeypatch):
+    def resident_mb():
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * mmap.PAGESIZE / 1e6
+
+    monkeypatch.setattr(eigencut.stream, "BLOCK_ROWS", 1 << 17)
+    np.save(tmp_path / "rows.npy", np.ones((4_000_000, 2)))  # 64 MB
+    rows = Rows.from_npy(tmp_path / "rows.npy")
+    before, highest = resident_mb(), 0.0
+    for _ in rows:
+        highest = max(highest, resident_mb() - before)
+    assert highest < 20
 
 
 def test_names_of_columns_are_kept(X, tmp_path):

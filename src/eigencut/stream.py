@@ -72,7 +72,13 @@ class Rows:
     @classmethod
     def from_npy(cls, path: str | os.PathLike[str]) -> Rows:
         """Rows of a ``.npy`` file, mapped into memory; nothing in the file is ever executed."""
-        return cls.from_array(np.load(path, mmap_mode="r", allow_pickle=False))
+
+        def mapped() -> NDArray[Any]:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+
+        # A map of its own for each block: pages that were read count as memory until unmapped.
+        n_rows = len(mapped())
+        return cls(lambda: (mapped()[start:end] for start, end in _spans(n_rows)))
 
     @classmethod
     def from_parquet(
