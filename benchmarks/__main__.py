@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import DOCS, RESULTS, ROOT
-from benchmarks.harness import scaling
+from benchmarks.data import NoData
+from benchmarks.harness import scale, scaling
 from benchmarks.harness.method import load_method, method_names
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
-from benchmarks.harness.run import measure
+from benchmarks.harness.run import measure, say
 from benchmarks.harness.tables import headline, rows_table, tables, targets_table
 from benchmarks.harness.workload import load_workload, workload_names
 
 SPEED = RESULTS / "speed"
 PAGE = DOCS / "benchmarks.md"
 README = ROOT / "README.md"
+SCALE = DOCS / "scale.md"
 IMAGES = DOCS / "images"
 
 
@@ -29,9 +31,10 @@ def stored(folder: Path) -> list[dict[str, Any]]:
 
 
 def publish() -> None:
-    """The page, the README's table and the plots, from the stored results."""
+    """The pages, the README's table and the plots, from the stored results."""
     results = stored(SPEED)
     update_page(PAGE, tables(results))
+    update_page(SCALE, scale.tables(results))
     update_page(README, headline(results))
     varied = [result for result in results if "points" in result]
     if varied:
@@ -63,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser(
         __doc__,
         "benchmarks",
-        quick="small sizes, below two minutes; results and page are left alone",
+        quick="small sizes, some three minutes; results and page are left alone",
         out="folder for the JSON (benchmarks/results/speed, and the page; nowhere if --quick)",
     )
     options.add_argument("--only", action="append", metavar="NAME", help="a workload; repeatable")
@@ -85,7 +88,11 @@ def main(arguments: list[str] | None = None) -> int:
         workloads = [w.at(repeats=min(w.repeats, asked.repeats)) for w in workloads]
     start, folder = time.perf_counter(), asked.out or (None if asked.quick else SPEED)
     for workload in workloads:
-        result = measure(workload)
+        try:
+            result = measure(workload)
+        except NoData as missing:
+            say(f"  left out: {missing}")
+            continue
         show(result)
         if folder:
             write_text(folder / f"{workload.name}.json", json.dumps(result, indent=1) + "\n")

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks import ROOT
-from benchmarks.data import Array, Labels
+from benchmarks.data import Array, Labels, NoData
 
 _SHARED = ROOT.parent / "shared" / "data"
 
@@ -31,5 +31,8 @@ def read_digits(name: str) -> tuple[Array, Labels]:
 
     if name == "digits":
         return load_digits(return_X_y=True)
-    content = loadmat(_SHARED / "digits" / f"{name}.mat")
+    path = _SHARED / "digits" / f"{name}.mat"
+    if not path.exists():
+        raise NoData(f"{name}.mat must be in ../shared/data/digits. It is not there.")
+    content = loadmat(path)
     return content["fea"].astype(float), content["gt"].ravel().astype(int)

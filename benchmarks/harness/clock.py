@@ -26,6 +26,11 @@ class Timing:
     def best(self) -> float:
         return min(self.seconds)
 
+    @property
+    def outcome(self) -> Any:
+        """The last result, without the time it may have brought."""
+        return self.result.result if isinstance(self.result, Clocked) else self.result
+
 
 def time_once(work: Work, timing: Timing) -> None:
     """One measurement: the mean of as many calls as make it long enough to trust."""

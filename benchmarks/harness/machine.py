@@ -12,7 +12,7 @@ import eigencut
 from benchmarks.harness.problem import cores
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
-_PEERS = ("pyamg", "dask-ml", "torch", "ncut-pytorch", "spectralnet")
+_PEERS = ("pyamg", "distributed", "dask-ml", "torch", "ncut-pytorch", "spectralnet")
 
 
 def versions(packages: tuple[str, ...] = _PACKAGES) -> dict[str, str]:

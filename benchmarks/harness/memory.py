@@ -1,8 +1,9 @@
-"""Peak memory: how far a method's resident set rises, in a process of its own.
+"""Peak memory: how far a method's resident set rises, in a process of its own, and how high.
 
     python -m benchmarks.harness.memory METHOD < workload.json
 
-prints the rise in MB (1e6 bytes), or ``null`` where the system cannot tell (it needs Linux).
+prints the columns ``memory_mb`` (the rise) and ``process_mb`` (the peak of the whole process, with
+Python, libraries and data) in MB (1e6 bytes); none where the system cannot tell (it needs Linux).
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ _RESET = Path("/proc/self/clear_refs")
 _WARM_UP_ROWS = 200
 
 
-def peak_mb(workload: Workload, method: str) -> float | None:
-    """The rise of the resident set while the method works, measured in a new process."""
+Peaks = dict[str, float]
+
+
+def peaks_mb(workload: Workload, method: str) -> Peaks:
+    """The peaks of the resident set while the method works, measured in a new process."""
     command = [sys.executable, "-m", "benchmarks.harness.memory", method]
     done = subprocess.run(
         command,
@@ -37,28 +41,30 @@ def peak_mb(workload: Workload, method: str) -> float | None:
         check=True,
         cwd=ROOT,
     )
-    peak: float | None = json.loads(done.stdout.splitlines()[-1])
-    return peak
+    peaks: Peaks = json.loads(done.stdout.splitlines()[-1])
+    return peaks
 
 
-def measure_here(workload: Workload, method: str) -> float | None:
+def measure_here(workload: Workload, method: str) -> Peaks:
     """The same in this process, after a small run that loads what is loaded lazily."""
     few = {size: min(getattr(workload, size), _WARM_UP_ROWS) for size in ("n", "m")}
+    workload = workload.at(seeds=1)  # of which one needs as much as the next
     load_method(method).prepare(workload.task, Problem.of(workload.at(**few)))()
     work = load_method(method).prepare(workload.task, Problem.of(workload))
-    return rise_mb(work)
+    return peaks_of(work)
 
 
-def rise_mb(work: Work) -> float | None:
-    """How far the resident set rises above where it is now, in MB."""
+def peaks_of(work: Work) -> Peaks:
+    """How far the resident set rises above where it is now, and the height it reaches."""
     _give_back_free_memory()
     try:
         _RESET.write_text("5")  # sets the high-water mark VmHWM back to what is resident now
         before = _status_bytes("VmRSS")
         work()
-        return (_status_bytes("VmHWM") - before) / 1e6
+        peak = _status_bytes("VmHWM")
     except OSError:
-        return None
+        return {}
+    return {"memory_mb": round((peak - before) / 1e6, 1), "process_mb": round(peak / 1e6, 1)}
 
 
 def _give_back_free_memory() -> None:

@@ -32,6 +32,7 @@ class Clocked:
     """A result that brings its own time, such as that of a child process."""
 
     seconds: float
+    result: Any = None
 
 
 def as_labels(problem: Problem, result: Any) -> Any:
@@ -43,18 +44,22 @@ class Method:
     """How to do each task.
 
     ``tasks`` maps a task to a function of the problem. The function prepares, untimed, and returns
-    the work to be timed. ``labels`` turns the work's result into labels, untimed.
+    the work to be timed. ``labels`` turns the work's result into labels, untimed: one per row, or
+    of the first rows only, or a line of them for every seed.
     """
 
     title: str
     tasks: dict[str, Callable[[Problem], Work]]
     labels: Callable[[Problem, Any], Any] = as_labels
     numbers_clusters_alike: bool = True  # whether equal clusters have the numbers of eigencut
+    most_rows: int | None = (
+        None  # of those to be fitted it gets the first, where it cannot take all
+    )
 
     def prepare(self, task: str, problem: Problem) -> Work:
         if task not in self.tasks:
             raise ValueError(f"{self.title} must know the task {task!r}. Got {sorted(self.tasks)}.")
-        return self.tasks[task](problem)
+        return self.tasks[task](problem.first(self.most_rows))
 
 
 def load_method(name: str) -> Method:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ class Problem:
     n_clusters: int
     sigma: float | str  # a number, or a rule of eigencut's that no peer has
     named_affinity: str = ""
+    seeds: int = 1
 
     @classmethod
     def of(cls, workload: Workload) -> Problem:
@@ -41,7 +42,12 @@ class Problem:
             from scipy.spatial.distance import pdist
 
             sigma = workload.scale * float(np.median(pdist(X[: min(n, _MEDIAN_ROWS)])))
-        return cls(X[:n], y[:n], X[n:], y[n:], workload.K, sigma, workload.affinity)
+        parts = X[:n], y[:n], X[n:], y[n:]
+        return cls(*parts, workload.K, sigma, workload.affinity, workload.seeds)
+
+    def first(self, n: int | None) -> Problem:
+        """With the first n training rows only."""
+        return self if n is None else replace(self, X=self.X[:n], y=self.y[:n])
 
     @property
     def gamma(self) -> float:

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-from benchmarks.data import ari
+from benchmarks.data import Labels, ari
 from benchmarks.harness.clock import Timing, take_turns
 from benchmarks.harness.machine import facts, load
-from benchmarks.harness.memory import peak_mb
-from benchmarks.harness.method import Clocked, Method, NotInstalled, Work, load_method
+from benchmarks.harness.memory import peaks_mb
+from benchmarks.harness.method import Method, NotInstalled, Work, load_method
 from benchmarks.harness.problem import Problem
 from benchmarks.harness.workload import Workload
 
 Row = dict[str, Any]  # one method: seconds, ratio, ...; or why it is missing
 Result = dict[str, Any]
+
+_SCORED_ROWS = 10_000_000  # the first ones; scoring more would take gigabytes
 
 
 def say(text: str) -> None:
@@ -59,21 +61,25 @@ def measure_rows(workload: Workload) -> dict[str, Row]:
         rows[name]["missing"] = timings.pop(name).failure
     scored = scores(workload, problem, methods, timings)
     for name, timing in timings.items():
-        rows[name] |= timed(workload, timing) | scored[name]
+        rows[name] |= timed(timing, points(workload, methods[name])) | scored[name]
         if workload.memory:
-            peak = peak_mb(workload, name)
-            rows[name]["memory_mb"] = None if peak is None else round(peak, 1)
+            rows[name] |= peaks_mb(workload, name)
         say(f"    {rows[name]['title']}: {rows[name]['seconds']:.4g} s")
     add_ratios(rows, workload.reference)
     return rows
 
 
-def timed(workload: Workload, timing: Timing) -> Row:
+def points(workload: Workload, method: Method) -> int:
+    """Rows that one piece of work is about."""
+    asked = {"predict": workload.m, "start": 0}.get(workload.task, workload.n)
+    return min(asked, method.most_rows or asked)
+
+
+def timed(timing: Timing, n_points: int) -> Row:
     seconds = timing.best
-    points = {"fit": workload.n, "predict": workload.m}.get(workload.task, 0)
     row: Row = {"seconds": _digits(seconds, 4), "runs": len(timing.seconds)}
-    if points:
-        row["points_per_second"] = _digits(points / seconds, 4)
+    if n_points:
+        row["points_per_second"] = _digits(n_points / seconds, 4)
     return row
 
 
@@ -84,21 +90,32 @@ def scores(
     timings: dict[str, Timing],
 ) -> dict[str, Row]:
     """ARI and NMI against the classes, and the share of rows labelled as the exact method does."""
-    truth = {"fit": problem.y, "predict": problem.y_new}.get(workload.task)
+    truth = problem.y_new if workload.task == "predict" else problem.y
     labels = {
-        name: np.asarray(methods[name].labels(problem, timing.result))
+        name: np.asarray(methods[name].labels(problem, timing.outcome))
         for name, timing in timings.items()
-        if not isinstance(timing.result, Clocked)
+        if timing.outcome is not None
     }
     right = labels.get(workload.agree_with)
     found: dict[str, Row] = {name: {} for name in timings}
     for name, mine in labels.items():
-        if truth is not None and len(truth) > 1:
-            nmi = float(normalized_mutual_info_score(truth, mine))
-            found[name] = {"ari": round(ari(truth, mine), 4), "nmi": round(nmi, 4)}
+        if len(truth) > 1:
+            found[name] = agreement(truth, mine)
         if right is not None and methods[name].numbers_clusters_alike:
             found[name]["differing"] = int((mine != right).sum())
             found[name]["agreement"] = float((mine == right).mean())
+    return found
+
+
+def agreement(truth: Labels, labels: Labels) -> Row:
+    """With the classes of the first rows: the mean over lines of labels, one for every seed."""
+    runs = np.atleast_2d(labels)[:, :_SCORED_ROWS]
+    truth = truth[: runs.shape[1]]
+    aris = [ari(truth, mine) for mine in runs]
+    nmis = [float(normalized_mutual_info_score(truth, mine)) for mine in runs]
+    found = {"ari": round(float(np.mean(aris)), 4), "nmi": round(float(np.mean(nmis)), 4)}
+    if len(runs) > 1:
+        found["nmi_deviation"] = round(float(np.std(nmis)), 4)
     return found
 
 

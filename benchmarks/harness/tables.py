@@ -99,16 +99,26 @@ def workload_text(result: dict[str, Any]) -> str:
 COLUMNS = {
     "points_per_second": "points/s",
     "memory_mb": "peak extra MB",
+    "process_mb": "peak MB of the process",
     "ari": "ARI",
     "nmi": "NMI",
+    "nmi_deviation": "deviation of NMI",
     "differing": "labels that differ",
 }
 
 
+def shown_columns(result: dict[str, Any]) -> dict[str, str]:
+    """Those that some method has; the memory of the process only where a target is about it."""
+    known = {key for row in result["rows"].values() for key in row}
+    if all(target["column"] != "process_mb" for target in result["workload"]["targets"]):
+        known.discard("process_mb")
+    return {key: title for key, title in COLUMNS.items() if key in known}
+
+
 def rows_table(result: dict[str, Any]) -> str:
-    """A row per method; columns that no method has are left out."""
+    """A row per method."""
     rows, workload = result["rows"], result["workload"]
-    shown = {key: title for key, title in COLUMNS.items() if any(key in r for r in rows.values())}
+    shown = shown_columns(result)
     reference = rows[workload["reference"]]["title"]
     header = ["method", "time", f"ratio to {reference}", *shown.values(), "runs"]
     lines = []
@@ -125,9 +135,9 @@ def rows_table(result: dict[str, Any]) -> str:
 def cell(key: str, value: float | None) -> str:
     if value is None:
         return "-"
-    if key in ("ari", "nmi"):
+    if key in ("ari", "nmi", "nmi_deviation"):
         return f"{value:.3f}"
-    if key == "memory_mb":
+    if key in ("memory_mb", "process_mb"):
         return f"{value:.0f}"
     return number(value)
 

@@ -12,7 +12,9 @@ _WORDS = {
     "seconds": "time",
     "points_per_second": "speed",
     "memory_mb": "peak extra memory (MB)",
+    "process_mb": "peak memory of the process (MB)",
     "ari": "ARI",
+    "nmi": "NMI",
     "differing": "rows labelled otherwise",
 }
 
@@ -54,10 +56,14 @@ def judged(result: dict[str, Any]) -> Iterator[Judged]:
 
 def value_of(target: Target, rows: dict[str, Any]) -> float | None:
     value = rows[target.method].get(target.column)
-    if not target.times:
-        return None if value is None else float(value)
-    unit = rows[target.times].get(target.column)
-    return None if value is None or not unit else float(value) / float(unit)
+    other = rows[target.times or target.minus or target.method].get(target.column)
+    if value is None or other is None:
+        return None
+    if target.minus:
+        return float(value) - float(other)
+    if target.times:
+        return float(value) / float(other) if other else None
+    return float(value)
 
 
 def in_words(target: Target, rows: dict[str, Any]) -> str:
@@ -67,4 +73,5 @@ def in_words(target: Target, rows: dict[str, Any]) -> str:
     subject = rows[target.method]["title"]
     unit = " s" if target.column == "seconds" else ""
     of = f" times {rows[target.times]['title']}" if target.times else unit
-    return f"{subject}: {_WORDS[target.column]} {bound}{of}"
+    minus = f" minus that of {rows[target.minus]['title']}" if target.minus else ""
+    return f"{subject}: {_WORDS[target.column]}{minus} {bound}{of}"

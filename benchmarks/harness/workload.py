@@ -12,11 +12,12 @@ FOLDER = Path(__file__).parents[1] / "workloads"
 
 @dataclass(frozen=True)
 class Target:
-    """What must hold: ``column`` of ``method``, over that of ``times`` if given, and a bound."""
+    """What must hold: ``column`` of ``method``, over or minus that of another, and a bound."""
 
     column: str
     method: str = "eigencut"
     times: str = ""
+    minus: str = ""
     at_most: float | None = None
     at_least: float | None = None
     below: float | None = None
@@ -44,7 +45,8 @@ class Workload:
     affinity: str = ""  # of eigencut, by name; else Gaussian at this sigma
     sigma: float | str = "median"
     scale: float = 0.5  # of the median distance
-    seed: int = 0
+    seed: int = 0  # of the data
+    seeds: int = 1  # of the method, in the task "seeds"
     repeats: int = 5
     budget: float = 40.0  # seconds after which a method is not repeated any more
     memory: bool = True
