@@ -31,9 +31,11 @@ _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not co
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-7  # residual up to which a result is usable at all
 _BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
+_KEPT_BLOCKS = 3  # of the compressed basis
+_RECENT_BLOCKS = _KEPT_BLOCKS + 1  # that an image can overlap with: those kept, and its own
 _BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
 _EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
-_LEAST_COLUMNS = 8  # in a block: fewer cost as much, since reading the graph dominates
+_COLUMNS_MULTIPLE = 8  # in a block: fewer cost as much, being done eight at a time
 
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
 Solution = tuple[Array, Array, Array]  # theta, v, A v
@@ -274,7 +276,8 @@ def _block_lanczos(
     matrix dominates. Returns None if it does not converge within what LAPACK would cost.
     """
     n, n_known = known.shape
-    width = max(n_pairs + _EXTRA_COLUMNS, _LEAST_COLUMNS)
+    width = n_pairs + _EXTRA_COLUMNS
+    width += -width % _COLUMNS_MULTIPLE
     rng = np.random.default_rng(seed)
     block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
     capacity = max(_BASIS_COLUMNS, 4 * width) + width
@@ -286,9 +289,12 @@ def _block_lanczos(
         basis[:, new] = block
         image[:, new] = operator(block)
         size += width
-        projected[:size, new] = basis[:, :size].T @ image[:, new]
-        projected[new, :size] = projected[:size, new].T
-        block, leaving = _orthonormal_block(image[:, new], basis[:, :size], recent=2 * width)
+        # By the recurrence an image overlaps with the last two blocks, or what a restart has kept.
+        lately = slice(max(0, size - _RECENT_BLOCKS * width), size)
+        projected[lately, new] = basis[:, lately].T @ image[:, new]
+        projected[new, lately] = projected[lately, new].T
+        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
+        block, leaving = _orthonormal_block(rest, basis[:, :size])
         theta, coordinates = np.linalg.eigh(projected[:size, :size])
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
         wanted = coordinates[:, :n_pairs]
@@ -296,22 +302,20 @@ def _block_lanczos(
         if np.linalg.norm(leaving @ wanted[-width:], axis=0).max() <= tolerance:
             return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
         if size + width > capacity:  # keep the best; the next block continues it as before
-            size, full = 3 * width, size
+            size, full = _KEPT_BLOCKS * width, size
             kept = coordinates[:, :size]
             basis[:, :size] = basis[:, :full] @ kept
             image[:, :size] = image[:, :full] @ kept
+            projected[:] = 0.0
             projected[:size, :size] = np.diag(theta[:size])
     return None
 
 
-def _orthonormal_block(block: Array, basis: Array, recent: int) -> tuple[Array, Array]:
-    """An orthonormal block orthogonal to the basis, and the block in terms of it.
+def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
+    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it.
 
-    By the three-term recurrence it overlaps with the last two blocks only; the second pass over the
-    whole basis removes what rounding, or a restart, has left of the others.
+    ``rest`` is orthogonal to the basis but for rounding, which a second pass removes.
     """
-    factor = np.eye(block.shape[1])
-    for part in (basis[:, -recent:], basis):
-        block, triangle = np.linalg.qr(block - part @ (part.T @ block))
-        factor = triangle @ factor
-    return block, factor
+    block, first = np.linalg.qr(rest)
+    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
+    return block, second @ first

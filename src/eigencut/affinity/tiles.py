@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+import eigencut.native as native
 from eigencut.parallel import for_each
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _SIDE = 384  # of a tile
-_BLOCK = 192  # side of the blocks multiplied: small ones, BLAS multiplies without copying them
+_BLOCK = 192  # side of the blocks that BLAS multiplies: small ones it does not copy
 _PARTIAL_SUMS = 8  # of a product; a fixed number, so that no result depends on the threads
 
 
@@ -26,8 +27,10 @@ class SymmetricTiles:
     ----------
     size : int
         n.
-    tiles : dict
-        From the pair (i, j) to the array of the rows of strip i and the columns of strip j.
+    places : array of shape (n_tiles, 2)
+        The strip of rows i and the strip of columns j of each tile.
+    squares : array of shape (n_tiles, side, side)
+        The tiles; those of the last strips fill a corner of their square.
 
     Examples
     --------
@@ -40,7 +43,8 @@ class SymmetricTiles:
     """
 
     size: int
-    tiles: dict[tuple[int, int], Array]
+    places: NDArray[np.int64]
+    squares: Array
 
     @classmethod
     def compute(
@@ -48,41 +52,69 @@ class SymmetricTiles:
     ) -> SymmetricTiles:
         """Collect ``tile_of(rows, columns)`` for all tiles of the upper half, in threads."""
         n_strips = -(-size // _SIDE)
-        places = [(i, j) for i in range(n_strips) for j in range(i, n_strips)]
+        places = np.array([(i, j) for i in range(n_strips) for j in range(i, n_strips)])
         side = min(size, _SIDE)
         # One large array: the system hands it out in large pages, which takes far less time.
-        pool = np.empty((len(places), side, side))
-        tiles = {}
-        for (i, j), room in zip(places, pool, strict=True):
-            rows, columns = _strip(i, size), _strip(j, size)
-            tiles[i, j] = room[: rows.stop - rows.start, : columns.stop - columns.start]
+        tiles = cls(size, places, np.empty((len(places), side, side)))
 
-        def fill(place: tuple[int, int]) -> None:
-            i, j = place
-            tile = tile_of(_strip(i, size), _strip(j, size))
+        def fill(place: tuple[int, int, Array]) -> None:
+            i, j, tile = place
+            found = tile_of(_strip(i, size), _strip(j, size))
             # The two halves of a tile on the diagonal may differ by rounding: one is mirrored.
-            tiles[place][:] = np.triu(tile) + np.triu(tile, 1).T if i == j else tile
+            tile[:] = np.triu(found) + np.triu(found, 1).T if i == j else found
 
-        for_each(fill, places, n_jobs)
-        return cls(size, tiles)
+        for_each(fill, tiles.tiles(), n_jobs)
+        return tiles
+
+    def tiles(self) -> Iterator[tuple[int, int, Array]]:
+        """Strip of rows, strip of columns, and the tile where they meet."""
+        for (i, j), square in zip(self.places.tolist(), self.squares, strict=True):
+            n_rows, n_columns = (min(_SIDE, self.size - strip * _SIDE) for strip in (i, j))
+            yield i, j, square[:n_rows, :n_columns]
 
     def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
         """The product with the columns of V; every tile is read once and used twice."""
-        tiles = list(self.tiles.items())
-        sums = np.zeros((min(_PARTIAL_SUMS, len(tiles)), *V.shape))
+        parts = min(_PARTIAL_SUMS, len(self.places))
+        product = self._native_product(V, parts, n_jobs)
+        if product is not None:
+            return product
+        tiles = list(self.tiles())
+        sums = np.empty((parts, *V.shape))
 
         def add(part: int) -> None:
-            for (i, j), tile in tiles[part :: len(sums)]:
+            sums[part] = 0.0
+            for i, j, tile in tiles[part::parts]:
                 _add_products(sums[part], tile, V, i * _SIDE, j * _SIDE)
 
-        for_each(add, range(len(sums)), n_jobs)
+        for_each(add, range(parts), n_jobs)
         return np.asarray(sums.sum(axis=0))
+
+    def _native_product(self, V: Array, parts: int, n_jobs: int | None) -> Array | None:
+        """The same by the kernel in C, where there is one."""
+        kernel = native.library()
+        if kernel is None:
+            return None
+        width = V.shape[1] + -V.shape[1] % native.COLUMNS_MULTIPLE
+        padded = np.zeros((self.size, width))
+        padded[:, : V.shape[1]] = V
+        sums = np.empty((parts, *padded.shape))
+        done = [False] * parts
+
+        def add(part: int) -> None:
+            sums[part] = 0.0
+            some = slice(part, None, parts)
+            done[part] = native.add_symmetric_product(
+                kernel, self.squares, self.places, some, padded, sums[part]
+            )
+
+        for_each(add, range(parts), n_jobs)
+        return np.asarray(sums.sum(axis=0)[:, : V.shape[1]]) if all(done) else None
 
     def rows(self, wanted: Indices) -> Array:
         """Whole rows of the matrix."""
         found = np.empty((len(wanted), self.size))
         strip, offset = wanted // _SIDE, wanted % _SIDE
-        for (i, j), tile in self.tiles.items():
+        for i, j, tile in self.tiles():
             inside = np.flatnonzero(strip == i)
             if len(inside):
                 found[inside, _strip(j, self.size)] = tile[offset[inside]]
@@ -92,10 +124,10 @@ class SymmetricTiles:
         return found
 
     def diagonal(self) -> Array:
-        return np.concatenate([tile.diagonal() for (i, j), tile in self.tiles.items() if i == j])
+        return np.concatenate([tile.diagonal() for i, j, tile in self.tiles() if i == j])
 
     def max(self) -> float:
-        return max(float(tile.max()) for tile in self.tiles.values())
+        return max(float(tile.max()) for _, _, tile in self.tiles())
 
     def dense(self) -> Array:
         """The whole matrix: for small ones."""
