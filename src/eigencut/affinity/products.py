@@ -15,7 +15,7 @@ import numpy as np
 from eigencut.affinity.tiles import Array, Indices
 
 _SCORES = 1 << 20  # held at a time
-_GROUP = 16  # points in a group, at most; few of the k nearest share one
+_GROUP = 64  # points in a group, at most; few of the k nearest share one
 _GROUPS_PER_NEIGHBOR = 4  # at least
 _FARTHEST = 1e15  # queries beyond are moved here: products stay finite, and all points candidates
 _EPS = float(np.finfo(np.float32).eps)
