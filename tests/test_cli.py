@@ -433,12 +433,24 @@ def test_a_reader_that_has_enough(model, here):
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(model, here, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     (here / "big.csv").write_text("a,b\n" + "1.0,2.0\n" * 20_000)
-    for ours, theirs, said in ((*pty.openpty(), True), (*os.pipe(), False)):
-        process = Forked("predict m.eigencut big.csv -o labels.csv", stderr=theirs)
-        os.close(theirs)
-        shown = read_all(ours)
-        assert process.wait() == 0
-        assert (b"rows/s" in shown) == said and bool(shown) == said
+    for line, word in (
+        ("predict m.eigencut big.csv -o labels.csv", b"rows/s"),
+        ("fit data.csv -k 3 --drop name -o n.eigencut", b"labels of 60 rows"),
+        ("select data.csv -k 2,3 --drop name", b"labels of 60 rows"),
+    ):
+        for options, (ours, theirs), is_said in (
+            ("", pty.openpty(), True),
+            (" --quiet", pty.openpty(), False),
+            ("", os.pipe(), False),
+        ):
+            output = os.open("output.txt", os.O_WRONLY | os.O_CREAT)
+            process = Forked(line + options, stdout=output, stderr=theirs)
+            os.close(theirs)
+            os.close(output)
+            shown = read_all(ours)
+            assert process.wait() == 0
+            assert (word in shown) == bool(shown) == is_said
+            assert shown.endswith(b"\x1b[2K") or not is_said  # the line is erased
 
 
 def test_the_module_is_the_command(model):

@@ -169,13 +169,3 @@ def test_precomputed_equals_gaussian(moons, cut):
     assert np.abs(matrix.transform(kernel(X, X)) - matrix.embedding_).max() < 1e-8
     assert np.abs(function.embedding_ - gaussian.embedding_).max() < 1e-10
     assert np.isfinite(matrix.score(kernel(new, X)))
-
-
-def test_verbose_reports_the_stages_on_standard_error(moons, capsys):
-    GPOD(2, verbose=True).fit(moons[0])
-    out, err = capsys.readouterr()
-    assert out == ""
-    for stage in ("graph", "2 eigenpairs", "discretization", "labels of 300 rows"):
-        assert stage in err
-    GPOD(2).fit(moons[0])
-    assert capsys.readouterr().err == ""

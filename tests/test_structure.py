@@ -17,6 +17,7 @@ HEIGHT = {
     "_version": 0,
     "atomic": 0,
     "container": 0,
+    "live_line": 0,
     "native": 0,
     "notices": 0,
     "parallel": 0,

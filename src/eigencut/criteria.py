@@ -22,6 +22,7 @@ from eigencut.affinity.neighbors import default_neighbors
 from eigencut.affinity.points import distinct_rows
 from eigencut.cut import CUTS
 from eigencut.notices import GraphWarning, warn_user
+from eigencut.progress import advance, counted, unheard
 from eigencut.risk.errors import dirichlet_error
 from eigencut.spectrum import Spectrum
 from eigencut.validation import check_count
@@ -212,7 +213,7 @@ def default_affinities() -> list[Affinity]:
 
 def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:
     """All candidates of one affinity, and the one to take."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), unheard():
         warnings.simplefilter("ignore", GraphWarning)
         scores = CRITERIA[criterion].scores(task)
     choices = [
@@ -250,7 +251,7 @@ def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affin
     if not 2 <= n_clusters < len(rows):
         return default
     scores = []
-    for affinity in (default, *others):
+    for affinity in counted((default, *others), "graphs compared"):
         try:
             _, chosen = evaluate("conductance", Task(rows, affinity, [n_clusters], 0, n_jobs))
         except ValueError:  # a global bandwidth that leaves a graph without edges
@@ -279,6 +280,7 @@ def _choose_neighbors(X: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
 
     if score(symmetric) >= _CLEAR:
         return symmetric
+    advance(1, 2, "graphs compared")
     if score(mutual) > _NO_CLUSTER:
         return mutual
     return Neighbors(n_neighbors=2 * default_neighbors(X.shape[0]))
@@ -290,7 +292,7 @@ def choose_by_default(
     """K and the affinity by conductance: the default affinity, unless it shows nothing clear."""
     everything: list[Choice] = []
     best: Choice | None = None
-    for affinity in default_affinities():
+    for affinity in counted(default_affinities(), "graphs compared"):
         choices, chosen = evaluate("conductance", Task(X, affinity, n_clusters, seed, n_jobs))
         everything += choices
         if best is None or chosen.score > best.score:

@@ -23,6 +23,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
 from eigencut.affinity.base import Array, Indices
+from eigencut.progress import advance
 from eigencut.state import State
 from eigencut.validation import check_count, described, real_array
 
@@ -240,8 +241,9 @@ def _best_of_many_starts(
     """
     patience = int(np.clip(_CHEAP_ENTRIES // rows.size, n_init, 3 * n_init))
     best: Partition | None = None
-    in_vain = 0
-    for start in islice(_starts(rows, n_init, random_state), _MOST_STARTS * n_init):
+    in_vain, most = 0, _MOST_STARTS * n_init
+    starts = islice(_starts(rows, n_init, random_state), most)
+    for done, start in enumerate(starts, 1):
         found = _alternate(rows, weight, start, max_iter, tol)
         if best is None or found.objective > best.objective * (1 - _WORTH_POLISHING):
             found = _polish(found, rows, weight, max_iter, tol)
@@ -249,6 +251,7 @@ def _best_of_many_starts(
             best, in_vain = found, 0
         else:
             in_vain += 1
+        advance(done, min(done - in_vain + patience, most), "starts")
         if in_vain >= patience:
             break
     assert best is not None

@@ -23,6 +23,7 @@ from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.tiles import Array, Indices
 from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads, n_threads
+from eigencut.progress import approach
 from eigencut.sparse_eigenpairs import smallest_pairs
 from eigencut.state import State
 
@@ -284,7 +285,7 @@ def _block_lanczos(
     basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
     projected = np.zeros((capacity, capacity))
     size = 0
-    for _ in range(_BUDGET):
+    for step in range(_BUDGET):
         new = slice(size, size + width)
         basis[:, new] = block
         image[:, new] = operator(block)
@@ -299,7 +300,9 @@ def _block_lanczos(
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
         wanted = coordinates[:, :n_pairs]
         # Only the last block has an image outside the basis: its part is the residual.
-        if np.linalg.norm(leaving @ wanted[-width:], axis=0).max() <= tolerance:
+        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
+        approach(step + 1, residual, tolerance)
+        if residual <= tolerance:
             return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
         if size + width > capacity:  # keep the best; the next block continues it as before
             size, full = _KEPT_BLOCKS * width, size

@@ -96,7 +96,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     n_jobs : int or None, default=None
         Threads. None means all cores; the result does not depend on it.
     verbose : bool, default=False
-        Report the stages on standard error.
+        Say on standard error which stage of the fit is running, how far it is and how long it took:
+        by a line that changes on a terminal, with ``pip install 'eigencut[cli]'``, or else by
+        plain lines, at most one in two seconds within a stage.
 
     Attributes
     ----------
@@ -186,14 +188,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         with stage("connected components"):
             components = connected_components(graph)
             groups = without_crumbs(components, graph, n_clusters)
-            report_components(components, groups, graph, affinity, n_clusters)
+        report_components(components, groups, graph, affinity, n_clusters)
         with stage(f"{n_clusters} eigenpairs"):
             pairs = eigenpairs(graph, cut.mass(degrees), n_clusters, groups, n_jobs=self.n_jobs)
             pairs = attach_crumbs(pairs, graph, components, affinity)
         with stage("extension"):
             n_components = int(components.max()) + 1
             functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
-            functions.report_lost_components()
+        functions.report_lost_components()
         with stage("discretization"):
             U = functions.eigenvectors()
             partition = self._discretize(U, graph)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.affinity.tiles import Array, Indices
+from eigencut.progress import advance
 from eigencut.row_blocks import RowBlocks
 
 _TOP = 2.0  # bound on the eigenvalues of a Laplacian divided by its diagonal
@@ -79,6 +80,7 @@ class Hierarchy:
             P, coarse, root_mass = step
             self.levels.append(_level(matrix, n_jobs, P.astype(np.float32)))
             matrix = coarse
+            advance(len(self.levels), None, "level(s) of smaller graphs")
         self.levels.append(_level(matrix, n_jobs))
         self._n_null = null_vectors.shape[1]
         self._values, self._vectors = np.ones(0), np.ones((matrix.shape[0], 0))

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from eigencut.progress import advance
+
 Item = TypeVar("Item")
 
 
@@ -38,18 +40,29 @@ def blas_threads(limit: int) -> AbstractContextManager[object]:
     return context
 
 
-def for_each(work: Callable[[Item], None], items: Iterable[Item], n_jobs: int | None) -> None:
+def for_each(
+    work: Callable[[Item], None],
+    items: Iterable[Item],
+    n_jobs: int | None,
+    things: str | None = None,
+) -> None:
     """Call ``work`` on every item, in threads. The items must be independent of each other.
 
-    A result therefore never depends on ``n_jobs``.
+    A result therefore never depends on ``n_jobs``. ``things`` is what the items are called when
+    users are told how many are done; nothing is told without.
     """
     items = list(items)
     threads = min(n_threads(n_jobs), len(items))
     with blas_threads(1):
         if threads <= 1:
-            for item in items:
-                work(item)
+            _wait_for(map(work, items), len(items), things)
             return
         with ThreadPoolExecutor(threads) as pool:
-            # list() re-raises the first error of a worker here.
-            list(pool.map(work, items))
+            _wait_for(pool.map(work, items), len(items), things)
+
+
+def _wait_for(results: Iterable[None], n_results: int, things: str | None) -> None:
+    """Take all results, which re-raises the first error of a worker here."""
+    for done, _ in enumerate(results, 1):
+        if things is not None:
+            advance(done, n_results, things)

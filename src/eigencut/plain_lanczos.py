@@ -7,12 +7,14 @@ a budget ends it, and what it finds must stand the same test as everything else.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from eigencut.affinity.tiles import Array
 from eigencut.block_iteration import Ritz
+from eigencut.progress import advance
 
 _PROBE_STEPS = 24
 _LARGE_GAP = 4.0  # ratio of neighbouring Ritz values; without a gap they grow by up to 2.5
@@ -48,7 +50,10 @@ def by_lanczos(
     """The smallest pairs beyond the null vectors; None if they are not found soon."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+    products = count(1)
+
     def upside_down(v: Array) -> Array:
+        advance(next(products), None, "product(s) with the graph")
         # 1 - B, whose null vectors, of eigenvalue 1, are moved to the other end.
         return v - matrix @ v - 2 * (null @ (null.T @ v))
 

@@ -19,6 +19,7 @@ from eigencut.criteria import (
     evaluate,
 )
 from eigencut.estimator import GPOD
+from eigencut.progress import counted
 from eigencut.validation import check_choice, check_rows
 
 
@@ -117,7 +118,7 @@ def select(
     else:
         found = [
             evaluate(criterion, Task(rows, affinity, candidates, seed, n_jobs))
-            for affinity in _affinities(sigma, criterion)
+            for affinity in counted(_affinities(sigma, criterion), "graphs compared")
         ]
         choices = [choice for group, _ in found for choice in group]
         best = max((chosen for _, chosen in found), key=lambda choice: choice.score)

@@ -16,6 +16,7 @@ the test of step 3, and everywhere else:
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from eigencut.block_iteration import (
 )
 from eigencut.multilevel import Hierarchy, Polynomial
 from eigencut.plain_lanczos import by_lanczos, has_large_gap
+from eigencut.progress import advance, approach
 from eigencut.row_blocks import RowBlocks
 
 _LARGE = 1000  # vertices; Lanczos is not tried with fewer
@@ -128,13 +130,20 @@ def _complete(
     start = orthonormalized(_from_coarse_levels(hierarchy, null, width), [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
     found = rayleigh_ritz(operator, np.hstack([start, missing]), null)
+    steps = count()
+
+    def is_accurate(_: Array, norms: Array) -> bool:
+        residual = norms[:n_wanted].max()
+        approach(next(steps), residual, tolerance)
+        return bool(residual <= tolerance)
+
     for _ in range(_MOST_ROUNDS):
         found = iterate(
             operator,
             found,
             hierarchy,
             null,
-            _Until(_MOST_STEPS, lambda _, norms: norms[:n_wanted].max() <= tolerance),
+            _Until(_MOST_STEPS, is_accurate),
             settled=tolerance / 2,
         )
         taken = np.hstack([null, found.vectors])
@@ -189,6 +198,7 @@ def _missed(
     lowest = [np.inf]
 
     def is_decided(values: Array, norms: Array) -> bool:
+        advance(len(lowest) - 1, None, "step(s) of the search for missed ones")
         lowest.append(float(values[0]))
         stays_above = _CAUTION * (lowest[-2] - lowest[-1]) < lowest[-1] - largest
         return lowest[-1] < below or norms[0] <= tolerance or stays_above

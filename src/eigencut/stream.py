@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigencut.atomic import replacing
+from eigencut.progress import advance
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,6 +50,7 @@ class Rows:
     """
 
     in_memory = False
+    _n_rows: int | None = None  # known after the first pass
 
     def __init__(
         self,
@@ -167,8 +169,12 @@ class Rows:
     ) -> Any:
         """``finish(part(block_1) + part(block_2) + ...)``, + being ``combine``."""
         total: Any = None
+        n_seen = 0
         for block in self:
             total = part(block) if total is None else combine(total, part(block))
+            n_seen += len(block)
+            advance(n_seen, self._n_rows, "rows")
+        self._n_rows = n_seen
         return total if finish is None else finish(total)
 
 
@@ -207,6 +213,7 @@ class CheckedArray(Rows):
 
     def __init__(self, X: Array) -> None:
         super().__init__(lambda: (X[start:end] for start, end in _spans(len(X))))
+        self._n_rows = len(X)
 
     def __iter__(self) -> Iterator[Array]:
         return iter(self._blocks())

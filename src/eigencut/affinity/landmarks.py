@@ -105,7 +105,7 @@ class LandmarkGraph(CompleteGraph):
         def fill(place: int) -> None:
             found[place] = rule(pieces[place].average(values))
 
-        for_each(fill, range(len(pieces)), n_jobs)
+        for_each(fill, range(len(pieces)), n_jobs, "blocks of rows")
         return np.concatenate(found)
 
 

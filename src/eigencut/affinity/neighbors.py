@@ -174,7 +174,7 @@ class Neighbors(Affinity):
             share, exponent = self._weigh(self._points[rows], self.radii_[rows], edges[rows])
             weights[of_rows] = share * np.exp(exponent)
 
-        for_each(fill, self._blocks(np.diff(edges.indptr)), n_jobs)
+        for_each(fill, self._blocks(np.diff(edges.indptr)), n_jobs, "blocks of weights")
         graph = sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
         graph.eliminate_zeros()
         return graph

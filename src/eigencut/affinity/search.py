@@ -20,6 +20,7 @@ from eigencut.affinity.products import ProductSearch
 from eigencut.affinity.tiles import Array, Indices
 from eigencut.notices import warn_user
 from eigencut.parallel import for_each, n_threads
+from eigencut.progress import advance
 
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 
@@ -81,6 +82,8 @@ class RepeatedIndex(Index):
                     found = self._candidates(queries[rows], asked, n_jobs)
                     settled[block] = self._is_settled(queries[rows], found[0], k)
                 distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
+                n_done = len(distances) - len(open_rows) + block.stop
+                advance(n_done, len(distances), "rows searched")
             open_rows, asked = open_rows[~settled], 2 * asked
         return distances, numbers
 
@@ -166,7 +169,8 @@ class ProductIndex(Index):
 
         step = self._search.queries_at_a_time
         starts = range(0, len(queries), step)
-        for_each(fill, [slice(start, start + step) for start in starts], n_jobs)
+        blocks = [slice(start, start + step) for start in starts]
+        for_each(fill, blocks, n_jobs, "blocks of rows searched")
         rest = np.flatnonzero(~told)
         if len(rest):
             distances[rest], numbers[rest] = self._scan.query(queries[rest], k, n_jobs)

@@ -63,7 +63,7 @@ class SymmetricTiles:
             # The two halves of a tile on the diagonal may differ by rounding: one is mirrored.
             tile[:] = np.triu(found) + np.triu(found, 1).T if i == j else found
 
-        for_each(fill, tiles.tiles(), n_jobs)
+        for_each(fill, tiles.tiles(), n_jobs, "tiles")
         return tiles
 
     def tiles(self) -> Iterator[tuple[int, int, Array]]:

@@ -74,6 +74,7 @@ def preparation_options(function: Command) -> Command:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Default: all cores."
 )

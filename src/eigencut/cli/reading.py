@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.cli.options import Reading
+from eigencut.progress import tell
 from eigencut.tables import Table, plain_names, quoted, refuse_duplicates
 
 BLOCK_ROWS = 1 << 16
@@ -54,6 +55,10 @@ class Source(ABC):
     def blocks(self, columns: Sequence[str], id_column: str | None) -> Iterator[Block]:
         """The chosen columns, some rows at a time."""
 
+    def share(self, block: Block) -> float | None:
+        """How much of the table is read after this block, if it can be known."""
+        return block.n_read / self.size if self.size else None
+
     def choose(
         self, columns: Sequence[str], drop: Sequence[str], id_column: str | None
     ) -> list[str]:
@@ -83,7 +88,11 @@ class Source(ABC):
 
     def read(self, columns: Sequence[str], id_column: str | None) -> Block:
         """All rows at once."""
-        blocks = list(self.blocks(columns, id_column))
+        blocks, n_rows = [], 0
+        for block in self.blocks(columns, id_column):
+            blocks.append(block)
+            n_rows += len(block.table.values)
+            tell(self.share(block), f"{n_rows:,} rows")
         if not blocks:
             raise ValueError(f"{self.name} has no rows.")
         values = np.concatenate([block.table.values for block in blocks])

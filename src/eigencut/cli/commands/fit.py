@@ -14,6 +14,7 @@ from eigencut.cli.options import (
     jobs_option,
     json_option,
     preparation_options,
+    quiet_option,
     reading_options,
     say,
 )
@@ -64,6 +65,7 @@ Examples:
 @preparation_options
 @reading_options
 @jobs_option
+@quiet_option
 @json_option
 def command(
     table: str,
@@ -82,6 +84,7 @@ def command(
     scale: str,
     missing: str,
     jobs: int | None,
+    quiet: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -93,12 +96,14 @@ def command(
     n_clusters = parsed_clusters(clusters)
     affinity = parsed_affinity(sigma, landmarks)
 
+    from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
     from eigencut.estimator import GPOD
     from eigencut.table_model import TableModel
 
     source = open_source(table, Reading(**reading))
-    block = source.read(source.choose(columns, drop, id_column), id_column)
+    with progress_bar("table", quiet):
+        block = source.read(source.choose(columns, drop, id_column), id_column)
     start = time.perf_counter()
     gpod = GPOD(
         n_clusters, cut=cut, affinity=affinity, outliers=outliers, random_state=seed, n_jobs=jobs
@@ -108,7 +113,8 @@ def command(
     rows, complete = sampled(rows, complete, sample, seed)
     if landmarks is None:
         refuse_too_many_rows(len(rows))
-    model.adopt(gpod.fit(rows), complete)
+    with progress_bar("fit", quiet):
+        model.adopt(gpod.fit(rows), complete)
     seconds = time.perf_counter() - start
     model.save(output)
     if labels is not None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eigencut.cli.checks import refuse_overwriting
-from eigencut.cli.options import Reading, jobs_option, json_option, reading_options, say
+from eigencut.cli.options import (
+    Reading,
+    jobs_option,
+    json_option,
+    quiet_option,
+    reading_options,
+    say,
+)
 
 if TYPE_CHECKING:
     from eigencut.cli.reading import Block
@@ -35,9 +43,9 @@ Examples:
 @click.option("--id", "id_column", metavar="NAME", help="A column to copy, which names rows.")
 @click.option("--margin", is_flag=True, help="Also how clearly a row belongs to its cluster.")
 @click.option("--support", is_flag=True, help="Also how well the data support a row.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
 @reading_options
 @jobs_option
+@quiet_option
 @json_option
 def command(
     model: str,
@@ -61,20 +69,23 @@ def command(
     refuse_overwriting(output, table, model)
 
     from eigencut.cli.models import load_table_model
-    from eigencut.cli.progress_bar import progress
+    from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
     from eigencut.cli.writing import open_writer
+    from eigencut.progress import tell
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)
     source = open_source(table, Reading(**reading))
     columns = needed_columns(fitted, source, id_column)
     start, n_rows = time.perf_counter(), 0
-    with progress(source.size, quiet) as advance, open_writer(output) as writer:
+    quiet = quiet or (output == "-" and sys.stdout.isatty())  # the labels show how far it is
+    with progress_bar("labels", quiet), open_writer(output) as writer:
         for block in source.blocks(columns, id_column):
             writer.write(_labelled(fitted, block, id_column, margin, support))
             n_rows += len(block.table.values)
-            advance(block.n_read, n_rows)
+            share = source.share(block)
+            tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
             raise ValueError(f"{source.name} has no rows.")
     if output == "-":
@@ -82,6 +93,11 @@ def command(
     seconds = time.perf_counter() - start
     result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
     say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}")
+
+
+def _pace(n_rows: int, seconds: float, share: float | None) -> str:
+    left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""
+    return f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}"
 
 
 def needed_columns(model: TableModel, source: Any, id_column: str | None) -> list[str]:

@@ -13,6 +13,7 @@ from eigencut.cli.options import (
     jobs_option,
     json_option,
     preparation_options,
+    quiet_option,
     reading_options,
     say,
 )
@@ -50,6 +51,7 @@ Examples:
 @preparation_options
 @reading_options
 @jobs_option
+@quiet_option
 @json_option
 def command(
     table: str,
@@ -66,6 +68,7 @@ def command(
     scale: str,
     missing: str,
     jobs: int | None,
+    quiet: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -74,18 +77,21 @@ def command(
         refuse_overwriting(output, table)
     candidates = _candidates(clusters)
 
+    from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
     from eigencut.estimator import GPOD
     from eigencut.selection import select
     from eigencut.table_model import TableModel
 
     source = open_source(table, Reading(**reading))
-    block = source.read(source.choose(columns, drop, id_column), id_column)
+    with progress_bar("table", quiet):
+        block = source.read(source.choose(columns, drop, id_column), id_column)
     model = TableModel(GPOD(), scale=scale, missing=missing)
     rows, complete = model.fit_preparation(block.table)
     rows, complete = sampled(rows, complete, sample, seed)
     refuse_too_many_rows(len(rows))
-    found = select(rows, candidates, _sigmas(sigma), cut, criterion, seed, jobs)
+    with progress_bar("candidates", quiet):
+        found = select(rows, candidates, _sigmas(sigma), cut, criterion, seed, jobs)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
