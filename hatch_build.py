@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def compile_kernels(compiler: str, folder: Path, library: Path) -> None:
     sources = [("dispatch.c", "dispatch", ())]
     for kind, flags in ({"plain": ()} | x86).items():
         sources.append(("weighted_sums.c", f"weighted_sums_{kind}", (*SUMS, *flags)))
-    for kind, flags in x86.items():
-        sources.append(("symmetric_product.c", f"symmetric_product_{kind}", flags))
+    for kernel, (kind, flags) in product(("symmetric_product", "near_points"), x86.items()):
+        sources.append((f"{kernel}.c", f"{kernel}_{kind}", flags))
     with tempfile.TemporaryDirectory(dir=folder) as work:
         objects = []
         for source, name, flags in sources:

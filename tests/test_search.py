@@ -7,11 +7,20 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from eigencut import native
 from eigencut.affinity.points import METRICS, Space, distinct_rows
 from eigencut.affinity.search import ApproximateIndex, TreeIndex, brute_index, build_index
 from eigencut.notices import GraphWarning
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
+
+
+@pytest.fixture(params=["numpy", "native"], autouse=True)
+def kernel(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(native, "library", lambda: None)
+    elif native.library() is None:
+        pytest.skip("the kernels in C were not compiled here")
 
 
 def nearest_by_definition(queries, points, k, metric="euclidean"):
@@ -84,6 +93,7 @@ def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
     index, space = build(brute_index, rows)
     expected = index.query(space.points(new), 8, n_jobs=1)
     monkeypatch.setattr("eigencut.affinity.products._SCORES", 10_000)
+    monkeypatch.setattr("eigencut.affinity.products._QUERIES", 7)
     for n_jobs in (1, 3):
         found = index.query(space.points(new), 8, n_jobs=n_jobs)
         assert all((a == b).all() for a, b in zip(found, expected, strict=True))

@@ -167,7 +167,7 @@ class ProductIndex(Index):
         def fill(rows: slice) -> None:
             told[rows] = self._fill(distances[rows], numbers[rows], queries[rows])
 
-        step = self._search.queries_at_a_time
+        step = self._search.queries_at_a_time(_MANY_CANDIDATES * k)
         starts = range(0, len(queries), step)
         blocks = [slice(start, start + step) for start in starts]
         for_each(fill, blocks, n_jobs, "blocks of rows searched")
@@ -179,12 +179,9 @@ class ProductIndex(Index):
     def _fill(self, distances: Array, numbers: Indices, queries: Array) -> Any:
         """Enter the nearest of each query; returns for which float32 tells the points apart."""
         k = numbers.shape[1]
-        origin, candidates = self._search.candidates(queries, k)
-        count = np.bincount(origin)
-        told = count <= _MANY_CANDIDATES * k
-        count[~told] = 0
-        of_told = told[origin]
-        origin, candidates = origin[of_told], candidates[of_told]
+        origin, candidates = self._search.candidates(queries, k, _MANY_CANDIDATES * k)
+        count = np.bincount(origin, minlength=len(queries))
+        told = count > 0
         far = self.space.between(queries[origin], self.points[candidates])
         order = np.lexsort((candidates, far, origin))
         first = (np.cumsum(count) - count)[told]

@@ -6,6 +6,11 @@
 #define PRODUCT_ARGUMENTS                                                                     \
     const double *tiles, const long *places, long n_tiles, long first, long step, long side,  \
         long size, const double *V, double *sums, long width
+#define NEAR_ARGUMENTS                                                                        \
+    const float *left, const float *right, const float *slack, long m, long n_strips, long p, \
+        long k, long room, int *numbers, int *counts
+
+enum { NO_FORM = 2 }; /* returned where a kernel was not made for the processor */
 
 int weighted_sums_plain(SUMS_ARGUMENTS);
 
@@ -14,6 +19,8 @@ int weighted_sums_avx2(SUMS_ARGUMENTS);
 int weighted_sums_avx512(SUMS_ARGUMENTS);
 void symmetric_product_avx2(PRODUCT_ARGUMENTS);
 void symmetric_product_avx512(PRODUCT_ARGUMENTS);
+int near_points_avx2(NEAR_ARGUMENTS);
+int near_points_avx512(NEAR_ARGUMENTS);
 
 static int has_avx512(void) {
     __builtin_cpu_init();
@@ -34,7 +41,6 @@ int weighted_sums(SUMS_ARGUMENTS) {
     return weighted_sums_plain(left, right, V, sums, m, n, p, columns);
 }
 
-/* Returns 0, or 1 if there is no form for this processor. */
 int symmetric_product(PRODUCT_ARGUMENTS) {
 #if defined(__x86_64__)
     if (has_avx512())
@@ -42,9 +48,19 @@ int symmetric_product(PRODUCT_ARGUMENTS) {
     else if (has_avx2())
         symmetric_product_avx2(tiles, places, n_tiles, first, step, side, size, V, sums, width);
     else
-        return 1;
+        return NO_FORM;
     return 0;
 #else
-    return 1;
+    return NO_FORM;
 #endif
+}
+
+int near_points(NEAR_ARGUMENTS) {
+#if defined(__x86_64__)
+    if (has_avx512())
+        return near_points_avx512(left, right, slack, m, n_strips, p, k, room, numbers, counts);
+    if (has_avx2())
+        return near_points_avx2(left, right, slack, m, n_strips, p, k, room, numbers, counts);
+#endif
+    return NO_FORM;
 }

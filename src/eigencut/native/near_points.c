@@ -1,0 +1,114 @@
+/* Points that can be among the k nearest of a query.
+ *
+ * The score  left_i . right_j  orders the points j as their distance to query i does, up to an
+ * error. Every query keeps the points it has met whose score is not above the k-th smallest so far
+ * by more than `slack`, in the order of scores: of points in random order, few are ever kept.
+ * Compiled for AVX-512 and AVX2, with -DNAME=...
+ */
+#include <immintrin.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores in registers: QUERIES queries by VECTORS vectors of points; 32 registers or 16. */
+#if defined(__AVX512F__)
+typedef __m512 vector;
+enum { QUERIES = 6 };
+#define SPREAD(x) _mm512_set1_ps(x)
+#define NOT_ABOVE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
+#else
+typedef __m256 vector;
+enum { QUERIES = 2 };
+#define SPREAD(x) _mm256_set1_ps(x)
+#define NOT_ABOVE(a, b) (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ))
+#endif
+enum {
+    STRIP = 32, /* points, one per lane */
+    LANES = sizeof(vector) / sizeof(float),
+    VECTORS = STRIP / LANES,
+    BLOCK_BYTES = 1 << 19 /* of points that all queries meet while the second-level cache has them */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef struct {
+    long k, room;
+    float *scores, *limits; /* queries x room, queries */
+    const float *slack;
+    int *numbers, *counts;
+} kept;
+
+/* A query left without room keeps nothing from then on. */
+static void keep(kept *all, long query, float score, int number) {
+    float *scores = all->scores + query * all->room;
+    int *numbers = all->numbers + query * all->room, count = all->counts[query];
+    int place = count++;
+    for (; place > 0 && scores[place - 1] > score; place--) {
+        scores[place] = scores[place - 1];
+        numbers[place] = numbers[place - 1];
+    }
+    scores[place] = score;
+    numbers[place] = number;
+    if (count >= all->k) {
+        const float limit = scores[all->k - 1] + all->slack[query];
+        while (scores[count - 1] > limit) count--;
+        all->limits[query] = count < all->room ? limit : -INFINITY;
+    }
+    all->counts[query] = count < all->room ? count : 0;
+}
+
+/* `queries` queries, a number the compiler knows, meet a strip of points. */
+INLINE void meet(kept *all, const float *left, const float *right, long p, long query, long first,
+                 const int queries) {
+    vector score[QUERIES][VECTORS];
+    for (int q = 0; q < queries; q++)
+        for (int v = 0; v < VECTORS; v++) score[q][v] = SPREAD(0.0f);
+    for (long f = 0; f < p; f++)
+        for (int q = 0; q < queries; q++)
+            for (int v = 0; v < VECTORS; v++)
+                score[q][v] += left[q * p + f] * ((const vector *)(right + f * STRIP))[v];
+    for (int q = 0; q < queries; q++) {
+        const vector limit = SPREAD(all->limits[query + q]);
+        for (int v = 0; v < VECTORS; v++) {
+            const unsigned lanes = NOT_ABOVE(score[q][v], limit);
+            if (__builtin_expect(lanes != 0, 0)) {
+                float scores[LANES];
+                memcpy(scores, &score[q][v], sizeof scores);
+                for (unsigned rest = lanes; rest; rest &= rest - 1) {
+                    const int lane = __builtin_ctz(rest);
+                    if (scores[lane] <= all->limits[query + q]) /* which may just have fallen */
+                        keep(all, query + q, scores[lane], (int)(first + v * LANES + lane));
+                }
+            }
+        }
+    }
+}
+
+/* left: m x p. right: strips of 32 points, p x 32 each, aligned to 64 bytes; the score of points
+ * that fill up the last strip is infinite. slack: m. numbers: m x room, of which counts[i] are
+ * filled: 0 where `room`, which is above k, is not enough. Returns 0, or 1 if there is no memory. */
+int NAME(const float *left, const float *right, const float *slack, long m, long n_strips, long p,
+         long k, long room, int *numbers, int *counts) {
+    float *memory = malloc(sizeof(float) * (m * room + m));
+    if (!memory) return 1;
+    kept all = {k, room, memory, memory + m * room, slack, numbers, counts};
+    for (long i = 0; i < m; i++) {
+        all.limits[i] = 3e38f;
+        counts[i] = 0;
+    }
+    const long strip_size = p * STRIP;
+    long block = BLOCK_BYTES / (long)(strip_size * sizeof(float));
+    if (block < 1) block = 1;
+    for (long start = 0; start < n_strips; start += block) {
+        const long end = n_strips - start < block ? n_strips : start + block;
+        long i = 0;
+        for (; i + QUERIES <= m; i += QUERIES)
+            for (long s = start; s < end; s++)
+                meet(&all, left + i * p, right + s * strip_size, p, i, s * STRIP, QUERIES);
+        for (; i < m; i++)
+            for (long s = start; s < end; s++)
+                meet(&all, left + i * p, right + s * strip_size, p, i, s * STRIP, 1);
+    }
+    free(memory);
+    return 0;
+}
