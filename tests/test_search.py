@@ -202,8 +202,8 @@ def test_auto_takes_the_fastest(monkeypatch):
         space = Space(rows, METRICS[metric])
         return build_index("auto", rows if dense else sparse.csr_array(rows), space)[0]
 
-    monkeypatch.setattr("eigencut.affinity.search._BRUTE_ROWS", 300)
-    monkeypatch.setattr("eigencut.affinity.search._PATIENCE_ROWS", 400)
+    monkeypatch.setattr("eigencut.affinity.search._BRUTE_PRODUCTS", 300**2 * 12)
+    monkeypatch.setattr("eigencut.affinity.search._PATIENCE_PRODUCTS", 400**2 * 12)
     assert kind(500, 2) == "kdtree"
     assert kind(200, 12) == "brute"
     assert kind(500, 12, "manhattan") == "brute"

@@ -25,8 +25,8 @@ from eigencut.progress import advance
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 
 _TREE_FEATURES = 8  # up to here a tree beats brute force
-_BRUTE_ROWS = 20_000  # up to here brute force takes about a second
-_PATIENCE_ROWS = 50_000  # from here on brute force takes ten and more
+_BRUTE_PRODUCTS = 1.6e11  # n^2 d, up to which brute force is as fast: 100 000 rows for d = 16
+_PATIENCE_PRODUCTS = 1e12  # from here on brute force takes long
 _CELLS, _SEARCHED_CELLS = 4, 48  # cells per sqrt(n), and those searched for a query
 _ROUNDS, _POINTS_PER_CELL, _SEED = 6, 64, 0  # of the k-means that places them
 _BLOCK_ELEMENTS = 1 << 21  # distances, or coordinates of pairs, held at a time
@@ -256,11 +256,12 @@ def _fastest(points: Any, space: Space) -> str:
     n, d = points.shape
     if not sparse.issparse(points) and d <= _TREE_FEATURES:
         return "kdtree"
-    if sparse.issparse(points) or space.metric.p != 2 or n <= _BRUTE_ROWS:
+    n_products = float(n) ** 2 * d
+    if sparse.issparse(points) or space.metric.p != 2 or n_products <= _BRUTE_PRODUCTS:
         return "brute"
     if find_spec("faiss") is not None:
         return "approximate"
-    if n > _PATIENCE_ROWS:
+    if n_products > _PATIENCE_PRODUCTS:
         warn_user(
             f"Comparing {n} rows of {d} features with each other takes long. "
             "pip install 'eigencut[knn]' for an approximate search."
