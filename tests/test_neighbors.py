@@ -170,8 +170,6 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("index", ["auto", "approximate"])
 def test_clusters_are_found_and_training_rows_reproduced(shape, index, cut):
-    if index == "approximate":
-        pytest.importorskip("faiss")
     X, y, K = shape(0)
     model = GPOD(K, cut=cut, affinity=Neighbors(index=index)).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.99

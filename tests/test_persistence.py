@@ -102,7 +102,6 @@ def test_every_eigensolver_comes_back(tmp_path, affinity):
 
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_approximate_neighbors(tmp_path):
-    pytest.importorskip("faiss")
     X = np.random.default_rng(0).normal(size=(900, 12))
     model = GPOD(2, affinity=Neighbors(10, index="approximate")).fit(X[:600])
     model.save(tmp_path / "m")

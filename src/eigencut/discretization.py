@@ -27,6 +27,7 @@ from eigencut.progress import advance
 from eigencut.state import State
 from eigencut.validation import check_count, described, real_array
 
+_MANY_ROWS = 40_000  # beyond, starts are compared on evenly spaced ones
 _MOST_STARTS = 6  # times n_init
 _CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
 _FEW_CLUSTERS = 16  # up to which trying moves is cheap
@@ -135,7 +136,8 @@ def pod(
     n_init : int, default=10
         How many starts in a row may bring nothing better before the search ends. The first
         ``n_init`` are made of a random row each, then of rows as orthogonal to the former as
-        possible (Algorithm 3); further ones are random rotations.
+        possible (Algorithm 3); further ones are random rotations. Of more than 40 000 rows, evenly
+        spaced ones are used to find the best start.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
     max_iter : int, default=200
@@ -166,7 +168,11 @@ def pod(
     rows = normalize_rows(U)
     if init is not None:
         return _alternate(rows, weight, _check_init(init, U.shape[1]), max_iter, tol)
-    best = _best_of_many_starts(rows, weight, n_init, random_state, max_iter, tol)
+    # Of very many rows, some tell where to start.
+    some = slice(None, None, -(-len(rows) // _MANY_ROWS))
+    best = _best_of_many_starts(rows[some], weight[some], n_init, random_state, max_iter, tol)
+    if len(rows) > _MANY_ROWS:
+        best = _alternate(rows, weight, best.rotation, max_iter, tol)
     return _number_by_size(best, rows, weight, order)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigencut.parallel import for_each
 
-_BLOCK_ENTRIES = 1 << 21  # of the matrix in a block; fewer are not worth a thread
+_BLOCK_ENTRIES = 1 << 19  # of the matrix in a block; fewer are not worth a thread
 
 
 class RowBlocks:

@@ -189,9 +189,10 @@ class SparseGraph(RowGraph):
     def components(self) -> Indices:
         from scipy.sparse.csgraph import connected_components
 
-        root_degree = np.sqrt(self.degrees)
-        edges = self.weights.tocoo()
-        threshold = _EPS * root_degree[edges.row] * root_degree[edges.col]
-        edges.data = np.where(edges.data > threshold, edges.data, 0.0)
-        edges.eliminate_zeros()
+        edges = self.weights
+        if edges.nnz and edges.data.min() <= _EPS * self.degrees.max():  # else all edges count
+            edges, root_degree = edges.tocoo(), np.sqrt(self.degrees)
+            threshold = _EPS * root_degree[edges.row] * root_degree[edges.col]
+            edges.data = np.where(edges.data > threshold, edges.data, 0.0)
+            edges.eliminate_zeros()
         return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)

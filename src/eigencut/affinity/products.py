@@ -7,7 +7,6 @@ are always among the candidates. By numpy, or by the kernel in C.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,8 @@ class ProductSearch:
     ----------
     points : array of shape (n_points, n_features)
         Centred, and of a size near 1.
+    cell : array of shape (n_points,), optional
+        A number of each point, so that a search can be confined to some cells.
 
     Examples
     --------
@@ -43,61 +44,80 @@ class ProductSearch:
     (array([0, 0]), array([1, 2]))
     """
 
-    def __init__(self, points: Array) -> None:
+    def __init__(self, points: Array, cell: Indices | None = None) -> None:
+        n, d = points.shape
+        order = np.random.default_rng(0).permutation(n)  # with which the kernel is fastest
+        cell = np.zeros(n, dtype=np.intp) if cell is None else cell
+        order = order[np.argsort(cell[order], kind="stable")]
+        self.cell_sizes = np.bincount(cell)
+        self._first_strip = np.append(0, np.cumsum(-(-self.cell_sizes // native.STRIP)))
+        # Every cell begins a strip of its own; what fills up its last one is infinitely far.
+        shift = native.STRIP * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
+        place = np.arange(n) + shift[cell[order]]
+        n_strips = int(self._first_strip[-1])
+        self._number_at = np.full(n_strips * native.STRIP, -1, dtype=np.intp)
+        self._number_at[place] = order
         squares = np.einsum("ij,ij->i", points, points)
-        self._factor = np.vstack([-2 * points.T, squares]).astype(np.float32)
         self._longest = float(np.sqrt(squares.max()))
+        factor = np.zeros((d + 1, n_strips * native.STRIP), dtype=np.float32)
+        factor[-1] = np.inf
+        factor[:, place] = np.vstack([-2 * points.T, squares])[:, order]
+        strips = factor.reshape(d + 1, n_strips, native.STRIP).transpose(1, 0, 2)
+        self._strips = native.aligned(strips)
 
-    def queries_at_a_time(self, most: int) -> int:
+    def queries_at_a_time(self, most: int, cells: Indices | None = None) -> int:
         """For which what is held stays near the processor."""
         if native.library() is None:
-            return max(1, _SCORES // self._factor.shape[1])
+            n_points = int(self.cell_sizes[slice(None) if cells is None else cells].sum())
+            return max(1, _SCORES // n_points)
         return max(1, min(_QUERIES, _ROOM // most))
 
-    def candidates(self, queries: Array, k: int, most: int) -> Pairs:
-        """At least k and at most ``most`` for each query; none where there would be more."""
+    def candidates(self, queries: Array, k: int, most: int, cells: Indices | None = None) -> Pairs:
+        """At least k and at most ``most`` for each query; none where there would be more.
+
+        ``cells`` are those to look into, the nearest first; they must hold k points. None is all.
+        """
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", queries, queries)), _FARTHEST)
         near = np.clip(queries, -_FARTHEST, _FARTHEST)
         left = np.column_stack([near, np.ones(len(near))]).astype(np.float32)
         # A score sums n_features + 1 products of two rounded factors; the limit is rounded too.
-        n_roundings = len(self._factor) + 4
+        n_roundings = left.shape[1] + 4
         error = n_roundings * _EPS * self._longest * (2 * length + self._longest)
         slack = (2 * error).astype(np.float32)
-        found = self._by_kernel(left, slack, k, most)
-        return self._by_numpy(left, slack, k, most) if found is None else found
+        visits = self._strips_of(cells)
+        found = self._by_kernel(left, visits, slack, k, most)
+        if found is None:
+            found = self._by_numpy(left, visits, slack, k, most)
+        return found[0], self._number_at[found[1]]
 
-    def _by_numpy(self, left: Any, slack: Any, k: int, most: int) -> Pairs:
-        scores = left @ self._factor
-        limit = _kth_smallest_bound(scores, k) + slack
-        pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
-        origin, numbers = np.divmod(pairs, scores.shape[1])
-        fit = (np.bincount(origin, minlength=len(left)) <= most)[origin]
-        return origin[fit], numbers[fit]
+    def _strips_of(self, cells: Indices | None) -> Any:
+        if cells is None:
+            return np.arange(len(self._strips), dtype=np.int32)
+        first, count = self._first_strip[cells], np.diff(self._first_strip)[cells]
+        shift = first - np.cumsum(count) + count
+        return (np.arange(count.sum()) + np.repeat(shift, count)).astype(np.int32)
 
-    def _by_kernel(self, left: Any, slack: Any, k: int, most: int) -> Pairs | None:
-        """The same, or None where there is no kernel for this processor."""
+    def _by_kernel(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Pairs | None:
+        """None where there is no kernel for this processor."""
         kernel = native.library()
         if kernel is None:
             return None
-        order, strips = self._strips
-        found = native.near_points(kernel, left, strips, slack, k, most + 1)
+        found = native.near_points(kernel, left, self._strips, visits, slack, k, most + 1)
         if found is None:
             return None
-        numbers, count = found
+        places, count = found
         is_filled = np.arange(most + 1) < count[:, np.newaxis]
-        return np.repeat(np.arange(len(left)), count), order[numbers[is_filled]]
+        return np.repeat(np.arange(len(left)), count), places[is_filled].astype(np.intp)
 
-    @cached_property
-    def _strips(self) -> tuple[Indices, Any]:
-        """The points in random order, which the kernel is fastest with, and that order."""
-        p, n = self._factor.shape
-        order = np.random.default_rng(0).permutation(n)
-        n_strips = -(-n // native.STRIP)
-        padded = np.zeros((p, n_strips * native.STRIP), dtype=np.float32)
-        padded[-1, n:] = np.inf
-        padded[:, :n] = self._factor[:, order]
-        strips = padded.reshape(p, n_strips, native.STRIP).transpose(1, 0, 2)
-        return order, native.aligned(strips)
+    def _by_numpy(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Pairs:
+        visited = self._strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
+        scores = left @ visited
+        limit = _kth_smallest_bound(scores, k) + slack
+        pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
+        origin, places = np.divmod(pairs, scores.shape[1])
+        fit = (np.bincount(origin, minlength=len(left)) <= most)[origin]
+        strip, lane = np.divmod(places[fit], native.STRIP)
+        return origin[fit], native.STRIP * visits[strip] + lane
 
 
 def _kth_smallest_bound(scores: Any, k: int) -> Any:

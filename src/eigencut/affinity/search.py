@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from eigencut.affinity.kmeans import kmeans_centres, nearest_centres
 from eigencut.affinity.points import Space
 from eigencut.affinity.products import ProductSearch
 from eigencut.affinity.tiles import Array, Indices
-from eigencut.notices import warn_user
 from eigencut.parallel import for_each, n_threads
 from eigencut.progress import advance
 
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
+Block = tuple[Any, Indices | None]  # queries, as a slice or by number, and cells; None for all
 
 _TREE_FEATURES = 8  # up to here a tree beats brute force
-_BRUTE_PRODUCTS = 1.6e11  # n^2 d, up to which brute force is as fast: 100 000 rows for d = 16
-_PATIENCE_PRODUCTS = 1e12  # from here on brute force takes long
-_CELLS, _SEARCHED_CELLS = 4, 48  # cells per sqrt(n), and those searched for a query
-_ROUNDS, _POINTS_PER_CELL, _SEED = 6, 64, 0  # of the k-means that places them
+_BRUTE_PRODUCTS = 3.2e10  # n^2 d, up to which brute force takes half a second
+_CELLS = 1.6  # times sqrt(n): the number of cells
+_SAMPLED_PER_CELL, _KMEANS_STEPS = 32, 6  # points, for the k-means that places them
+_SEARCHED_CELLS = 64  # for a query
+_MANY_POINTS = 100_000  # beyond, the cells searched grow with the fourth root of n
 _BLOCK_ELEMENTS = 1 << 21  # distances, or coordinates of pairs, held at a time
 _SPARE = 4  # neighbours asked for beyond k, to see that the k-th is settled
 _MANY_CANDIDATES = 8  # per neighbour: beyond, float32 is of no use
@@ -164,71 +165,70 @@ class ProductIndex(Index):
         numbers = np.empty((len(queries), k), dtype=np.intp)
         told = np.empty(len(queries), dtype=bool)
 
-        def fill(rows: slice) -> None:
-            told[rows] = self._fill(distances[rows], numbers[rows], queries[rows])
+        def fill(block: Block) -> None:
+            rows, cells = block
+            told[rows], distances[rows], numbers[rows] = self._nearest(queries[rows], k, cells)
 
-        step = self._search.queries_at_a_time(_MANY_CANDIDATES * k)
-        starts = range(0, len(queries), step)
-        blocks = [slice(start, start + step) for start in starts]
-        for_each(fill, blocks, n_jobs, "blocks of rows searched")
+        for_each(fill, self._blocks(queries, k, n_jobs), n_jobs, "blocks of rows searched")
         rest = np.flatnonzero(~told)
         if len(rest):
             distances[rest], numbers[rest] = self._scan.query(queries[rest], k, n_jobs)
         return distances, numbers
 
-    def _fill(self, distances: Array, numbers: Indices, queries: Array) -> Any:
-        """Enter the nearest of each query; returns for which float32 tells the points apart."""
-        k = numbers.shape[1]
-        origin, candidates = self._search.candidates(queries, k, _MANY_CANDIDATES * k)
+    def _blocks(self, queries: Array, k: int, n_jobs: int | None) -> list[Block]:
+        """Queries to be done together, and the cells to look into."""
+        step = self._search.queries_at_a_time(_MANY_CANDIDATES * k)
+        return [(slice(start, start + step), None) for start in range(0, len(queries), step)]
+
+    def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
+        """For which queries float32 tells the points apart; and the nearest points of these."""
+        origin, candidates = self._search.candidates(queries, k, _MANY_CANDIDATES * k, cells)
         count = np.bincount(origin, minlength=len(queries))
         told = count > 0
+        distances, numbers = np.zeros((len(queries), k)), np.zeros((len(queries), k), dtype=np.intp)
         far = self.space.between(queries[origin], self.points[candidates])
         order = np.lexsort((candidates, far, origin))
         first = (np.cumsum(count) - count)[told]
         nearest = order[first[:, np.newaxis] + np.arange(k)]
         distances[told], numbers[told] = far[nearest], candidates[nearest]
-        return told
+        return told, distances, numbers
 
 
-class ApproximateIndex(Index):
-    """Cells around the centers of a k-means; only those nearest to a query are searched (faiss).
+class CellIndex(ProductIndex):
+    """Cells around the centres of a k-means; a query looks into those nearest to its own.
 
-    A point is always its own nearest, for it lies in the cell that is searched first. The same
-    points give the same answers whatever the threads, which graph-based indexes do not.
+    The same points give the same answers whatever the threads and the company of a query. A point
+    is always its own nearest.
     """
 
     def __init__(self, points: Array, space: Space) -> None:
-        faiss = _faiss()
-        super().__init__(points, space)
+        Index.__init__(self, points, space)
         n_cells = max(1, round(_CELLS * np.sqrt(self.size)))
-        cells = faiss.IndexFlatL2(points.shape[1])
-        self._cells = faiss.IndexIVFFlat(cells, points.shape[1], n_cells)
-        self._cells.cp.niter, self._cells.cp.seed = _ROUNDS, _SEED
-        self._cells.cp.max_points_per_centroid = _POINTS_PER_CELL
-        self._cells.cp.min_points_per_centroid = 1
-        self._cells.nprobe = min(n_cells, _SEARCHED_CELLS)
-        single = points.astype(np.float32)
-        self._cells.train(single)
-        self._cells.add(single)
+        sample = np.random.default_rng(0).permutation(self.size)[: _SAMPLED_PER_CELL * n_cells]
+        self._centres = kmeans_centres(
+            points[sample], np.ones(len(sample)), n_cells, steps=_KMEANS_STEPS
+        )
+        self._search = ProductSearch(points, nearest_centres(points, self._centres))
+        self._scan = ScanIndex(points, space)
 
-    def query(self, queries: Array, k: int, n_jobs: int | None = None) -> Found:
-        k = min(k, self.size)
-        _, numbers = self._cells.search(queries.astype(np.float32), k)
-        few = np.flatnonzero((numbers < 0).any(axis=1))  # the cells searched hold too few points
-        if len(few):
-            numbers[few] = brute_index(self.points, self.space).query(queries[few], k, n_jobs)[1]
-        return _in_order(self._distances(queries, numbers), numbers)
+    def _blocks(self, queries: Array, k: int, n_jobs: int | None) -> list[Block]:
+        cell = nearest_centres(queries, self._centres, n_jobs)
+        order = np.argsort(cell, kind="stable")
+        occupied, first = np.unique(cell[order], return_index=True)
+        blocks: list[Block] = []
+        for home, rows in zip(occupied, np.split(order, first[1:]), strict=True):
+            cells = self._cells_around(home, k)
+            step = self._search.queries_at_a_time(_MANY_CANDIDATES * k, cells)
+            blocks += [(rows[start : start + step], cells) for start in range(0, len(rows), step)]
+        return blocks
 
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError(
-            "index='approximate' needs faiss: pip install 'eigencut[knn]'. "
-            "index='brute' finds the exact neighbours without it, in more time."
-        ) from error
-    return faiss
+    def _cells_around(self, home: int, k: int) -> Indices:
+        """The cells to look into, the nearest first: more of them where they hold few points."""
+        difference = self._centres - self._centres[home]
+        order = np.argsort(np.einsum("ij,ij->i", difference, difference), kind="stable")
+        enough = int(np.searchsorted(np.cumsum(self._search.cell_sizes[order]), 4 * k)) + 1
+        usual = round(_SEARCHED_CELLS * max(1.0, self.size / _MANY_POINTS) ** 0.25)
+        return np.asarray(order[: max(usual, enough)])
 
 
 def brute_index(points: Any, space: Space) -> Index:
@@ -240,7 +240,7 @@ def brute_index(points: Any, space: Space) -> Index:
 _KINDS: dict[str, Callable[[Any, Space], Index]] = {
     "kdtree": TreeIndex,
     "brute": brute_index,
-    "approximate": ApproximateIndex,
+    "approximate": CellIndex,
 }
 INDEXES = ("auto", *_KINDS)
 
@@ -256,17 +256,8 @@ def _fastest(points: Any, space: Space) -> str:
     n, d = points.shape
     if not sparse.issparse(points) and d <= _TREE_FEATURES:
         return "kdtree"
-    n_products = float(n) ** 2 * d
-    if sparse.issparse(points) or space.metric.p != 2 or n_products <= _BRUTE_PRODUCTS:
-        return "brute"
-    if find_spec("faiss") is not None:
-        return "approximate"
-    if n_products > _PATIENCE_PRODUCTS:
-        warn_user(
-            f"Comparing {n} rows of {d} features with each other takes long. "
-            "pip install 'eigencut[knn]' for an approximate search."
-        )
-    return "brute"
+    is_plain = space.metric.p == 2 and not sparse.issparse(points)
+    return "approximate" if is_plain and float(n) ** 2 * d > _BRUTE_PRODUCTS else "brute"
 
 
 def _blocks(n_rows: int, elements_per_row: int) -> Iterator[slice]:

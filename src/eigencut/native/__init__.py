@@ -79,21 +79,23 @@ def near_points(
     kernel: ctypes.CDLL,
     left: NDArray[np.float32],
     strips: NDArray[np.float32],
+    visits: NDArray[np.int32],
     slack: NDArray[np.float32],
     k: int,
     room: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
     """Points whose score is not above the k-th smallest by more than the slack of a query.
 
-    The score of a query and a point is ``left @ strips[strip, :, lane]``. The GIL is free
-    meanwhile. Returns their numbers, in ``room`` columns, and how many of these are filled: none
-    where ``room`` is not enough. Or None: there is no form of the kernel for this processor.
+    The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to visit
+    are met, in that order. The GIL is free meanwhile. Returns numbers ``STRIP * strip + lane`` in
+    ``room`` columns, and how many of these are filled: none where ``room`` is not enough. Or None:
+    there is no form of the kernel for this processor.
     """
     m, p = left.shape
     numbers, count = np.empty((m, room), dtype=np.int32), np.empty(m, dtype=np.int32)
     status = kernel.near_points(
-        *map(_address, (left, strips, slack)),
-        *map(ctypes.c_long, (m, len(strips), p, k, room)),
+        *map(_address, (left, strips, visits, slack)),
+        *map(ctypes.c_long, (m, len(visits), p, k, room)),
         *map(_address, (numbers, count)),
     )
     if status == _NO_MEMORY:

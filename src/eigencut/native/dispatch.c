@@ -7,8 +7,9 @@
     const double *tiles, const long *places, long n_tiles, long first, long step, long side,  \
         long size, const double *V, double *sums, long width
 #define NEAR_ARGUMENTS                                                                        \
-    const float *left, const float *right, const float *slack, long m, long n_strips, long p, \
-        long k, long room, int *numbers, int *counts
+    const float *left, const float *right, const int *visits, const float *slack, long m,     \
+        long n_visits, long p, long k, long room, int *numbers, int *counts
+#define NEAR_GIVEN left, right, visits, slack, m, n_visits, p, k, room, numbers, counts
 
 enum { NO_FORM = 2 }; /* returned where a kernel was not made for the processor */
 
@@ -57,10 +58,8 @@ int symmetric_product(PRODUCT_ARGUMENTS) {
 
 int near_points(NEAR_ARGUMENTS) {
 #if defined(__x86_64__)
-    if (has_avx512())
-        return near_points_avx512(left, right, slack, m, n_strips, p, k, room, numbers, counts);
-    if (has_avx2())
-        return near_points_avx2(left, right, slack, m, n_strips, p, k, room, numbers, counts);
+    if (has_avx512()) return near_points_avx512(NEAR_GIVEN);
+    if (has_avx2()) return near_points_avx2(NEAR_GIVEN);
 #endif
     return NO_FORM;
 }

@@ -84,11 +84,12 @@ INLINE void meet(kept *all, const float *left, const float *right, long p, long 
     }
 }
 
-/* left: m x p. right: strips of 32 points, p x 32 each, aligned to 64 bytes; the score of points
- * that fill up the last strip is infinite. slack: m. numbers: m x room, of which counts[i] are
- * filled: 0 where `room`, which is above k, is not enough. Returns 0, or 1 if there is no memory. */
-int NAME(const float *left, const float *right, const float *slack, long m, long n_strips, long p,
-         long k, long room, int *numbers, int *counts) {
+/* left: m x p. right: strips of 32 points, p x 32 each, aligned to 64 bytes; what fills up a strip
+ * has an infinite score. visits: the strips to meet, in that order. slack: m. numbers: m x room, of
+ * which counts[i] are filled, with lane + 32 strip: 0 where `room`, which is above k, is not enough.
+ * Returns 0, or 1 if there is no memory. */
+int NAME(const float *left, const float *right, const int *visits, const float *slack, long m,
+         long n_visits, long p, long k, long room, int *numbers, int *counts) {
     float *memory = malloc(sizeof(float) * (m * room + m));
     if (!memory) return 1;
     kept all = {k, room, memory, memory + m * room, slack, numbers, counts};
@@ -99,15 +100,16 @@ int NAME(const float *left, const float *right, const float *slack, long m, long
     const long strip_size = p * STRIP;
     long block = BLOCK_BYTES / (long)(strip_size * sizeof(float));
     if (block < 1) block = 1;
-    for (long start = 0; start < n_strips; start += block) {
-        const long end = n_strips - start < block ? n_strips : start + block;
+    for (long start = 0; start < n_visits; start += block) {
+        const long end = n_visits - start < block ? n_visits : start + block;
         long i = 0;
         for (; i + QUERIES <= m; i += QUERIES)
-            for (long s = start; s < end; s++)
-                meet(&all, left + i * p, right + s * strip_size, p, i, s * STRIP, QUERIES);
+            for (long v = start; v < end; v++)
+                meet(&all, left + i * p, right + visits[v] * strip_size, p, i, visits[v] * STRIP,
+                     QUERIES);
         for (; i < m; i++)
-            for (long s = start; s < end; s++)
-                meet(&all, left + i * p, right + s * strip_size, p, i, s * STRIP, 1);
+            for (long v = start; v < end; v++)
+                meet(&all, left + i * p, right + visits[v] * strip_size, p, i, visits[v] * STRIP, 1);
     }
     free(memory);
     return 0;
