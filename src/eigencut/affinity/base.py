@@ -89,6 +89,26 @@ class Affinity(BaseEstimator, ABC):
     def connection_hint(self) -> str:
         """Say what would connect a graph that falls apart."""
 
+    def memory_bytes(
+        self,
+        n_rows: int | None,
+        n_features: float,
+        n_clusters: int,
+        n_jobs: int | None = None,
+    ) -> float | None:
+        """What a fit adds to the memory that the rows take, at most; None if it is not known.
+
+        Parameters
+        ----------
+        n_rows : int or None
+            None is a stream of any number of rows.
+        n_features : float
+            Numbers stored per row.
+        n_clusters : int
+        n_jobs : int, optional
+        """
+        return None
+
     def exponent_factors(self, X: Array | None = None) -> Array | None:
         """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None.
 

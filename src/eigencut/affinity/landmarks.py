@@ -23,6 +23,7 @@ import numpy as np
 
 from eigencut.affinity.bandwidth import WIDTHS
 from eigencut.affinity.base import Affinity, DistinctRows, Product
+from eigencut.affinity.footprint import landmarks_bytes
 from eigencut.affinity.graph import CompleteGraph
 from eigencut.affinity.kmeans import kmeans_centres
 from eigencut.affinity.memberships import Memberships, MembershipSums
@@ -191,6 +192,18 @@ class Landmarks(Affinity):
         kept: list[Memberships] | None = [] if rows.in_memory else None
         sums = rows.reduce(partial(self._sums, kept=kept, n_jobs=n_jobs), MembershipSums.added)
         return self._graph(sums, kept, placed.support)
+
+    def memory_bytes(
+        self,
+        n_rows: int | None,
+        n_features: float,
+        n_clusters: int,
+        n_jobs: int | None = None,
+    ) -> float:
+        self._check_parameters()
+        embeds = (n_rows or 0) * n_clusters <= _EMBEDDING_ENTRIES
+        sizes = (n_rows, n_features, n_clusters, n_jobs, self.n_landmarks, self.n_nearest)
+        return landmarks_bytes(*sizes, embeds)
 
     def _placed(self, sample: RowSample, n_jobs: int | None) -> _Placed:
         """The landmarks, in lexicographic order, and the support of the sampled rows."""

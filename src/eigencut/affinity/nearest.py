@@ -19,7 +19,7 @@ from eigencut.affinity.tiles import Array, Indices
 
 _TREE_FEATURES = 4  # up to here the tree is faster
 _TREE_LEAF = 8
-_MANY_ROWS = 1 << 19  # from here on cells pay
+MANY_ROWS = 1 << 19  # from here on cells pay
 _FEW_POINTS = 64  # up to here direct differences are as fast as anything
 _PRODUCT_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
 _DIRECT_ENTRIES = 4 * 1024 * 1024
@@ -57,7 +57,7 @@ class NearestPoints:
             return _Direct(self.points, self.n_nearest)
         if n_features <= _TREE_FEATURES:
             tree = _Tree(self.points, self.n_nearest)
-            pays = n_rows >= _MANY_ROWS and n_features <= CELL_FEATURES
+            pays = n_rows >= MANY_ROWS and n_features <= CELL_FEATURES
             if pays and self.n_nearest < CANDIDATES < n_points:
                 return Cells(self.points, self.n_nearest, tree.tree)
             return tree

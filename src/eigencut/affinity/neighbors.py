@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.affinity.base import Affinity, Array, Indices, Product, refuse_without_rows
+from eigencut.affinity.footprint import neighbors_bytes
 from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
 from eigencut.affinity.search import INDEXES, brute_index, build_index
@@ -144,8 +145,7 @@ class Neighbors(Affinity):
         self.multiplicity_ = distinct.multiplicity
         self.n_rows_ = X.shape[0]
         n = len(distinct.multiplicity)
-        k = default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
-        self.n_neighbors_ = min(n, k)
+        self.n_neighbors_ = self._neighbors_among(n)
         self._place(distinct.rows, self.index)
         distances, numbers = self._index.query_itself(self.n_neighbors_, n_jobs)
         self.radii_ = distances[:, -1]
@@ -157,6 +157,23 @@ class Neighbors(Affinity):
         weights = self._training_weights(forward + self._reverse, n_jobs)
         self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+
+    def _neighbors_among(self, n: int) -> int:
+        """k."""
+        return min(n, default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors))
+
+    def memory_bytes(
+        self,
+        n_rows: int | None,
+        n_features: float,
+        n_clusters: int,
+        n_jobs: int | None = None,
+    ) -> float | None:
+        self._check_parameters(None)
+        if n_rows is None:
+            return None
+        k = self._neighbors_among(n_rows)
+        return neighbors_bytes(n_rows, n_features, n_clusters, n_jobs, k)
 
     def _place(self, rows: Any, index: str) -> None:
         """Keep the rows, as points that can be searched."""

@@ -16,6 +16,7 @@ from eigencut.affinity.base import (
     Product,
     refuse_without_rows,
 )
+from eigencut.affinity.footprint import exact_bytes
 from eigencut.affinity.graph import DenseGraph, Graph
 from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.parallel import for_each
@@ -88,6 +89,17 @@ class VectorAffinity(Affinity):
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)
         return graph
+
+    def memory_bytes(
+        self,
+        n_rows: int | None,
+        n_features: float,
+        n_clusters: int,
+        n_jobs: int | None = None,
+    ) -> float | None:
+        if n_rows is None:
+            return None
+        return exact_bytes(n_rows, n_features, n_clusters, n_jobs)
 
     @property
     def n_columns_(self) -> int:

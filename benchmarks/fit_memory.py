@@ -1,0 +1,119 @@
+"""What a fit adds to the memory in use, against what ``Affinity.memory_bytes`` says it will.
+
+    python -m benchmarks.fit_memory [--only NAME] [--out FILE]
+
+Every fit runs in a process of its own. Measured is the rise of the resident set above what it was
+before the fit, with the rows in memory: its peak, what the fit imports included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import RESULTS, ROOT
+from benchmarks.harness.memory import peaks_of
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fit: the affinity by its name, or a stream through landmarks; sizes; threads."""
+
+    graph: str
+    n: int
+    d: int
+    K: int
+    threads: int = 2
+
+    @property
+    def affinity(self) -> str:
+        return "landmarks" if self.graph == "stream" else self.graph
+
+    @property
+    def said_mb(self) -> float:
+        """What the affinity says the fit takes at most, in MB (1e6 bytes)."""
+        from eigencut.affinity import named_affinity
+
+        n_rows = None if self.graph == "stream" else self.n
+        said = named_affinity(self.affinity).memory_bytes(n_rows, self.d, self.K, self.threads)
+        assert said is not None
+        return said / 1e6
+
+
+CASES = [
+    *(Case("gaussian", n, d, K) for n in (500, 2000, 5000, 8000) for d, K in ((2, 2), (16, 20))),
+    Case("gaussian", 5000, 256, 10),
+    Case("gaussian", 5000, 2, 2, threads=8),
+    *(Case("neighbors", n, 2, K) for n in (6000, 50_000, 300_000) for K in (2, 20)),
+    *(Case("neighbors", n, 8, 10) for n in (6000, 50_000, 200_000)),
+    *(Case("neighbors", n, 16, K) for n in (10_000, 50_000, 100_000) for K in (10, 30)),
+    *(Case("neighbors", n, 128, 10) for n in (10_000, 30_000)),
+    Case("neighbors", 50_000, 2, 2, threads=8),
+    *(Case("landmarks", n, 2, K) for n in (20_000, 300_000, 3_000_000) for K in (2, 20)),
+    *(Case("landmarks", n, 16, K) for n in (20_000, 300_000, 2_000_000) for K in (2, 20)),
+    *(Case("landmarks", n, 128, 10) for n in (20_000, 300_000)),
+    Case("landmarks", 300_000, 2, 2, threads=8),
+    *(Case("stream", n, 2, K) for n in (300_000, 3_000_000) for K in (2, 20)),
+    *(Case("stream", n, 16, 10) for n in (300_000, 2_000_000)),
+    Case("stream", 300_000, 128, 10),
+]
+
+
+def rows_of(case: Case) -> Any:
+    """Moons, and for more clusters or features blobs that overlap, so that graphs are connected."""
+    from sklearn.datasets import make_blobs, make_moons
+
+    if case.d == 2 and case.K == 2:
+        return make_moons(case.n, noise=0.06, random_state=0)[0].copy()
+    spread = 1.25 * case.d**0.5
+    return make_blobs(case.n, case.d, centers=case.K, cluster_std=spread, random_state=0)[0]
+
+
+def measure_here(case: Case) -> dict[str, Any]:
+    """Measured and said, in MB."""
+    from eigencut import GPOD
+    from eigencut.stream import Rows
+
+    warnings.simplefilter("ignore")
+    X = rows_of(case)
+    model = GPOD(case.K, affinity=case.affinity, n_jobs=case.threads)
+    source = Rows.from_array(X) if case.graph == "stream" else X
+    peaks = peaks_of(lambda: model.fit(source))
+    assert peaks, "memory is read from /proc, which needs Linux"
+    measured, said = peaks["memory_mb"], case.said_mb
+    found = {"measured MB": measured, "said MB": round(said, 1), "ratio": round(said / measured, 2)}
+    return asdict(case) | found
+
+
+def measure(case: Case) -> dict[str, Any]:
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.fit_memory", "--one", json.dumps(asdict(case))]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return dict(json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=sorted({case.graph for case in CASES}))
+    parser.add_argument("--out", type=Path, default=RESULTS / "fit_memory.json")
+    parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(measure_here(Case(**args.one))))
+        return
+    found = []
+    for case in CASES:
+        if args.only in (None, case.graph):
+            found.append(measure(case))
+            print(json.dumps(found[-1]), flush=True)
+    args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

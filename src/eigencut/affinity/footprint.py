@@ -1,0 +1,53 @@
+"""What fits take in memory: formulas, with constants measured by ``benchmarks/fit_memory.py``.
+
+They count what a fit adds to the rows themselves at its peak, in bytes, and are bounds from above:
+mostly up to twice what was measured (``docs/scale.md``). Not in them is LAPACK on more than 1200
+vertices, which takes over where an iteration does not converge.
+"""
+
+from __future__ import annotations
+
+from eigencut.affinity.cells import CELL_FEATURES
+from eigencut.affinity.nearest import MANY_ROWS
+from eigencut.parallel import n_threads
+from eigencut.stream import BLOCK_ROWS
+
+_IMPORTS = 12e6  # what a first fit loads
+_LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
+_BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
+_PAIR_ELEMENTS = 1 << 20  # coordinates of pairs of neighbours that a thread holds
+
+
+def exact_bytes(n: int, d: float, K: int, n_jobs: int | None) -> float:
+    """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
+    return _IMPORTS + 2e6 * n_threads(n_jobs) + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
+
+
+def _dense_solver(n: int, K: int) -> float:
+    if n < max(_LAPACK_VERTICES, 8 * K):
+        return 32.0 * n * n
+    width = max(8, K + 2)
+    return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)
+
+
+def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
+    """Pairs of neighbours while the graph is made, then its forms and the eigensolver's vectors."""
+    pairs = min(2 * n * k * d, max(2, n_threads(n_jobs)) * _PAIR_ELEMENTS)
+    width = K - 1 + max(4, (K - 1) // 4)
+    # Part of what the pairs took is not given back to the system when they are done.
+    largest = max(36 * pairs + 60 * n * k, 24 * pairs + n * (104 * k + 184 * width))
+    return _IMPORTS + 48 * n * d + largest
+
+
+def landmarks_bytes(
+    n: int | None, d: float, K: int, n_jobs: int | None, p: int, r: int, embeds: bool
+) -> float:
+    """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
+    sums = 8.0 * p * p + _dense_solver(p, K)
+    of_sample = 10 * p * (24 * d + 100)
+    has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
+    of_search = 4e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
+    block = BLOCK_ROWS if n is None else min(n, BLOCK_ROWS)
+    of_block = block * (20 * r * r + 32 * r + 32 * d + 300)
+    of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
+    return _IMPORTS + sums + of_sample + of_search + of_block + of_rows
