@@ -132,6 +132,16 @@ DATA = {  # exit code 1
         "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
         "Got 'wide'; use sigma='auto' if unsure.",
     ),
+    "memory limit not a size": (
+        f"fit good.csv --memory-limit much {FIT}",
+        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
+        "use None for what the machine has.",
+    ),
+    "memory limit too small": (
+        f"fit good.csv --memory-limit 5MB {FIT}",
+        "memory_limit must be at least 12 MB to fit Neighbors() on 40 rows. Got '5MB'; raise it, "
+        "or fit on fewer rows. On the command line: --sample 10000, or with fit --landmarks 1000.",
+    ),
     "a ragged line": (
         f"fit ragged.csv {FIT}",
         "ragged.csv: line 7 has 2 cells, but line 1 has 3. Correct it, or name the --delimiter.",

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from conftest import same_partition
 from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, select
+from eigencut.budget import LADDER
 from eigencut.criteria import CRITERIA, Task, choose_affinity, conductance
 from eigencut.cut import CUTS
 from eigencut.spectrum import Spectrum
@@ -251,7 +252,7 @@ def test_bad_parameters_are_named(parameters, message, moons):
 def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
     X, y = make_moons(700, noise=0.05, random_state=0)
     assert isinstance(GPOD(2).fit(X).affinity_, Gaussian)
-    monkeypatch.setattr("eigencut.criteria._COMPLETE_ROWS", 600)
+    monkeypatch.setitem(LADDER, "gaussian", 600)
     for n_clusters in (2, "auto"):
         model = GPOD(n_clusters).fit(X)
         assert isinstance(model.affinity_, Neighbors) and model.affinity_.graph == "symmetric"
@@ -260,7 +261,7 @@ def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
 
 def test_auto_turns_to_the_mutual_graph_where_that_shows_clusters(monkeypatch):
     """Noisy moons: the symmetric graph bridges the gap. Overlapping blobs: the mutual one frays."""
-    monkeypatch.setattr("eigencut.criteria._COMPLETE_ROWS", 600)
+    monkeypatch.setitem(LADDER, "gaussian", 600)
     noisy, _ = make_moons(2000, noise=0.11, random_state=0)
     assert choose_affinity(noisy, 2).graph == "mutual"
     centers = np.random.default_rng(0).normal(size=(10, 16))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -16,15 +17,18 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Gaussian, Neighbors
+from eigencut.affinity import Affinity, Gaussian, Landmarks, Neighbors
 from eigencut.affinity.base import Array
 from eigencut.affinity.neighbors import default_neighbors
 from eigencut.affinity.points import distinct_rows
+from eigencut.affinity.sample import RowSample
+from eigencut.budget import Budget
 from eigencut.cut import CUTS
 from eigencut.notices import GraphWarning, warn_user
 from eigencut.progress import advance, counted, unheard
 from eigencut.risk.errors import dirichlet_error
 from eigencut.spectrum import Spectrum
+from eigencut.stream import as_rows
 from eigencut.validation import check_count
 
 _CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
@@ -34,7 +38,7 @@ _NO_CLUSTER = -9.0  # score of a K that makes such clusters
 _CLEAR = 0.45  # conductance score from which the default affinity is believed
 _BETTER = 0.3  # by which another affinity must beat the default one
 _AFFINITY_ROWS = 2000  # rows on which that is decided, at most
-_COMPLETE_ROWS = 5000  # up to here "auto" takes the complete graph; n^2 / 2 numbers are 100 MB
+_SORTED_ROWS = 5000  # up to here some rows are chosen evenly in their order, above at random
 _STABLE = 0.95  # agreement from which a clustering counts as stable
 _REPEATS = 8  # pairs of halves, null samples
 
@@ -224,28 +228,41 @@ def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:
 
 
 def some_rows(X: Array, n_rows: int) -> Array:
-    """At most ``n_rows`` of the different rows, evenly spaced in lexicographic order.
+    """At most ``n_rows`` of the different rows; the order of the rows of X does not matter.
 
-    The order of the rows of X does not matter.
+    They are evenly spaced in lexicographic order, or, where sorting all rows would take long, those
+    of the smallest random keys.
     """
+    if X.shape[0] > _SORTED_ROWS and not issparse(X):
+        draw = partial(RowSample.of, size=n_rows, seed=0)
+        sample: RowSample = as_rows(X).reduce(draw, RowSample.merged)
+        return sample.rows
     rows = distinct_rows(X).rows
     return rows[:: -(-rows.shape[0] // n_rows)]
 
 
-def needs_sparse_graph(X: Any) -> bool:
-    """Whether the complete graph on these rows is out of reach, or not defined."""
-    return issparse(X) or X.shape[0] > _COMPLETE_ROWS
+def choose_affinity(
+    X: Any, n_clusters: int, n_jobs: int | None = None, memory_limit: Any = None
+) -> Affinity:
+    """What ``affinity="auto"`` is for a given K.
+
+    The number of rows and the memory decide between the complete graph, that of neighbours and
+    that through landmarks (``eigencut.budget``); what the rows show, on its variant.
+    """
+    budget = Budget.of(X, n_clusters, memory_limit, n_jobs)
+    rung = budget.rung()
+    budget.report(rung)
+    return _VARIANTS[rung](X, budget)
 
 
-def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affinity:
-    """The default affinity for a given K, unless another one shows K clusters more clearly.
+def _choose_bandwidth(X: Array, budget: Budget) -> Affinity:
+    """The default affinity, unless another one shows K clusters more clearly.
 
     Decided by conductance on at most 2000 rows. The others are tried only where the default does
     not show K clear clusters, and must be better by 0.3: global bandwidths, and the graph of mutual
-    neighbours. Above 5000 rows, and for sparse ones, all are graphs of neighbours.
+    neighbours.
     """
-    if needs_sparse_graph(X):
-        return _choose_neighbors(X, n_clusters, n_jobs)
+    n_clusters, n_jobs = budget.n_clusters, budget.n_jobs
     rows = some_rows(X, _AFFINITY_ROWS)
     default, *others = [*default_affinities(), Neighbors(graph="mutual")]
     if not 2 <= n_clusters < len(rows):
@@ -263,13 +280,14 @@ def choose_affinity(X: Any, n_clusters: int, n_jobs: int | None = None) -> Affin
     return (default, *others)[int(np.argmax(scores))]
 
 
-def _choose_neighbors(X: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
+def _choose_neighbors(X: Any, budget: Budget) -> Affinity:
     """The symmetric graph if it shows clear clusters, else the mutual one if it can be used.
 
     The mutual graph does not bridge gaps, but of overlapping clusters it cuts off handfuls of rows:
     then the symmetric graph is taken after all, with twice as many neighbours, which average over
-    more of what is not clear (see ``docs/neighbors.md``).
+    more of what is not clear (see ``docs/neighbors.md``), if there is memory for them.
     """
+    n_clusters, n_jobs = budget.n_clusters, budget.n_jobs
     rows = some_rows(X, _AFFINITY_ROWS)
     symmetric, mutual = Neighbors(), Neighbors(graph="mutual")
     if not 2 <= n_clusters < rows.shape[0]:
@@ -283,7 +301,16 @@ def _choose_neighbors(X: Any, n_clusters: int, n_jobs: int | None) -> Affinity:
     advance(1, 2, "graphs compared")
     if score(mutual) > _NO_CLUSTER:
         return mutual
-    return Neighbors(n_neighbors=2 * default_neighbors(X.shape[0]))
+    wider = Neighbors(n_neighbors=2 * default_neighbors(X.shape[0]))
+    return wider if budget.allows(wider) else symmetric
+
+
+# How the variant of a graph is chosen.
+_VARIANTS: dict[str, Callable[[Any, Budget], Affinity]] = {
+    "gaussian": _choose_bandwidth,
+    "neighbors": _choose_neighbors,
+    "landmarks": lambda X, budget: Landmarks(),
+}
 
 
 def choose_by_default(

@@ -37,6 +37,8 @@ class DaskRows(Rows):
     10
     """
 
+    is_local = False
+
     def __init__(self, X: Any) -> None:
         if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
             raise ValueError(
@@ -46,15 +48,11 @@ class DaskRows(Rows):
         names = getattr(X, "columns", None)
         super().__init__(self._computed, None if names is None else [str(name) for name in names])
         self._parts = _chunks(X)
-        self._n_features = int(X.shape[1]) if names is None else len(names)
+        self.n_features = int(X.shape[1]) if names is None else len(names)
 
     def _computed(self) -> Iterator[Any]:
         """The chunks one after the other, for whoever iterates instead of reducing."""
         return (part.compute() for part in self._parts)
-
-    @property
-    def n_features(self) -> int:
-        return self._n_features
 
     def threads_per_block(self, n_jobs: int | None) -> int | None:
         return 1  # the cluster's own threads work on blocks

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -21,11 +20,12 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import NAMES, Affinity, Neighbors, named_affinity
+from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.graph import Graph
 from eigencut.affinity.points import distinct_rows
 from eigencut.affinity.sample import RowSample
+from eigencut.budget import Budget
 from eigencut.components import connected_components, report_components
 from eigencut.criteria import (
     Task,
@@ -33,7 +33,6 @@ from eigencut.criteria import (
     choose_affinity,
     choose_by_default,
     evaluate,
-    needs_sparse_graph,
     some_rows,
 )
 from eigencut.crumbs import attach_crumbs, without_crumbs
@@ -42,6 +41,7 @@ from eigencut.discretization import Partition, align, assign, normalize_rows, po
 from eigencut.eigenpairs import EigenPairs, eigenpairs
 from eigencut.extension import EXTENSIONS, Eigenfunctions, extend
 from eigencut.labelling import label_rows, scores_and_support
+from eigencut.memory import parse_bytes
 from eigencut.notices import warn_user
 from eigencut.parallel import blas_threads
 from eigencut.persistence import restored, save
@@ -77,9 +77,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
         The graph. "gaussian" has Gaussian weights with a local bandwidth; "auto" too, unless a
-        global one shows the clusters more clearly (see ``docs/selection.md``), and above 5000 rows
-        it is "neighbors", the sparse graph of nearest neighbours; "precomputed" takes
-        affinities instead of rows; ``Gaussian(sigma=0.5)`` and the like say more; a function
+        global one shows the clusters more clearly (see ``docs/selection.md``); above 5000 rows it
+        is "neighbors", the sparse graph of nearest neighbours, and above 2 million, or where there
+        is no memory for that, "landmarks" (see ``docs/scale.md``); "precomputed" takes affinities
+        instead of rows; ``Gaussian(sigma=0.5)`` and the like say more; a function
         ``k(A, B)`` gives any other weights.
     extension : {"consistent", "paper"}, default="consistent"
         The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
@@ -95,6 +96,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Of those starts. None means 0: fits are reproducible unless asked otherwise.
     n_jobs : int or None, default=None
         Threads. None means all cores; the result does not depend on it.
+    memory_limit : None, number of bytes or str such as "4GB", default=None
+        What ``fit`` may add to the memory that the rows take: a fit that would need more is refused
+        with a ``MemoryError`` before it begins, and ``affinity="auto"`` chooses what needs less.
+        None is what the machine has left. On a Dask cluster workers have limits of their own.
     verbose : bool, default=False
         Say on standard error which stage of the fit is running, how far it is and how long it took:
         by a line that changes on a terminal, with ``pip install 'eigencut[cli]'``, or else by
@@ -149,6 +154,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         outlier_quantile: float = 0.01,
         random_state: Any = None,
         n_jobs: int | None = None,
+        memory_limit: float | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -160,6 +166,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.outlier_quantile = outlier_quantile
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
         self.verbose = verbose
 
     # ------------------------------------------------------------------ fit
@@ -181,6 +188,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         cut = CUTS[self.cut]
         with stage("choices"):
             n_clusters, affinity = self._choose(source)
+            self._budget(source, n_clusters).refuse(affinity)
         with stage("graph"):
             graph = affinity.fit_graph(source, self.n_jobs)
             check_n_clusters(n_clusters, graph.n_vertices, graph.vertices_are)
@@ -223,21 +231,28 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         affinity: Affinity = clone(named_affinity(self.affinity))
         if self.n_clusters != "auto":
             K = int(self.n_clusters)
-            return K, choose_affinity(X, K, self.n_jobs) if is_auto else affinity
+            return K, self._auto_affinity(X, K) if is_auto else affinity
         if affinity.pairwise:
             rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
         else:
             rows = some_rows(X, _CHOICE_ROWS)
         candidates = check_candidates(range(2, 11), distinct_rows(rows).rows.shape[0])
-        if is_auto and not issparse(rows):
+        rung = self._budget(rows, max(candidates)).rung()
+        if is_auto and rung == "gaussian":
             _, best = choose_by_default(rows, candidates, n_jobs=self.n_jobs)
         else:
-            affinity = Neighbors() if is_auto else affinity
+            affinity = named_affinity(rung) if is_auto else affinity
             task = Task(rows, affinity, candidates, seed=0, n_jobs=self.n_jobs)
             _, best = evaluate("conductance", task)
-        if is_auto and needs_sparse_graph(X):
-            return best.n_clusters, choose_affinity(X, best.n_clusters, self.n_jobs)
+        if is_auto and self._budget(X, best.n_clusters).rung() != "gaussian":
+            return best.n_clusters, self._auto_affinity(X, best.n_clusters)
         return best.n_clusters, clone(best.affinity)
+
+    def _auto_affinity(self, X: Array, n_clusters: int) -> Affinity:
+        return choose_affinity(X, n_clusters, self.n_jobs, self.memory_limit)
+
+    def _budget(self, X: Array | Rows, n_clusters: int) -> Budget:
+        return Budget.of(X, n_clusters, self.memory_limit, self.n_jobs)
 
     def _choose_for_stream(self, X: Rows, given: Any) -> tuple[int, Affinity]:
         affinity: Affinity = clone(named_affinity(given))
@@ -509,6 +524,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 f"Got {self.outlier_quantile!r}; use the default of 0.01."
             )
         check_count("n_init", self.n_init, "use the default of 10")
+        parse_bytes(self.memory_limit)
         check_random("random_state", self.random_state)
         check_choice("cut", self.cut, tuple(CUTS))
         check_choice("extension", self.extension, ("consistent", "paper"))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigencut.affinity import Affinity, Gaussian, named_affinity
+from eigencut.budget import Budget
 from eigencut.criteria import (
     CRITERIA,
     Choice,
@@ -112,6 +113,9 @@ def select(
             f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
             f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
         )
+    budget = Budget.of(rows, max(candidates), n_jobs=n_jobs)
+    for affinity in _affinities(sigma, criterion):
+        budget.refuse(affinity, "select on some of the rows")
     seed = 0 if random_state is None else random_state
     if isinstance(sigma, str) and sigma == "auto" and criterion == "conductance":
         choices, best = choose_by_default(rows, candidates, seed, n_jobs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -50,6 +51,7 @@ class Rows:
     """
 
     in_memory = False
+    is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
 
     def __init__(
@@ -150,7 +152,7 @@ class Rows:
         if waiting:
             yield np.concatenate(waiting)
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Columns, from the names if there are any, otherwise from the first block."""
         if self.feature_names is not None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import click
-
-_BYTES_PER_PAIR = 4  # the exact graph keeps a float64 for each pair of rows
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:
@@ -29,16 +26,3 @@ def sampled(rows: Any, complete: Any, n: int | None, seed: int) -> tuple[Any, An
     kept = np.zeros(len(complete), dtype=bool)
     kept[np.flatnonzero(complete)[chosen]] = True
     return rows[chosen], kept
-
-
-def refuse_too_many_rows(n: int) -> None:
-    """The exact graph grows with the square of the rows: say so before memory is full."""
-    if not hasattr(os, "sysconf"):
-        return
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if _BYTES_PER_PAIR * n * n > memory // 2:
-        raise ValueError(
-            f"{n} rows need {_BYTES_PER_PAIR * n * n / 1e9:.0f} GB for the exact graph, and this "
-            f"machine has {memory / 1e9:.0f} GB. Use --landmarks 1000; or fit on some of them, "
-            "e.g. --sample 10000, and let predict label the others."
-        )

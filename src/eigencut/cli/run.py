@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from eigencut.cli.app import app
+from eigencut.memory import MemoryRefusal
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",
@@ -70,6 +71,8 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         reason = _REASONS.get(error.errno, (error.strerror or "it cannot be used").lower())
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
+    if isinstance(error, MemoryRefusal):
+        return f"{error} On the command line: --sample 10000, or with fit --landmarks 1000."
     if isinstance(error, MemoryError):
         return "There is not enough memory. Fit on fewer rows: --sample 5000."
     text = " ".join(str(error).split())

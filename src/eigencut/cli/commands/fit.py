@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting, refuse_too_many_rows, sampled
+from eigencut.cli.checks import refuse_overwriting, sampled
 from eigencut.cli.options import (
     Reading,
     column_options,
@@ -18,6 +18,7 @@ from eigencut.cli.options import (
     reading_options,
     say,
 )
+from eigencut.memory import parse_bytes
 
 if TYPE_CHECKING:
     from eigencut.table_model import TableModel
@@ -30,6 +31,7 @@ Examples:
   eigencut fit data.csv -k 3 -o model.eigencut
   eigencut fit data.parquet --drop class --missing median -o model.eigencut
   eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut
+  eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
@@ -61,6 +63,11 @@ Examples:
 @click.option("--sample", type=click.IntRange(2), metavar="N", help="Fit on N random rows.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--labels", metavar="FILE", help="Also write the clusters of these rows.")
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.",
+)
 @column_options
 @preparation_options
 @reading_options
@@ -78,6 +85,7 @@ def command(
     sample: int | None,
     seed: int,
     labels: str | None,
+    memory_limit: str | None,
     columns: tuple[str, ...],
     drop: tuple[str, ...],
     id_column: str | None,
@@ -95,6 +103,7 @@ def command(
     refuse_overwriting(output, table)
     n_clusters = parsed_clusters(clusters)
     affinity = parsed_affinity(sigma, landmarks)
+    parse_bytes(memory_limit)  # before the table is read
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
@@ -106,13 +115,17 @@ def command(
         block = source.read(source.choose(columns, drop, id_column), id_column)
     start = time.perf_counter()
     gpod = GPOD(
-        n_clusters, cut=cut, affinity=affinity, outliers=outliers, random_state=seed, n_jobs=jobs
+        n_clusters,
+        cut=cut,
+        affinity=affinity,
+        outliers=outliers,
+        random_state=seed,
+        n_jobs=jobs,
+        memory_limit=memory_limit,
     )
     model = TableModel(gpod, scale=scale, missing=missing)
     rows, complete = model.fit_preparation(block.table)
     rows, complete = sampled(rows, complete, sample, seed)
-    if landmarks is None:
-        refuse_too_many_rows(len(rows))
     with progress_bar("fit", quiet):
         model.adopt(gpod.fit(rows), complete)
     seconds = time.perf_counter() - start

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting, refuse_too_many_rows, sampled
+from eigencut.cli.checks import refuse_overwriting, sampled
 from eigencut.cli.options import (
     Reading,
     column_options,
@@ -89,7 +89,6 @@ def command(
     model = TableModel(GPOD(), scale=scale, missing=missing)
     rows, complete = model.fit_preparation(block.table)
     rows, complete = sampled(rows, complete, sample, seed)
-    refuse_too_many_rows(len(rows))
     with progress_bar("candidates", quiet):
         found = select(rows, candidates, _sigmas(sigma), cut, criterion, seed, jobs)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
