@@ -27,7 +27,7 @@ from eigencut.progress import advance
 from eigencut.state import State
 from eigencut.validation import check_count, described, real_array
 
-_MANY_ROWS = 40_000  # beyond, starts are compared on evenly spaced ones
+_MANY_ROWS = 20_000  # beyond, starts are compared on evenly spaced ones
 _MOST_STARTS = 6  # times n_init
 _CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
 _FEW_CLUSTERS = 16  # up to which trying moves is cheap
@@ -136,7 +136,7 @@ def pod(
     n_init : int, default=10
         How many starts in a row may bring nothing better before the search ends. The first
         ``n_init`` are made of a random row each, then of rows as orthogonal to the former as
-        possible (Algorithm 3); further ones are random rotations. Of more than 40 000 rows, evenly
+        possible (Algorithm 3); further ones are random rotations. Of more than 20 000 rows, evenly
         spaced ones are used to find the best start.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.

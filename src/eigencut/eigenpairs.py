@@ -174,12 +174,13 @@ class _Problem:
 
     def laplacian(self) -> Any:
         """``s - A`` as a sparse matrix, of a sparse graph."""
-        from scipy.sparse import diags_array
-
         assert isinstance(self.graph, SparseGraph)
-        T = diags_array(self.to_symmetric[:, 0])
-        W = self.graph.among(self._some) / self.graph.n_rows
-        return (diags_array(self.level) - T @ W @ T).tocsr()
+        laplacian = self.graph.among(self._some) * (-1 / self.graph.n_rows)
+        scale = self.to_symmetric[:, 0]
+        laplacian.data *= np.repeat(scale, np.diff(laplacian.indptr))
+        laplacian.data *= scale[laplacian.indices]
+        laplacian.setdiag(laplacian.diagonal() + self.level)
+        return laplacian
 
 
 def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[str, Solution]:

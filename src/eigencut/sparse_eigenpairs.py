@@ -112,7 +112,9 @@ def _plain(
     if found is None:
         return None
     operator, taken = RowBlocks(matrix, n_jobs), np.hstack([null, found.vectors])
-    missed = _missed(operator, Polynomial(matrix, n_jobs), taken, found.values[-1], tolerance, rng)
+    block = rng.standard_normal((len(null), 1))  # one is enough to see that some are missing
+    precondition = Polynomial(matrix, n_jobs)
+    missed = _missed(operator, precondition, taken, block, found.values[-1], tolerance)
     return found if missed is None else None
 
 
@@ -148,7 +150,8 @@ def _complete(
         )
         taken = np.hstack([null, found.vectors])
         largest = found.values[n_wanted - 1]
-        missed = _missed(operator, hierarchy, taken, largest, tolerance, rng)
+        block = rng.standard_normal((len(null), _CHALLENGERS))
+        missed = _missed(operator, hierarchy, taken, block, largest, tolerance)
         if missed is None:
             break
         found = rayleigh_ritz(operator, np.hstack([found.vectors, missed]), null)
@@ -180,18 +183,17 @@ def _missed(
     operator: RowBlocks,
     precondition: Precondition,
     taken: Array,
+    block: Array,
     largest: float,
     tolerance: float,
-    rng: np.random.Generator,
 ) -> Array | None:
     """Vectors with an eigenvalue below the largest one that was accepted; None if there are none.
 
-    A random block, orthogonal to what is taken, is improved until its lowest Ritz value is below,
-    or falls so slowly that it will stay above: from one step to the next by less than a fifth of
-    what it is above.
+    The random block, made orthogonal to what is taken, is improved until its lowest Ritz value is
+    below, or falls so slowly that it will stay above: from one step to the next by less than a
+    fifth of what it is above.
     """
-    block = precondition(rng.standard_normal((len(taken), _CHALLENGERS)))
-    start = rayleigh_ritz(operator, block, taken)
+    start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
         return None
     below = largest * (1 - _BELOW)

@@ -152,9 +152,8 @@ class Neighbors(Affinity):
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTHS[self.weights](spread, float(self.scale))
-        forward = _edges(numbers, n)
-        self._reverse = forward.T.tocsr()
-        weights = self._training_weights(forward + self._reverse, n_jobs)
+        self._reverse = _edges(numbers, n).T.tocsr()
+        weights = self._training_weights(distances, numbers, n_jobs)
         self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
 
@@ -183,12 +182,20 @@ class Neighbors(Affinity):
         self._points = self._space.points(rows)
         self.index_, self._index = build_index(index, self._points, self._space)
 
-    def _training_weights(self, edges: Any, n_jobs: int | None) -> Any:
+    def _training_weights(self, distances: Array, numbers: Indices, n_jobs: int | None) -> Any:
+        """The weights of all pairs of which one is among the nearest of the other."""
+        order = np.argsort(numbers, axis=1)
+        distances = np.take_along_axis(distances, order, axis=1).ravel()
+        # Each pair holds where its distance is found, in one direction or the other.
+        found_at = _edges(numbers, len(numbers), np.arange(1, numbers.size + 1))
+        edges = found_at.maximum(found_at.T.tocsr())
         weights = np.empty(edges.nnz)
 
         def fill(rows: slice) -> None:
             of_rows = slice(*edges.indptr[[rows.start, rows.stop]])
-            share, exponent = self._weigh(self._points[rows], self.radii_[rows], edges[rows])
+            origin = np.repeat(self.radii_[rows], np.diff(edges.indptr[rows.start : rows.stop + 1]))
+            far = distances[edges.data[of_rows] - 1]
+            share, exponent = self._weight(far, origin, self.radii_[edges.indices[of_rows]])
             weights[of_rows] = share * np.exp(exponent)
 
         for_each(fill, self._blocks(np.diff(edges.indptr)), n_jobs, "blocks of weights")
@@ -376,10 +383,10 @@ def default_neighbors(n_vertices: int) -> int:
     return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
 
 
-def _edges(numbers: Indices, n: int) -> Any:
-    """The matrix with a one from each row to its numbers."""
+def _edges(numbers: Indices, n: int, values: Any = None) -> Any:
+    """The matrix from each row to its numbers: with ones, or values in the order of columns."""
     m, k = numbers.shape
     kind = np.int32 if n * k < 2**31 else np.int64  # 32 bits halve the memory
     columns = np.sort(numbers, axis=1).astype(kind).ravel()
-    ones = np.ones(m * k, dtype=np.int8)
-    return sparse.csr_array((ones, columns, np.arange(0, m * k + 1, k, dtype=kind)), shape=(m, n))
+    values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
+    return sparse.csr_array((values, columns, np.arange(0, m * k + 1, k, dtype=kind)), shape=(m, n))

@@ -65,8 +65,8 @@ class Space:
         if sparse.issparse(difference):  # of order 2: Neighbors allows no other
             return np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
         if self.metric.p == 2:
-            return np.sqrt(np.einsum("ij,ij->i", difference, difference))
-        return np.asarray(np.linalg.norm(difference, self.metric.p, axis=1))
+            return np.sqrt(np.einsum("...j,...j->...", difference, difference))
+        return np.asarray(np.linalg.norm(difference, self.metric.p, axis=-1))
 
     def all_pairs(self, A: Any, B: Any) -> Array:
         """Distances from every point of A to every point of B."""

@@ -14,7 +14,7 @@ import numpy as np
 import eigencut.native as native
 from eigencut.affinity.tiles import Array, Indices
 
-Pairs = tuple[Indices, Indices]  # numbers of queries and of points, in the order of the queries
+Places = tuple[Any, Any]  # where the candidates of each query are, and how many there are
 
 _QUERIES = 256  # at a time, by the kernel
 _ROOM = 1 << 21  # candidates that it may keep
@@ -39,9 +39,8 @@ class ProductSearch:
     --------
     >>> import numpy as np
     >>> points = np.linspace(-1, 1, 9)[:, np.newaxis]
-    >>> queries, found = ProductSearch(points).candidates(np.array([[-0.6]]), k=2, most=5)
-    >>> queries, np.sort(found)
-    (array([0, 0]), array([1, 2]))
+    >>> ProductSearch(points).candidates(np.array([[-0.6]]), k=2, most=5)
+    (array([[1, 2]]), array([2]))
     """
 
     def __init__(self, points: Array, cell: Indices | None = None) -> None:
@@ -55,7 +54,7 @@ class ProductSearch:
         shift = native.STRIP * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
         place = np.arange(n) + shift[cell[order]]
         n_strips = int(self._first_strip[-1])
-        self._number_at = np.full(n_strips * native.STRIP, -1, dtype=np.intp)
+        self._number_at = np.full(n_strips * native.STRIP + 1, n, dtype=np.intp)  # n is no point
         self._number_at[place] = order
         squares = np.einsum("ij,ij->i", points, points)
         self._longest = float(np.sqrt(squares.max()))
@@ -72,10 +71,14 @@ class ProductSearch:
             return max(1, _SCORES // n_points)
         return max(1, min(_QUERIES, _ROOM // most))
 
-    def candidates(self, queries: Array, k: int, most: int, cells: Indices | None = None) -> Pairs:
-        """At least k and at most ``most`` for each query; none where there would be more.
+    def candidates(
+        self, queries: Array, k: int, most: int, cells: Indices | None = None
+    ) -> tuple[Indices, Indices]:
+        """Numbers of the candidates of each query, ascending, and how many there are.
 
-        ``cells`` are those to look into, the nearest first; they must hold k points. None is all.
+        At least k and at most ``most``; none where there would be more. Rows with fewer than the
+        widest are filled up with n. ``cells`` are those to look into, the nearest first; they must
+        hold k points. None is all.
         """
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", queries, queries)), _FARTHEST)
         near = np.clip(queries, -_FARTHEST, _FARTHEST)
@@ -86,9 +89,10 @@ class ProductSearch:
         slack = (2 * error).astype(np.float32)
         visits = self._strips_of(cells)
         found = self._by_kernel(left, visits, slack, k, most)
-        if found is None:
-            found = self._by_numpy(left, visits, slack, k, most)
-        return found[0], self._number_at[found[1]]
+        places, count = self._by_numpy(left, visits, slack, k, most) if found is None else found
+        is_filled = np.arange(max(k, count.max(initial=0))) < count[:, np.newaxis]
+        places = np.where(is_filled, places[:, : is_filled.shape[1]], -1)
+        return np.sort(self._number_at[places], axis=1), count.astype(np.intp)
 
     def _strips_of(self, cells: Indices | None) -> Any:
         if cells is None:
@@ -97,27 +101,25 @@ class ProductSearch:
         shift = first - np.cumsum(count) + count
         return (np.arange(count.sum()) + np.repeat(shift, count)).astype(np.int32)
 
-    def _by_kernel(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Pairs | None:
+    def _by_kernel(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Places | None:
         """None where there is no kernel for this processor."""
         kernel = native.library()
         if kernel is None:
             return None
-        found = native.near_points(kernel, left, self._strips, visits, slack, k, most + 1)
-        if found is None:
-            return None
-        places, count = found
-        is_filled = np.arange(most + 1) < count[:, np.newaxis]
-        return np.repeat(np.arange(len(left)), count), places[is_filled].astype(np.intp)
+        return native.near_points(kernel, left, self._strips, visits, slack, k, most + 1)
 
-    def _by_numpy(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Pairs:
+    def _by_numpy(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Places:
         visited = self._strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
         scores = left @ visited
         limit = _kth_smallest_bound(scores, k) + slack
         pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
-        origin, places = np.divmod(pairs, scores.shape[1])
-        fit = (np.bincount(origin, minlength=len(left)) <= most)[origin]
-        strip, lane = np.divmod(places[fit], native.STRIP)
-        return origin[fit], native.STRIP * visits[strip] + lane
+        origin, place = np.divmod(pairs, scores.shape[1])
+        count = np.bincount(origin, minlength=len(left))
+        first = np.cumsum(count) - count
+        strip, lane = np.divmod(place, native.STRIP)
+        places = np.empty((len(left), max(k, count.max(initial=0))), dtype=np.intp)
+        places[origin, np.arange(len(pairs)) - first[origin]] = native.STRIP * visits[strip] + lane
+        return places, np.where(count <= most, count, 0)
 
 
 def _kth_smallest_bound(scores: Any, k: int) -> Any:

@@ -182,16 +182,15 @@ class ProductIndex(Index):
 
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
         """For which queries float32 tells the points apart; and the nearest points of these."""
-        origin, candidates = self._search.candidates(queries, k, _MANY_CANDIDATES * k, cells)
-        count = np.bincount(origin, minlength=len(queries))
-        told = count > 0
-        distances, numbers = np.zeros((len(queries), k)), np.zeros((len(queries), k), dtype=np.intp)
-        far = self.space.between(queries[origin], self.points[candidates])
-        order = np.lexsort((candidates, far, origin))
-        first = (np.cumsum(count) - count)[told]
-        nearest = order[first[:, np.newaxis] + np.arange(k)]
-        distances[told], numbers[told] = far[nearest], candidates[nearest]
-        return told, distances, numbers
+        candidates, count = self._search.candidates(queries, k, _MANY_CANDIDATES * k, cells)
+        is_point = candidates < self.size
+        near = self.points[np.where(is_point, candidates, 0)]
+        distances = self.space.between(queries[:, np.newaxis], near)
+        distances[~is_point] = np.inf
+        # Candidates come by their numbers, and so do those at equal distance.
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        nearest = np.take_along_axis(candidates, order, axis=1)
+        return count > 0, np.take_along_axis(distances, order, axis=1), nearest
 
 
 class CellIndex(ProductIndex):
