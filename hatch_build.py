@@ -16,6 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("src/eigencut/native")
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
+PLAIN = ("dispatch", "near_in_cells", "membership_sums")
 SUMS = ("-DREAL=float", "-DREAL_BITS=32")
 # Chosen among at run time, by dispatch.c: the wheel runs on any processor of its kind.
 X86 = {
@@ -50,7 +51,7 @@ class Compile(BuildHookInterface):
 def compile_kernels(compiler: str, folder: Path, library: Path) -> None:
     """One object per kernel and kind of processor, in one library that appears when complete."""
     x86 = X86 if platform.machine() in ("x86_64", "AMD64") else {}
-    sources = [("dispatch.c", "dispatch", ())]
+    sources = [(f"{name}.c", name, ()) for name in PLAIN]
     for kind, flags in ({"plain": ()} | x86).items():
         sources.append(("weighted_sums.c", f"weighted_sums_{kind}", (*SUMS, *flags)))
     for kernel, (kind, flags) in product(("symmetric_product", "near_points"), x86.items()):
@@ -62,5 +63,6 @@ def compile_kernels(compiler: str, folder: Path, library: Path) -> None:
             what = (f"-DNAME={name}", *flags, str(folder / source), "-o", objects[-1])
             subprocess.run([compiler, *FLAGS, "-c", *what], check=True)
         unfinished = Path(work) / library.name
-        subprocess.run([compiler, "-shared", *objects, "-o", str(unfinished)], check=True)
+        link = [compiler, "-shared", *objects, "-lm", "-o", str(unfinished)]
+        subprocess.run(link, check=True)
         unfinished.replace(library)

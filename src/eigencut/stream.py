@@ -27,6 +27,13 @@ Result = TypeVar("Result")
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 _BUFFER = 1 << 20  # bytes of a column; read ahead, pyarrow would keep the whole file in memory
 BLOCK_ROWS = 1 << 17
+_ROWS_IN_MEMORY = (1 << 14, 1 << 19)  # least and most of a block; large ones pay off, but
+_ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
+
+
+def rows_of_block(n_features: float) -> int:
+    """Rows of a block of an array in memory."""
+    return int(np.clip(_ENTRIES_IN_MEMORY // max(1.0, n_features), *_ROWS_IN_MEMORY))
 
 
 class Rows:
@@ -71,7 +78,7 @@ class Rows:
     def from_array(cls, X: ArrayLike) -> Rows:
         """Rows of a two-dimensional array or memory map; only one block is converted at a time."""
         array: NDArray[Any] = np.asanyarray(X)
-        return cls(lambda: (array[start:end] for start, end in _spans(len(array))))
+        return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
 
     @classmethod
     def from_npy(cls, path: str | os.PathLike[str]) -> Rows:
@@ -82,7 +89,7 @@ class Rows:
 
         # A map of its own for each block: pages that were read count as memory until unmapped.
         n_rows = len(mapped())
-        return cls(lambda: (mapped()[start:end] for start, end in _spans(n_rows)))
+        return cls(lambda: (mapped()[rows] for rows in _spans(n_rows, BLOCK_ROWS)))
 
     @classmethod
     def from_parquet(
@@ -214,7 +221,8 @@ class CheckedArray(Rows):
     in_memory = True
 
     def __init__(self, X: Array) -> None:
-        super().__init__(lambda: (X[start:end] for start, end in _spans(len(X))))
+        step = rows_of_block(X.shape[1])
+        super().__init__(lambda: (X[rows] for rows in _spans(len(X), step)))
         self._n_rows = len(X)
 
     def __iter__(self) -> Iterator[Array]:
@@ -226,8 +234,8 @@ def as_rows(X: Array | Rows) -> Rows:
     return X if isinstance(X, Rows) else CheckedArray(X)
 
 
-def _spans(n_rows: int) -> Iterator[tuple[int, int]]:
-    return ((start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS))
+def _spans(n_rows: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
 def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:

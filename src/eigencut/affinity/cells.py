@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import eigencut.native as native
 from eigencut.affinity.tiles import Array, Indices
 
 CELL_FEATURES = 2  # in more dimensions there are too many cells, and too many candidates in each
@@ -55,27 +56,38 @@ class Cells:
         self._candidates, self._is_known = self._find(extent / self._shape)
 
     def _find(self, side: Array) -> tuple[Any, Any]:
-        """The candidates of every cell, and whether they are all there are."""
+        """The candidates of every cell, ascending, and whether they are all there are."""
         axes = [np.arange(n) + 0.5 for n in self._shape]
         centres = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(side))
         distances, found = self._tree.query(self._low + centres * side, CANDIDATES + 1)
         reach = distances[:, self._n_nearest - 1] + np.linalg.norm(side) * (1 + 1e-9)
-        return np.ascontiguousarray(found[:, :-1], dtype=np.int32), distances[:, -1] > reach
+        return np.sort(found[:, :-1], axis=1).astype(np.int32), distances[:, -1] > reach
 
     def __call__(self, X: Array) -> Indices:
+        kernel = native.library()
+        if kernel is None:
+            found, told = self._by_numpy(X)
+        else:
+            grid = (self._low, self._scale, self._shape)
+            found, told = native.near_in_cells(
+                kernel, X, grid, self._candidates, self._is_known, self._points, self._n_nearest
+            )
+        others = np.flatnonzero(~told)
+        if len(others):
+            _, nearest = self._tree.query(X[others], self._n_nearest)
+            found[others] = np.sort(np.reshape(nearest, (len(others), self._n_nearest)), axis=1)
+        return found
+
+    def _by_numpy(self, X: Array) -> tuple[Indices, Any]:
+        """The nearest of each row, ascending, and for which rows they are known."""
         place = np.floor(np.clip((X - self._low) * self._scale, -1, self._shape)).astype(np.intp)
         inside = ((place >= 0) & (place < self._shape)).all(axis=1)
         cell: Indices = np.asarray(
             np.ravel_multi_index(np.where(inside[:, np.newaxis], place, 0).T, self._shape)
         )
-        inside &= self._is_known[cell]
         found = self._among_candidates(X, cell)
-        others = np.flatnonzero(~inside)
-        if len(others):
-            _, nearest = self._tree.query(X[others], self._n_nearest)
-            found[others] = np.reshape(nearest, (len(others), self._n_nearest))
         found.sort(axis=1)
-        return found
+        return found, inside & self._is_known[cell]
 
     def _among_candidates(self, X: Array, cell: Indices) -> Indices:
         candidates = self._candidates[cell].T

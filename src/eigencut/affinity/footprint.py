@@ -8,9 +8,10 @@ vertices, which takes over where an iteration does not converge.
 from __future__ import annotations
 
 from eigencut.affinity.cells import CELL_FEATURES
+from eigencut.affinity.memberships import HISTOGRAM_ROWS
 from eigencut.affinity.nearest import MANY_ROWS
 from eigencut.parallel import n_threads
-from eigencut.stream import BLOCK_ROWS
+from eigencut.stream import BLOCK_ROWS, rows_of_block
 
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
@@ -47,7 +48,7 @@ def landmarks_bytes(
     of_sample = 10 * p * (24 * d + 100)
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
     of_search = 4e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
-    block = BLOCK_ROWS if n is None else min(n, BLOCK_ROWS)
-    of_block = block * (20 * r * r + 32 * r + 32 * d + 300)
+    block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
+    of_block = block * (32 * r + 32 * d + 300) + min(block, HISTOGRAM_ROWS) * 40 * r * r
     of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
     return _IMPORTS + sums + of_sample + of_search + of_block + of_rows

@@ -39,7 +39,7 @@ from eigencut.validation import check_choice, check_count
 _SAMPLED_PER_LANDMARK = 10
 _LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
 _EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
-_ROWS = 8192  # that one thread works on at a time
+_ROWS = 16384  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -212,10 +212,10 @@ class Landmarks(Affinity):
         if self.selection == "kmeans":
             points = kmeans_centres(sample.rows, sample.counts, p, n_jobs)
         self._place(DistinctRows.of(points).rows, sample.n_rows)
-        members, _ = self._memberships(sample.rows, n_jobs)
+        members = self._memberships(sample.rows, n_jobs)
         is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
         self._place(self.landmarks_[is_used], sample.n_rows)
-        _, support = self._memberships(sample.rows, n_jobs)
+        support = self._support(*self._search(sample.rows))
         return _Placed(self.landmarks_, RowSupport(support, sample.counts), sample.n_rows)
 
     def _place(self, landmarks: Array, n_rows: int) -> None:
@@ -230,7 +230,7 @@ class Landmarks(Affinity):
         self, block: Array, kept: list[Memberships] | None, n_jobs: int | None
     ) -> MembershipSums:
         """E of one block of rows, whose memberships are kept for the labels if they may be."""
-        members, _ = self._memberships(block, n_jobs)
+        members = self._memberships(block, n_jobs)
         if kept is not None:
             kept.append(members.compact(len(self.landmarks_)))
         return MembershipSums.of(members, len(self.landmarks_), n_jobs)
@@ -250,20 +250,19 @@ class Landmarks(Affinity):
 
     # ------------------------------------------------------------ memberships
 
-    def _memberships(self, X: Array, n_jobs: int | None) -> tuple[Memberships, Array]:
-        """Rows of Z, and the support of the rows."""
+    def _memberships(self, X: Array, n_jobs: int | None) -> Memberships:
+        """Rows of Z."""
         r = self._search.n_nearest
-        nearest = np.empty((len(X), r), dtype=np.intp, order="F")
-        weights, support = np.empty((len(X), r), order="F"), np.empty(len(X))
+        nearest = np.empty((len(X), r), dtype=np.intp)
+        weights = np.empty((len(X), r))
 
         def fill(start: int) -> None:
             rows = slice(start, start + _ROWS)
             nearest[rows], squared = self._search(X[rows])
             weights[rows] = self._weights(squared)
-            support[rows] = self._support(nearest[rows], squared)
 
         for_each(fill, range(0, len(X), _ROWS), n_jobs)
-        return Memberships(nearest, weights), support
+        return Memberships(nearest, weights)
 
     def _weights(self, squared: Array) -> Array:
         """z(x), from squared distances to the r nearest landmarks."""
@@ -306,14 +305,15 @@ class Landmarks(Affinity):
 
         def fill(start: int) -> None:
             rows = slice(start, start + _ROWS)
-            members, support[rows] = self._memberships(X[rows], 1)
-            values[rows] = members.average(V)
+            nearest, squared = self._search(X[rows])
+            values[rows] = Memberships(nearest, self._weights(squared)).average(V)
+            support[rows] = self._support(nearest, squared)
 
         for_each(fill, range(0, len(X), _ROWS), n_jobs)
         return Product(values, np.ones(len(X)), np.zeros(len(X)), support)
 
     def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
-        members, _ = self._memberships(X, n_jobs)
+        members = self._memberships(X, n_jobs)
         gathered = members.gather(V, len(self.landmarks_))
         return members.average(self.n_rows_ / self.multiplicity_[:, np.newaxis] * gathered)
 

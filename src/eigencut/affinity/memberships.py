@@ -7,17 +7,17 @@ the eigenproblem needs of them is ``Z^T Z``, a sum over rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.affinity.tiles import Array
+import eigencut.native as native
+from eigencut.affinity.tiles import Array, Indices
 from eigencut.parallel import for_each
 
 _QUANTUM = 2.0**-34
-_EXACT_ROWS = 1 << 19  # sums of so many multiples of the quantum up to 1 are exact in float64
-_PARTS = 2  # of the pairs of landmarks, for as many threads
+HISTOGRAM_ROWS = 1 << 16  # at a time, without the kernel in C
+_PARTS = 2  # of the rows, for as many threads
 _LARGEST_UNITS = 1 << 62
 
 
@@ -73,6 +73,12 @@ class MembershipSums:
 
     Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum
     is exact: it is the same to the last bit in whatever order rows come, and in whatever parts.
+
+    Attributes
+    ----------
+    units : array of shape (n_landmarks, n_landmarks)
+        One half of E: every pair of landmarks either above or below the diagonal.
+    n_rows : int
     """
 
     units: NDArray[np.int64]
@@ -80,28 +86,15 @@ class MembershipSums:
 
     @classmethod
     def of(cls, members: Memberships, n_landmarks: int, n_jobs: int | None = 1) -> MembershipSums:
-        """Of one block of at most 2^19 rows.
-
-        A histogram over pairs of landmarks is several times as fast as a sparse product.
-        """
-        assert len(members) <= _EXACT_ROWS
-        nearest = members.nearest.astype(np.intp)
-        r = nearest.shape[1]
-        pairs = [(a, b) for a in range(r) for b in range(a)]
+        """Of one block of rows."""
         parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
+        step = -(-len(members) // _PARTS)
 
         def fill(part: int) -> None:
-            mine = pairs[part::_PARTS]
-            place = [nearest[:, a] * n_landmarks + nearest[:, b] for a, b in mine]
-            products = [members.weights[:, a] * members.weights[:, b] for a, b in mine]
-            parts[part] = _histogram(place, products, n_landmarks**2).reshape(parts[part].shape)
+            _add_half(members[part * step : (part + 1) * step], parts[part])
 
         for_each(fill, range(_PARTS), n_jobs)
-        half = parts.sum(axis=0)
-        units = half + half.T
-        squares = _histogram(list(nearest.T), list(members.weights.T**2), n_landmarks)
-        units[np.diag_indices(n_landmarks)] += squares
-        return cls(units, len(members))
+        return cls(parts.sum(axis=0), len(members))
 
     def added(self, other: MembershipSums) -> MembershipSums:
         units = self.units + other.units
@@ -115,12 +108,30 @@ class MembershipSums:
     @property
     def gram(self) -> Array:
         """E."""
-        return self.units.astype(np.float64) * _QUANTUM
+        half = self.units.astype(np.float64) * _QUANTUM
+        return half + half.T - np.diag(half.diagonal())
 
 
-def _histogram(places: list[Any], values: list[Array], size: int) -> NDArray[np.int64]:
-    """Sums of values by place, in units of the quantum; exact, for they are integers below 2^53."""
-    if not places:
-        return np.zeros(size, dtype=np.int64)
-    units = np.rint(np.concatenate(values) / _QUANTUM)
-    return np.bincount(np.concatenate(places), units, minlength=size).astype(np.int64)
+def _add_half(members: Memberships, units: NDArray[np.int64]) -> None:
+    """Add one half of ``Z^T Z`` to units.
+
+    A histogram over pairs of landmarks is several times as fast as a sparse product, and its sums
+    of integers below 2^53 are exact; the kernel in C is faster still, and gives the same.
+    """
+    kernel = native.library()
+    nearest = members.nearest.astype(np.intp)
+    if kernel is not None:
+        native.membership_sums(kernel, nearest, members.weights, 1 / _QUANTUM, units)
+        return
+    for start in range(0, len(members), HISTOGRAM_ROWS):
+        rows = slice(start, start + HISTOGRAM_ROWS)
+        units += _histogram(nearest[rows], members.weights[rows], len(units))
+
+
+def _histogram(nearest: Indices, weights: Array, n_landmarks: int) -> NDArray[np.int64]:
+    r = nearest.shape[1]
+    pairs = [(a, b) for a in range(r) for b in range(a + 1)]
+    place = np.concatenate([nearest[:, a] * n_landmarks + nearest[:, b] for a, b in pairs])
+    products = np.concatenate([weights[:, a] * weights[:, b] for a, b in pairs])
+    sums = np.bincount(place, np.rint(products / _QUANTUM), n_landmarks**2)
+    return sums.astype(np.int64).reshape(n_landmarks, n_landmarks)

@@ -1,7 +1,7 @@
-"""Three kernels in C: used where a compiler was there when eigencut was installed.
+"""Kernels in C: used where a compiler was there when eigencut was installed.
 
 Without them everything works the same, by numpy: ``predict`` takes two to three times as long,
-a fit of the complete graph a third longer, and an exact search for neighbours twice as long.
+a fit of the complete graph a third longer, and searches for neighbours and landmarks twice as long.
 ``EIGENCUT_NATIVE=0`` in the environment switches them off.
 """
 
@@ -101,6 +101,51 @@ def near_points(
     if status == _NO_MEMORY:
         raise MemoryError("There is no memory for the candidates of a search for neighbours.")
     return (numbers, count) if status == 0 else None
+
+
+def near_in_cells(
+    kernel: ctypes.CDLL,
+    rows: NDArray[np.float64],
+    grid: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]],
+    candidates: NDArray[np.int32],
+    is_known: NDArray[np.bool_],
+    points: NDArray[np.float64],
+    n_nearest: int,
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The nearest of 12 candidates of the cell of each row, and for which rows these are enough.
+
+    The grid is its lowest corner, cells per unit, and number of cells along each axis. The GIL is
+    free meanwhile.
+    """
+    rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(points)
+    m, d = rows.shape
+    nearest, told = np.empty((m, n_nearest), dtype=np.intp), np.empty(m, dtype=bool)
+    kernel.near_in_cells(
+        _address(rows),
+        *map(ctypes.c_long, (m, d)),
+        *map(_address, grid),
+        *map(_address, (candidates, is_known, points)),
+        ctypes.c_long(n_nearest),
+        *map(_address, (nearest, told)),
+    )
+    return nearest, told
+
+
+def membership_sums(
+    kernel: ctypes.CDLL,
+    nearest: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    per_unit: float,
+    units: NDArray[np.int64],
+) -> None:
+    """Add one half of ``Z^T Z`` to units; the GIL is free meanwhile."""
+    nearest, weights = np.ascontiguousarray(nearest), np.ascontiguousarray(weights)
+    kernel.membership_sums(
+        *map(_address, (nearest, weights)),
+        *map(ctypes.c_long, (*nearest.shape, len(units))),
+        ctypes.c_double(per_unit),
+        _address(units),
+    )
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:

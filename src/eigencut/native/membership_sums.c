@@ -1,0 +1,17 @@
+/* One half of Z^T Z for rows with r memberships each, in units of a quantum: every pair of landmarks
+ * of a row once, above or below the diagonal.
+ *
+ * nearest: m x r landmarks. weights: m x r. units: p x p, added to. */
+#include <math.h>
+
+void membership_sums(const long *nearest, const double *weights, long m, long r, long p,
+                     double per_unit, long long *units) {
+    for (long i = 0; i < m; i++) {
+        const long *landmark = nearest + i * r;
+        const double *weight = weights + i * r;
+        for (long a = 0; a < r; a++)
+            for (long b = 0; b <= a; b++)
+                units[landmark[a] * p + landmark[b]] +=
+                    (long long)rint(weight[a] * weight[b] * per_unit);
+    }
+}

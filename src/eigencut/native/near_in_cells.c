@@ -1,0 +1,50 @@
+/* The nearest points of rows, among the candidates of the cell of a grid that each row lies in. */
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES = 12, POSITION_BITS = 15 };
+
+/* The cell of a row, or -1 if it lies outside of the grid. */
+static long cell_of(const double *x, long d, const double *low, const double *scale,
+                    const long *shape) {
+    long cell = 0;
+    for (long f = 0; f < d; f++) {
+        const double place = floor((x[f] - low[f]) * scale[f]);
+        if (!(place >= 0 && place < (double)shape[f])) return -1;
+        cell = cell * shape[f] + (long)place;
+    }
+    return cell;
+}
+
+/* rows: m x d. points: n x d. candidates: 12 for each cell, ascending. is_known: whether these are
+ * enough. nearest: m x r, of rows for which told[i] becomes 1: numbers of points, ascending. */
+void near_in_cells(const double *rows, long m, long d, const double *low, const double *scale,
+                   const long *shape, const int *candidates, const unsigned char *is_known,
+                   const double *points, long r, long *nearest, unsigned char *told) {
+    for (long i = 0; i < m; i++) {
+        const double *x = rows + i * d;
+        const long cell = cell_of(x, d, low, scale, shape);
+        told[i] = cell >= 0 && is_known[cell];
+        if (!told[i]) continue;
+        const int *mine = candidates + cell * CANDIDATES;
+        double keys[CANDIDATES];
+        for (int c = 0; c < CANDIDATES; c++) {
+            const double *y = points + mine[c] * d;
+            double squared = 0;
+            for (long f = 0; f < d; f++) squared += (y[f] - x[f]) * (y[f] - x[f]);
+            /* The last bits of a distance make room for the position: no two are equal. */
+            long long key;
+            memcpy(&key, &squared, sizeof key);
+            key = (key & ~(long long)POSITION_BITS) | c;
+            memcpy(&keys[c], &key, sizeof key);
+        }
+        long found[CANDIDATES], n_found = 0;
+        for (int c = 0; c < CANDIDATES; c++) {
+            long n_nearer = 0;
+            for (int other = 0; other < CANDIDATES; other++) n_nearer += keys[other] < keys[c];
+            found[n_found] = mine[c];
+            n_found += n_nearer < r;
+        }
+        memcpy(nearest + i * r, found, sizeof(long) * r);
+    }
+}
