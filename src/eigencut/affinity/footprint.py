@@ -7,6 +7,7 @@ vertices, which takes over where an iteration does not converge.
 
 from __future__ import annotations
 
+import eigencut.native as native
 from eigencut.affinity.cells import CELL_FEATURES
 from eigencut.affinity.memberships import HISTOGRAM_ROWS
 from eigencut.affinity.nearest import MANY_ROWS
@@ -16,7 +17,7 @@ from eigencut.stream import BLOCK_ROWS, rows_of_block
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
-_PAIR_ELEMENTS = 1 << 20  # coordinates of pairs of neighbours that a thread holds
+_SCORES = 20e6  # of a thread that searches without the kernel in C
 
 
 def exact_bytes(n: int, d: float, K: int, n_jobs: int | None) -> float:
@@ -32,12 +33,10 @@ def _dense_solver(n: int, K: int) -> float:
 
 
 def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
-    """Pairs of neighbours while the graph is made, then its forms and the eigensolver's vectors."""
-    pairs = min(2 * n * k * d, max(2, n_threads(n_jobs)) * _PAIR_ELEMENTS)
+    """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
     width = K - 1 + max(4, (K - 1) // 4)
-    # Part of what the pairs took is not given back to the system when they are done.
-    largest = max(36 * pairs + 60 * n * k, 24 * pairs + n * (104 * k + 184 * width))
-    return _IMPORTS + 48 * n * d + largest
+    of_search = 0.0 if native.library() else _SCORES * n_threads(n_jobs)
+    return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
 
 
 def landmarks_bytes(
@@ -47,8 +46,10 @@ def landmarks_bytes(
     sums = 8.0 * p * p + _dense_solver(p, K)
     of_sample = 10 * p * (24 * d + 100)
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
-    of_search = 4e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
+    of_search = 3e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
-    of_block = block * (32 * r + 32 * d + 300) + min(block, HISTOGRAM_ROWS) * 40 * r * r
+    of_block = block * (32 * d + 16 * r + 40)
+    if native.library() is None:
+        of_block += min(block, HISTOGRAM_ROWS) * 40 * r * r
     of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
     return _IMPORTS + sums + of_sample + of_search + of_block + of_rows
