@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
+from eigencut import native
+
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
 # HYPOTHESIS_PROFILE=explore python -m pytest tests/test_properties.py
 _PATIENT = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,6 +26,15 @@ TOYS = {
 @pytest.fixture(params=CUTS)
 def cut(request):
     return request.param
+
+
+@pytest.fixture(params=["numpy", "native"])
+def kernels(request, monkeypatch):
+    """With the kernels in C, and without them."""
+    if request.param == "numpy":
+        monkeypatch.setattr(native, "library", lambda: None)
+    elif native.library() is None:
+        pytest.skip("the kernels in C were not compiled here")
 
 
 @pytest.fixture

@@ -9,13 +9,7 @@ from eigencut.discretization import assign
 from eigencut.labelling import OUTLIER, _rough_labels, scores_and_support
 
 
-@pytest.fixture(params=["numpy", "native"], autouse=True)
-def sums(request, monkeypatch):
-    """Everything here holds for both ways to sum."""
-    if request.param == "numpy":
-        monkeypatch.setattr(native, "library", lambda: None)
-    elif native.library() is None:
-        pytest.skip("the kernel in C was not compiled here")
+pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def in_double(model, X):

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from conftest import CUTS
-from eigencut import GPOD, GraphWarning, Landmarks
+from eigencut import GPOD, GraphWarning, Landmarks, native
 from eigencut.affinity.kmeans import kmeans_centres
 from eigencut.affinity.memberships import Memberships, MembershipSums
 from eigencut.affinity.nearest import NearestPoints
@@ -212,6 +212,7 @@ def test_nearest_points_are_those_of_brute_force(d, r, offset):
     assert np.allclose(squared, np.take_along_axis(distances, nearest, 1), rtol=1e-12)
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("shape", ["square", "line", "clumps", "one dimension"])
 def test_cells_find_what_a_tree_finds(shape):
     rng = np.random.default_rng(0)
@@ -236,6 +237,7 @@ def test_float32_does_not_decide_between_points_it_cannot_tell_apart():
     assert (nearest[:, 0] == cdist(X, points).argmin(axis=1)).all()
 
 
+@pytest.mark.usefixtures("kernels")
 def test_sums_of_memberships():
     rng = np.random.default_rng(0)
     nearest = np.argsort(rng.random((500, 40)), axis=1)[:, :3]
@@ -255,6 +257,19 @@ def test_sums_of_memberships():
     assert np.abs(members.average(V) - Z @ V).max() < 1e-14
     assert np.abs(members.compact(40).average(V) - Z @ V).max() < 1e-14
     assert np.abs(members.gather(Z @ V, 40) - Z.T @ (Z @ V)).max() < 1e-12
+
+
+def test_kernels_in_c_find_the_same(monkeypatch):
+    if native.library() is None:
+        pytest.skip("the kernels in C were not compiled here")
+    X, _ = make_moons(20_000, noise=0.1, random_state=0)
+    points = make_moons(200, noise=0.1, random_state=1)[0]
+    in_c = NearestPoints(points, 5, n_rows=10**7)(X)[0]
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), size=len(X))
+    sums_in_c = MembershipSums.of(Memberships(in_c, weights), 200).units
+    monkeypatch.setattr(native, "library", lambda: None)
+    assert (NearestPoints(points, 5, n_rows=10**7)(X)[0] == in_c).all()
+    assert (MembershipSums.of(Memberships(in_c, weights), 200).units == sums_in_c).all()
 
 
 def test_kmeans_lowers_the_distance_to_landmarks():

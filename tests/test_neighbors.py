@@ -9,6 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, Neighbors
 
+pytestmark = pytest.mark.usefixtures("kernels")
+
 SLACK = 1 + 1e-9
 GRAPHS = ["symmetric", "mutual"]
 WEIGHTS = ["local", "binary", "gaussian"]

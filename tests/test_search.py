@@ -12,12 +12,7 @@ from eigencut.affinity.search import CellIndex, TreeIndex, brute_index, build_in
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 
 
-@pytest.fixture(params=["numpy", "native"], autouse=True)
-def kernel(request, monkeypatch):
-    if request.param == "numpy":
-        monkeypatch.setattr(native, "library", lambda: None)
-    elif native.library() is None:
-        pytest.skip("the kernels in C were not compiled here")
+pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def nearest_by_definition(queries, points, k, metric="euclidean"):

@@ -7,12 +7,7 @@ from eigencut import native
 from eigencut.affinity.tiles import SymmetricTiles
 
 
-@pytest.fixture(params=["numpy", "native"], autouse=True)
-def kernel(request, monkeypatch):
-    if request.param == "numpy":
-        monkeypatch.setattr(native, "library", lambda: None)
-    elif native.library() is None:
-        pytest.skip("the kernels in C were not compiled here")
+pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def symmetric(n):

@@ -38,7 +38,7 @@ _NO_CLUSTER = -9.0  # score of a K that makes such clusters
 _CLEAR = 0.45  # conductance score from which the default affinity is believed
 _BETTER = 0.3  # by which another affinity must beat the default one
 _AFFINITY_ROWS = 2000  # rows on which that is decided, at most
-_SORTED_ROWS = 5000  # up to here some rows are chosen evenly in their order, above at random
+_SORTED_ROWS = 100_000  # of which some are chosen by their order; more take long to sort
 _STABLE = 0.95  # agreement from which a clustering counts as stable
 _REPEATS = 8  # pairs of halves, null samples
 

@@ -8,6 +8,7 @@ of them near the boundary of two clusters, are computed again in double precisio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from eigencut.parallel import for_each
 
 OUTLIER = -1
 
+_EXACT_ROWS = 1 << 15  # of a chunk in double precision
 _TIE = 1e-8  # relative difference of two scores that double precision might call a tie
 _CLOSE_SUPPORT = 1e-8  # likewise of a support and the least support
 
@@ -39,12 +41,12 @@ def label_rows(
 ) -> Indices:
     """The cluster of each row of X, or ``OUTLIER`` where the support lies below the least."""
 
-    def exact_labels(rows: Array) -> Indices:
+    def exact_labels(rows: Array, n_jobs: int | None = n_jobs) -> Indices:
         scores, support = scores_and_support(functions, rotation, rows, n_jobs)
         return np.where(support < least_support, OUTLIER, assign(scores))
 
     if not functions.pays_to_be_rough(X.shape[0]):
-        return exact_labels(X)
+        return _in_chunks(exact_labels, X, n_jobs)
     labels = np.empty(len(X), dtype=np.intp)
     is_certain = np.empty(len(X), dtype=bool)
 
@@ -57,6 +59,22 @@ def label_rows(
     for_each(fill, range(0, len(X), CHUNK_ROWS), n_jobs)
     doubtful = np.flatnonzero(~is_certain)
     labels[doubtful] = exact_labels(X[doubtful])
+    return labels
+
+
+def _in_chunks(
+    labels_of: Callable[[Array, int | None], Indices], X: Array, n_jobs: int | None
+) -> Indices:
+    """Labels of few rows at once, of many in chunks, each by one thread."""
+    if X.shape[0] <= _EXACT_ROWS:
+        return labels_of(X, n_jobs)
+    labels = np.empty(X.shape[0], dtype=np.intp)
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _EXACT_ROWS)
+        labels[rows] = labels_of(X[rows], 1)
+
+    for_each(fill, range(0, X.shape[0], _EXACT_ROWS), n_jobs)
     return labels
 
 

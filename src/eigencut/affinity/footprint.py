@@ -17,7 +17,7 @@ from eigencut.stream import BLOCK_ROWS, rows_of_block
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
-_SCORES = 20e6  # of a thread that searches without the kernel in C
+_SEARCH = {False: 20e6, True: 1e6}  # of a thread, without the kernel in C and with it
 
 
 def exact_bytes(n: int, d: float, K: int, n_jobs: int | None) -> float:
@@ -35,7 +35,7 @@ def _dense_solver(n: int, K: int) -> float:
 def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
     """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
     width = K - 1 + max(4, (K - 1) // 4)
-    of_search = 0.0 if native.library() else _SCORES * n_threads(n_jobs)
+    of_search = _SEARCH[native.library() is not None] * n_threads(n_jobs)
     return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
 
 

@@ -13,7 +13,7 @@ among their own k nearest are looked for where its nearest training row has them
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -21,18 +21,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+import eigencut.native as native
 from eigencut.affinity.base import Affinity, Array, Indices, Product, refuse_without_rows
 from eigencut.affinity.footprint import neighbors_bytes
 from eigencut.affinity.graph import Graph, SparseGraph
 from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
-from eigencut.affinity.search import INDEXES, brute_index, build_index
+from eigencut.affinity.search import INDEXES, brute_index, build_index, neighbors_together
 from eigencut.affinity.vectors import row_blocks
 from eigencut.parallel import for_each
 from eigencut.state import State, csr_state
 from eigencut.validation import check_choice
 
-_CHUNK_ROWS = 1 << 15  # new rows searched for at a time
-_BLOCK_ELEMENTS = 1 << 20  # coordinates of pairs held at a time, per thread
+_CHUNK_ROWS = 1 << 16  # new rows searched for at a time
+_BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
@@ -148,7 +149,7 @@ class Neighbors(Affinity):
         self.n_neighbors_ = self._neighbors_among(n)
         self._place(distinct.rows, self.index)
         distances, numbers = self._index.query_itself(self.n_neighbors_, n_jobs)
-        self.radii_ = distances[:, -1]
+        self.radii_ = distances[:, -1].copy()
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTHS[self.weights](spread, float(self.scale))
@@ -203,12 +204,6 @@ class Neighbors(Affinity):
         graph.eliminate_zeros()
         return graph
 
-    def _weigh(self, points: Any, radii: Array, edges: Any) -> tuple[Array, Array]:
-        """Share and exponent of the weight of each edge from these points to training vertices."""
-        origin = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
-        distances = self._space.between(points[origin], self._points[edges.indices])
-        return self._weight(distances, radii[origin], self.radii_[edges.indices])
-
     def _weight(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
         share = SHARES[self.graph](distances <= r_x * _SLACK, distances <= r_y * _SLACK)
         if self._width is None:
@@ -252,7 +247,10 @@ class Neighbors(Affinity):
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
         self._place(rows, state.word("index", INDEXES[1:]))
         self.radii_ = state.array("radii", (n,))
-        self._reverse = state.csr("reverse", n, n)
+        reverse = state.csr("reverse", n, n)
+        kind = _index_type(reverse.nnz)
+        edges = (reverse.data, reverse.indices.astype(kind), reverse.indptr.astype(kind))
+        self._reverse = sparse.csr_array(edges, shape=(n, n))
         self._width = None
         if "width" in state:
             width = state.part("width")
@@ -268,35 +266,75 @@ class Neighbors(Affinity):
         product = np.empty((X.shape[0], weighted.shape[1]))
         log_scale = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _CHUNK_ROWS):
-            chunk = slice(start, start + _CHUNK_ROWS)
-            points = self._space.points(X[chunk])
-            product[chunk], log_scale[chunk] = self._products(points, weighted, n_jobs)
+            points = self._space.points(X[start : start + _CHUNK_ROWS])
+            order = neighbors_together(points)
+            found = self._products(points[order], weighted, n_jobs)
+            product[start + order], log_scale[start + order] = found
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def _products(self, points: Any, weighted: Array, n_jobs: int | None) -> tuple[Array, Array]:
         """Products and log scales of some points."""
         distances, numbers = self._index.query(points, self.n_neighbors_, n_jobs)
-        radii, nearest = distances[:, -1], numbers[:, 0]
-        product = np.empty((len(radii), weighted.shape[1]))
-        log_scale = np.empty(len(radii))
+        product = np.empty((len(numbers), weighted.shape[1]))
+        log_scale = np.empty(len(numbers))
+
+        kernel, graph = native.library(), self._native_graph
 
         def fill(rows: slice) -> None:
-            edges = _edges(numbers[rows], len(weighted)) + self._reverse[nearest[rows]]
-            share, exponent = self._weigh(points[rows], radii[rows], edges)
-            exponent[share == 0] = -np.inf
-            largest = np.maximum.reduceat(exponent, edges.indptr[:-1])
-            isolated = np.flatnonzero(largest == -np.inf)
-            largest[isolated] = 0.0
-            share *= np.exp(exponent - np.repeat(largest, np.diff(edges.indptr)))
-            weights = sparse.csr_array((share, edges.indices, edges.indptr), shape=edges.shape)
-            block = weights @ weighted
-            # A row without a neighbour is as good as the training row nearest to it.
-            block[isolated], largest[isolated] = weighted[nearest[rows][isolated]], -np.inf
-            product[rows], log_scale[rows] = block, largest
+            given = points[rows], distances[rows], numbers[rows], weighted
+            if kernel is None or graph is None:
+                product[rows], log_scale[rows] = self._averages(*given)
+            else:
+                product[rows], log_scale[rows] = native.neighbor_averages(kernel, graph, *given)
 
-        n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[nearest]
+        n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
         for_each(fill, self._blocks(n_edges), n_jobs)
         return product, log_scale
+
+    @property
+    def _native_graph(self) -> native.NeighborGraph | None:
+        """For the kernel in C, where it can be used: distances must be Euclidean."""
+        indices = self._reverse.indices
+        if METRICS[self.metric].p != 2 or sparse.issparse(self._points) or indices.itemsize != 4:
+            return None
+        width = (0.0, 0.0, 0.0) if self._width is None else astuple(self._width)
+        is_mutual = self.graph == "mutual"
+        starts = self._reverse.indptr
+        points, radii = (np.ascontiguousarray(array) for array in (self._points, self.radii_))
+        return native.NeighborGraph(points, radii, starts, indices, _SLACK, width, is_mutual)
+
+    def _averages(
+        self, points: Any, distances: Array, near: Indices, weighted: Array
+    ) -> tuple[Array, Array]:
+        """Sums over the neighbours of points, and the logarithms of what they are relative to."""
+        radii = distances[:, -1]
+        share, exponent = self._weight(distances, radii[:, np.newaxis], self.radii_[near])
+        others = self._reverse_edges(points, radii, near)
+        exponent[share == 0] = -np.inf
+        largest = exponent.max(axis=1)
+        np.maximum.at(largest, others.origin, others.exponent)
+        isolated = np.flatnonzero(largest == -np.inf)
+        largest[isolated] = 0.0
+        share *= np.exp(exponent - largest[:, np.newaxis])
+        product = _matrix(share.ravel(), near.ravel(), near.shape[1], len(weighted)) @ weighted
+        product += others.matrix(largest, len(weighted)) @ weighted
+        # A row without a neighbour is as good as the training row nearest to it.
+        product[isolated], largest[isolated] = weighted[near[isolated, 0]], -np.inf
+        return product, largest
+
+    def _reverse_edges(self, points: Any, radii: Array, near: Indices) -> _Edges:
+        """Edges to vertices that would have these points among their nearest, unless near them."""
+        edges = self._reverse[near[:, 0]]
+        origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
+        distances = self._space.between(points[origin], self._points[edges.indices])
+        is_other = distances >= radii[origin] / _SLACK
+        at_the_rim = np.flatnonzero(is_other & (distances <= radii[origin] * _SLACK))
+        same = near[origin[at_the_rim]] == edges.indices[at_the_rim, np.newaxis]
+        is_other[at_the_rim] = ~same.any(axis=1)
+        origin, vertex, distances = origin[is_other], edges.indices[is_other], distances[is_other]
+        share, exponent = self._weight(distances, radii[origin], self.radii_[vertex])
+        kept = share > 0
+        return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
 
     def within(self, X: Any, V: Array, n_jobs: int | None = None) -> Array:
         points = self._space.points(X)
@@ -378,15 +416,42 @@ class Neighbors(Affinity):
             )
 
 
+@dataclass(frozen=True)
+class _Edges:
+    """Edges from rows to vertices, in the order of the rows."""
+
+    origin: Indices
+    vertex: Indices
+    share: Array
+    exponent: Array
+
+    def matrix(self, largest: Array, n: int) -> Any:
+        """Weights, relative to ``exp(largest)`` of each row."""
+        weights = self.share * np.exp(self.exponent - largest[self.origin])
+        starts = np.searchsorted(self.origin, np.arange(len(largest) + 1))
+        return sparse.csr_array((weights, self.vertex, starts), shape=(len(largest), n))
+
+
+def _matrix(weights: Array, vertex: Indices, k: int, n: int) -> Any:
+    """Weights of k edges for each row."""
+    starts = np.arange(0, len(weights) + 1, k)
+    return sparse.csr_array((weights, vertex, starts), shape=(len(starts) - 1, n))
+
+
 def default_neighbors(n_vertices: int) -> int:
     """k for so many vertices; see ``docs/neighbors.md``."""
     return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
 
 
+def _index_type(n_edges: int) -> type[np.signedinteger[Any]]:
+    """Of the numbers in a sparse array: 32 bits halve the memory."""
+    return np.int32 if n_edges < 2**31 else np.int64
+
+
 def _edges(numbers: Indices, n: int, values: Any = None) -> Any:
     """The matrix from each row to its numbers: with ones, or values in the order of columns."""
     m, k = numbers.shape
-    kind = np.int32 if n * k < 2**31 else np.int64  # 32 bits halve the memory
+    kind = _index_type(n * k)
     columns = np.sort(numbers, axis=1).astype(kind).ravel()
     values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
     return sparse.csr_array((values, columns, np.arange(0, m * k + 1, k, dtype=kind)), shape=(m, n))

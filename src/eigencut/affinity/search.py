@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,19 @@ from eigencut.affinity.kmeans import kmeans_centres, nearest_centres
 from eigencut.affinity.points import Space
 from eigencut.affinity.products import ProductSearch
 from eigencut.affinity.tiles import Array, Indices
-from eigencut.parallel import for_each, n_threads
-from eigencut.progress import advance
+from eigencut.parallel import for_each
 
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 Block = tuple[Any, Indices | None]  # queries, as a slice or by number, and cells; None for all
 
 _TREE_FEATURES = 8  # up to here a tree beats brute force
+_TREE_LEAF = 8
 _BRUTE_PRODUCTS = 3.2e10  # n^2 d, up to which brute force takes half a second
 _CELLS = 1.6  # times sqrt(n): the number of cells
 _SAMPLED_PER_CELL, _KMEANS_STEPS = 32, 6  # points, for the k-means that places them
 _SEARCHED_CELLS = 64  # for a query
 _MANY_POINTS = 100_000  # beyond, the cells searched grow with the fourth root of n
-_BLOCK_ELEMENTS = 1 << 21  # distances, or coordinates of pairs, held at a time
-_SPARE = 4  # neighbours asked for beyond k, to see that the k-th is settled
+_BLOCK_ELEMENTS = 1 << 20  # distances, or coordinates of pairs, held at a time
 _MANY_CANDIDATES = 8  # per neighbour: beyond, float32 is of no use
 _DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
 _EPS = float(np.finfo(np.float64).eps)
@@ -68,23 +68,32 @@ class Index(ABC):
 class RepeatedIndex(Index):
     """Asks for ever more candidates, until the k nearest are proven to be among them."""
 
+    in_threads = True  # whether blocks are searched side by side
+    spare = 1  # neighbours asked for beyond k, to see that the k-th is settled
+
     def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
         k = min(k, self.size)
         distances = np.empty((queries.shape[0], k))
         numbers = np.empty((queries.shape[0], k), dtype=np.intp)
-        open_rows, asked = np.arange(queries.shape[0]), k + _SPARE
+        open_rows, asked = np.arange(queries.shape[0]), k + self.spare
         while len(open_rows):
             settled = np.ones(len(open_rows), dtype=bool)
-            for block in _blocks(len(open_rows), self._cost(asked)):
+
+            def fill(block: slice, open_rows: Indices, asked: int, settled: Any) -> None:
                 rows = open_rows[block]
                 if asked > self.size // _DIRECT_SHARE:
                     found = self._among_all(queries[rows], k)
                 else:
-                    found = self._candidates(queries[rows], asked, n_jobs)
+                    found = self._candidates(queries[rows], asked)
                     settled[block] = self._is_settled(queries[rows], found[0], k)
                 distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
-                n_done = len(distances) - len(open_rows) + block.stop
-                advance(n_done, len(distances), "rows searched")
+
+            for_each(
+                partial(fill, open_rows=open_rows, asked=asked, settled=settled),
+                _blocks(len(open_rows), self._cost(asked)),
+                n_jobs if self.in_threads else 1,
+                "blocks of rows searched",
+            )
             open_rows, asked = open_rows[~settled], 2 * asked
         return distances, numbers
 
@@ -98,7 +107,7 @@ class RepeatedIndex(Index):
         return np.take_along_axis(distances, numbers, axis=1), numbers
 
     @abstractmethod
-    def _candidates(self, queries: Any, asked: int, n_jobs: int | None) -> Found:
+    def _candidates(self, queries: Any, asked: int) -> Found:
         """The ``asked`` nearest as far as rounding tells, in the order of (distance, number)."""
 
     @abstractmethod
@@ -113,15 +122,17 @@ class TreeIndex(RepeatedIndex):
         from scipy.spatial import cKDTree
 
         super().__init__(points, space)
-        self._tree = cKDTree(points)
+        self._tree = cKDTree(points, leafsize=_TREE_LEAF)
 
-    def _candidates(self, queries: Array, asked: int, n_jobs: int | None) -> Found:
-        order = _neighbors_together(queries)
-        found = self._tree.query(
-            queries[order], asked, p=self.space.metric.p, workers=n_threads(n_jobs)
-        )
+    def query_itself(self, k: int, n_jobs: int | None = None) -> Found:
+        order = neighbors_together(self.points)
+        found = self.query(self.points[order], k, n_jobs)
         distances, numbers = np.empty_like(found[0]), np.empty_like(found[1])
         distances[order], numbers[order] = found
+        return distances, numbers
+
+    def _candidates(self, queries: Array, asked: int) -> Found:
+        distances, numbers = self._tree.query(queries, asked, p=self.space.metric.p)
         ties = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
         distances[ties], numbers[ties] = _in_order(distances[ties], numbers[ties])
         return distances, numbers
@@ -133,6 +144,9 @@ class TreeIndex(RepeatedIndex):
 class ScanIndex(RepeatedIndex):
     """All distances, as scikit-learn has them; those of the candidates again, directly."""
 
+    in_threads = False  # scikit-learn has its own
+    spare = 4
+
     def __init__(self, points: Any, space: Space) -> None:
         from sklearn.neighbors import NearestNeighbors
 
@@ -140,7 +154,7 @@ class ScanIndex(RepeatedIndex):
         self._all = NearestNeighbors(algorithm="brute", metric=space.metric.name).fit(points)
         self._farthest = float(_norms(points).max())
 
-    def _candidates(self, queries: Any, asked: int, n_jobs: int | None) -> Found:
+    def _candidates(self, queries: Any, asked: int) -> Found:
         numbers = self._all.kneighbors(queries, asked, return_distance=False)
         return _in_order(self._distances(queries, numbers), numbers)
 
@@ -270,8 +284,10 @@ def _in_order(distances: Array, numbers: Indices) -> Found:
     return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
 
 
-def _neighbors_together(queries: Array) -> Indices:
+def neighbors_together(queries: Any) -> Indices:
     """An order in which consecutive queries are close, so that what they visit is in the cache."""
+    if sparse.issparse(queries) or not queries.size:
+        return np.arange(queries.shape[0])
     first = queries[:, 0]
     spread = max(float(np.ptp(first)), np.finfo(np.float64).tiny)
     strip = np.floor((first - first.min()) / spread * np.sqrt(len(first) / 8))

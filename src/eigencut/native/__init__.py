@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,55 @@ def membership_sums(
         ctypes.c_double(per_unit),
         _address(units),
     )
+
+
+@dataclass(frozen=True)
+class NeighborGraph:
+    """What ``neighbor_averages`` needs of a graph of nearest neighbours."""
+
+    vertices: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    starts: NDArray[np.int32]  # of the vertices in ``reverse`` that have a vertex near
+    reverse: NDArray[np.int32]
+    slack: float
+    width: tuple[float, float, float]  # scale, least and most; a scale of 0 for no width
+    is_mutual: bool
+
+
+def neighbor_averages(
+    kernel: ctypes.CDLL,
+    graph: NeighborGraph,
+    rows: NDArray[np.float64],
+    distances: NDArray[np.float64],
+    numbers: NDArray[np.intp],
+    weighted: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums over the neighbours of rows, and the largest exponent of each, to which they relate.
+
+    The GIL is free meanwhile.
+    """
+    given: list[NDArray[Any]] = [
+        np.ascontiguousarray(array) for array in (rows, distances, numbers)
+    ]
+    weighted = np.ascontiguousarray(weighted)
+    (m, k), columns = numbers.shape, weighted.shape[1]
+    product, largest = np.empty((m, columns)), np.empty(m)
+    most_edges = k + int(np.diff(graph.starts).max(initial=0))
+    status = kernel.neighbor_averages(
+        *map(_address, given),
+        *map(ctypes.c_long, (m, rows.shape[1], k)),
+        *map(_address, (graph.vertices, graph.radii)),
+        *map(_address, (graph.starts, graph.reverse)),
+        _address(weighted),
+        ctypes.c_long(columns),
+        *map(ctypes.c_double, (graph.slack, *graph.width)),
+        ctypes.c_int(graph.is_mutual),
+        ctypes.c_long(most_edges),
+        *map(_address, (product, largest)),
+    )
+    if status == _NO_MEMORY:
+        raise MemoryError("There is no memory for the neighbours of a row.")
+    return product, largest
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,99 @@
+/* Weighted sums over the neighbours of new rows in a graph of nearest neighbours.
+ *
+ * The neighbours of a row are its k nearest vertices, and those of the vertices that have its
+ * nearest vertex among their own nearest which would have the row among them too. The weight of
+ * row x and vertex y is  share exp(-|x - y|^2 / (2 sigma(x) sigma(y))),  as neighbors.py has it;
+ * sums are relative to the largest exponential of a row, whose logarithm is kept.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    long d, k, columns;
+    const double *vertices, *radii, *weighted; /* n x d, n, n x columns */
+    const int *starts, *reverse;               /* of each vertex, those that have it near */
+    double slack, scale, least, most;          /* scale 0: all exponentials are 1 */
+    int is_mutual;
+} graph;
+
+typedef struct {
+    long vertex;
+    double share, exponent;
+} edge;
+
+static double width(const graph *g, double radius) {
+    return g->scale * (radius < g->least ? g->least : radius > g->most ? g->most : radius);
+}
+
+static edge edge_to(const graph *g, long y, double distance, double r_x) {
+    const int in_x = distance <= r_x * g->slack, in_y = distance <= g->radii[y] * g->slack;
+    edge e = {y, g->is_mutual ? in_x && in_y : 0.5 * (in_x + in_y), 0.0};
+    if (g->scale > 0)
+        e.exponent = -(distance * distance) / (2 * width(g, r_x) * width(g, g->radii[y]));
+    return e;
+}
+
+/* Whether a vertex at this distance is among the k nearest, which reach as far as r_x. */
+static int is_near(const graph *g, const long *near, long y, double distance, double r_x) {
+    if (distance < r_x / g->slack) return 1;
+    if (distance > r_x * g->slack) return 0;
+    for (long j = 0; j < g->k; j++)
+        if (near[j] == y) return 1;
+    return 0;
+}
+
+/* The edges of a row with a positive share; returns how many. */
+static long edges_of(const graph *g, const double *x, const double *distances, const long *near,
+                     edge *edges) {
+    const double r_x = distances[g->k - 1];
+    long count = 0;
+    for (long j = 0; j < g->k; j++) {
+        edges[count] = edge_to(g, near[j], distances[j], r_x);
+        count += edges[count].share > 0;
+    }
+    for (int e = g->starts[near[0]]; e < g->starts[near[0] + 1]; e++) {
+        const double *y = g->vertices + g->reverse[e] * g->d;
+        double squared = 0;
+        for (long f = 0; f < g->d; f++) squared += (x[f] - y[f]) * (x[f] - y[f]);
+        const double distance = sqrt(squared);
+        if (is_near(g, near, g->reverse[e], distance, r_x)) continue;
+        edges[count] = edge_to(g, g->reverse[e], distance, r_x);
+        count += edges[count].share > 0;
+    }
+    return count;
+}
+
+/* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: room for the edges of a
+ * row. product: m x columns. largest: m; minus infinity where a row has no edge, and its product is
+ * that of its nearest vertex. Returns 0, or 1 if there is no memory. */
+int neighbor_averages(const double *rows, const double *distances, const long *numbers, long m,
+                      long d, long k, const double *vertices, const double *radii,
+                      const int *starts, const int *reverse, const double *weighted, long columns,
+                      double slack, double scale, double least, double most, int is_mutual,
+                      long most_edges, double *product, double *largest) {
+    const graph g = {d,    k,     columns, vertices, radii, weighted, starts, reverse,
+                     slack, scale, least,   most,     is_mutual};
+    edge *edges = malloc(sizeof(edge) * (most_edges + 1));
+    if (!edges) return 1;
+    for (long i = 0; i < m; i++) {
+        const long *near = numbers + i * k;
+        const long count = edges_of(&g, rows + i * d, distances + i * k, near, edges);
+        double *sums = product + i * columns;
+        largest[i] = -INFINITY;
+        for (long e = 0; e < count; e++)
+            if (edges[e].exponent > largest[i]) largest[i] = edges[e].exponent;
+        if (!count) {
+            memcpy(sums, weighted + near[0] * columns, sizeof(double) * columns);
+            continue;
+        }
+        memset(sums, 0, sizeof(double) * columns);
+        for (long e = 0; e < count; e++) {
+            const double weight = edges[e].share * exp(edges[e].exponent - largest[i]);
+            const double *values = weighted + edges[e].vertex * columns;
+            for (long c = 0; c < columns; c++) sums[c] += weight * values[c];
+        }
+    }
+    free(edges);
+    return 0;
+}
