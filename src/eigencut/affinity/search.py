@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,25 +76,30 @@ class RepeatedIndex(Index):
         numbers = np.empty((queries.shape[0], k), dtype=np.intp)
         open_rows, asked = np.arange(queries.shape[0]), k + self.spare
         while len(open_rows):
-            settled = np.ones(len(open_rows), dtype=bool)
-
-            def fill(block: slice, open_rows: Indices, asked: int, settled: Any) -> None:
-                rows = open_rows[block]
-                if asked > self.size // _DIRECT_SHARE:
-                    found = self._among_all(queries[rows], k)
-                else:
-                    found = self._candidates(queries[rows], asked)
-                    settled[block] = self._is_settled(queries[rows], found[0], k)
-                distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
-
-            for_each(
-                partial(fill, open_rows=open_rows, asked=asked, settled=settled),
-                _blocks(len(open_rows), self._cost(asked)),
-                n_jobs if self.in_threads else 1,
-                "blocks of rows searched",
-            )
+            settled, *found = self._try(queries[open_rows], k, asked, n_jobs)
+            distances[open_rows], numbers[open_rows] = found
             open_rows, asked = open_rows[~settled], 2 * asked
         return distances, numbers
+
+    def _try(
+        self, queries: Any, k: int, asked: int, n_jobs: int | None
+    ) -> tuple[Any, Array, Indices]:
+        """The k nearest, if they are among ``asked`` candidates; and for which queries they are."""
+        m = queries.shape[0]
+        settled, distances = np.ones(m, dtype=bool), np.empty((m, k))
+        numbers = np.empty((m, k), dtype=np.intp)
+
+        def fill(rows: slice) -> None:
+            if asked > self.size // _DIRECT_SHARE:
+                found = self._among_all(queries[rows], k)
+            else:
+                found = self._candidates(queries[rows], asked)
+                settled[rows] = self._is_settled(queries[rows], found[0], k)
+            distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
+
+        blocks = _blocks(m, self._cost(asked))
+        for_each(fill, blocks, n_jobs if self.in_threads else 1, "blocks of rows searched")
+        return settled, distances, numbers
 
     def _cost(self, asked: int) -> int:
         """Numbers held per query."""
