@@ -7,6 +7,8 @@ vertices, which takes over where an iteration does not converge.
 
 from __future__ import annotations
 
+import math
+
 import eigencut.native as native
 from eigencut.affinity.cells import CELL_FEATURES
 from eigencut.affinity.memberships import HISTOGRAM_ROWS
@@ -44,7 +46,7 @@ def landmarks_bytes(
 ) -> float:
     """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
     sums = 8.0 * p * p + _dense_solver(p, K)
-    of_sample = 10 * p * (24 * d + 100)
+    of_sample = min(n or math.inf, 40 * p) * (24 * d + 100)
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
     of_search = 3e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))

@@ -36,7 +36,7 @@ from eigencut.state import State
 from eigencut.stream import Rows, as_rows
 from eigencut.validation import check_choice, check_count
 
-_SAMPLED_PER_LANDMARK = 10
+_SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
 _EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _ROWS = 16384  # that one thread works on at a time
@@ -120,7 +120,7 @@ class Landmarks(Affinity):
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
-        Landmarks are centres of k-means on a sample of ``10 n_landmarks`` rows, or ``n_landmarks``
+        Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or ``n_landmarks``
         rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
