@@ -97,7 +97,7 @@ def test_within_is_the_weight_function_among_rows():
     affinity = Landmarks(50).fit(X)
     Z, Z_new = (dense_memberships(affinity, rows) for rows in (X, new))
     W = len(X) * Z_new @ np.diag(1 / Z.sum(axis=0)) @ Z_new.T
-    assert np.abs(affinity.within(new, np.eye(40)) - W).max() < 1e-9
+    assert np.abs(affinity.within(new, np.eye(40)) - W).max() < 1e-9 * W.max()  # E is rounded
 
 
 def test_moons_that_kmeans_cannot_tell_apart():
