@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
-from eigencut import GPOD, Gaussian, native
+from eigencut import GPOD, Gaussian
 from eigencut.discretization import assign
 from eigencut.labelling import OUTLIER, _rough_labels, scores_and_support
-
 
 pytestmark = pytest.mark.usefixtures("kernels")
 

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigencut import native
 from eigencut.affinity.points import METRICS, Space, distinct_rows
 from eigencut.affinity.search import CellIndex, TreeIndex, brute_index, build_index
 

@@ -6,7 +6,6 @@ import pytest
 from eigencut import native
 from eigencut.affinity.tiles import SymmetricTiles
 
-
 pytestmark = pytest.mark.usefixtures("kernels")
 
 
