@@ -20,7 +20,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parent / "cli.md"
 BEGIN, END = "<!-- session -->\n", "<!-- end of session -->\n"
-SETS = ("banknote", "balance", "diabetes", "ionosphere", "mammographic", "sonar")
+SETS = ("banknote", "diabetes", "ionosphere", "mammographic", "sonar")
 
 # Comments, and lines as they are typed.
 SESSION = """\
@@ -39,8 +39,7 @@ eigencut fit mammographic.data --drop Severity -k 2 --missing median -o masses.e
 # A class in words is refused by name.
 eigencut fit ionosphere.data -k 2 -o radar.eigencut
 eigencut fit ionosphere.data --drop x35 -k 2 --scale none -o radar.eigencut
-eigencut fit sonar.data --drop x61 -k 2 -o sonar.eigencut
-eigencut fit balance.data --drop x5 -k 3 --cut ratiocut -o balance.eigencut
+eigencut fit sonar.data --drop x61 -k 2 --cut ratiocut -o sonar.eigencut
 # How far can it be trusted on rows that it has not seen?
 head -n 500 diabetes.data > train.csv
 tail -n 268 diabetes.data > heldout.csv

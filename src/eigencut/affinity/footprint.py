@@ -37,7 +37,7 @@ def _dense_solver(n: int, K: int) -> float:
 def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
     """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
     width = K - 1 + max(4, (K - 1) // 4)
-    of_search = _SEARCH[native.library() is not None] * n_threads(n_jobs)
+    of_search = _SEARCH[native.library() is not None] * min(n_threads(n_jobs), n / 1000)
     return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
 
 
