@@ -1,7 +1,7 @@
 """Kernels in C: used where a compiler was there when eigencut was installed.
 
-Without them everything works the same, by numpy: ``predict`` takes two to three times as long,
-a fit of the complete graph a third longer, and searches for neighbours and landmarks twice as long.
+Without them everything works the same, by numpy: ``predict`` takes two to three times as long, a
+fit of the complete graph a quarter longer, and an exact search for neighbours twice as long.
 ``EIGENCUT_NATIVE=0`` in the environment switches them off.
 """
 
