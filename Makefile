@@ -27,7 +27,7 @@ test-oldest:                     ## the same tests on the oldest versions that a
 
 test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)
 	$(PIP) install pyspark
-	$(BIN)/python -m pytest tests/test_spark.py
+	$(BIN)/python -m pytest tests/integrations/test_spark.py
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)

@@ -14,7 +14,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("src/eigencut/native")
+FOLDER = Path("src/eigencut/kernels")
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
 PLAIN = ("dispatch", "near_in_cells", "membership_sums", "neighbor_averages")
 SUMS = ("-DREAL=float", "-DREAL_BITS=32")
@@ -60,7 +60,7 @@ def compile_kernels(compiler: str, folder: Path, library: Path) -> None:
         objects = []
         for source, name, flags in sources:
             objects.append(str(Path(work) / f"{name}.o"))
-            what = (f"-DNAME={name}", *flags, str(folder / source), "-o", objects[-1])
+            what = (f"-DNAME={name}", *flags, str(folder / "csrc" / source), "-o", objects[-1])
             subprocess.run([compiler, *FLAGS, "-c", *what], check=True)
         unfinished = Path(work) / library.name
         link = [compiler, "-shared", *objects, "-lm", "-o", str(unfinished)]

@@ -78,7 +78,7 @@ def rows_of(case: Case) -> Any:
 def measure_here(case: Case) -> dict[str, Any]:
     """Measured and said, in MB."""
     from eigencut import GPOD
-    from eigencut.stream import Rows
+    from eigencut.data.rows import Rows
 
     warnings.simplefilter("ignore")
     X = rows_of(case)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
-from eigencut import native
+from eigencut.kernels import native
 
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
-# HYPOTHESIS_PROFILE=explore python -m pytest tests/test_properties.py
+# HYPOTHESIS_PROFILE=explore python -m pytest tests/whole/test_properties.py
 _PATIENT = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeat", derandomize=True, max_examples=80, **_PATIENT)
 settings.register_profile("explore", max_examples=2000, **_PATIENT)

@@ -5,10 +5,10 @@ import scipy.linalg
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from eigencut.affinity.graph import SparseGraph
-from eigencut.components import connected_components
 from eigencut.cut import CUTS
-from eigencut.eigenpairs import eigenpairs
+from eigencut.graph.components import connected_components
+from eigencut.graph.graphs import SparseGraph
+from eigencut.solvers.eigenpairs import eigenpairs
 
 
 def neighbours_graph(X, k=10, weights="binary", multiplicity=None):

@@ -18,9 +18,9 @@ import numpy as np
 
 from benchmarks.data import Array
 from benchmarks.harness.method import NotInstalled
-from eigencut import native
+from eigencut.kernels import native
 
-_SOURCE = Path(native.__file__).with_name("weighted_sums.c")
+_SOURCE = Path(native.__file__).with_name("csrc") / "weighted_sums.c"
 _FLAGS = ("-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC", "-DNAME=weighted_sums")
 _C_NAMES = {"float32": "float", "float64": "double"}
 _CHUNK_ROWS = 4096

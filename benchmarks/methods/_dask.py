@@ -39,7 +39,7 @@ def on_workers(n_workers: int) -> Method:
 
     def fit(problem: Problem) -> Work:
         distributed = require("distributed")
-        from eigencut.distributed import fit
+        from eigencut.integrations.dask import fit
 
         def work() -> Clocked:
             options = dict(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)

@@ -1,4 +1,4 @@
-"""eigencut.distributed on one worker process: what more workers are measured against."""
+"""eigencut.integrations.dask on one worker process: what more workers are measured against."""
 
 from benchmarks.methods._dask import on_workers
 

@@ -1,4 +1,4 @@
-"""eigencut.distributed on two worker processes."""
+"""eigencut.integrations.dask on two worker processes."""
 
 from benchmarks.methods._dask import on_workers
 

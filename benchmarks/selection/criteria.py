@@ -15,7 +15,7 @@ from benchmarks.data import Array, Labels
 from benchmarks.selection import JOBS
 from eigencut import GPOD, Gaussian, GraphWarning, select
 from eigencut.cut import CUTS
-from eigencut.spectrum import Spectrum
+from eigencut.selection.spectrum import Spectrum
 
 CANDIDATES = range(2, 11)
 

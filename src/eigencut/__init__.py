@@ -12,13 +12,12 @@ from eigencut._version import __version__
 if TYPE_CHECKING:
     from eigencut import risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
-    from eigencut.container import ModelFileError
+    from eigencut.data.table_model import TableModel
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
-    from eigencut.notices import GraphWarning
-    from eigencut.persistence import load
-    from eigencut.selection import select
-    from eigencut.table_model import TableModel
+    from eigencut.exceptions import GraphWarning, ModelFileError
+    from eigencut.files.saving import load
+    from eigencut.selection.select import select
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
 # a second, and imports pandas where that is installed.
@@ -26,17 +25,17 @@ _HOME = {
     "Affinity": "eigencut.affinity",
     "GPOD": "eigencut.estimator",
     "Gaussian": "eigencut.affinity",
-    "GraphWarning": "eigencut.notices",
+    "GraphWarning": "eigencut.exceptions",
     "Kernel": "eigencut.affinity",
     "Landmarks": "eigencut.affinity",
-    "ModelFileError": "eigencut.container",
+    "ModelFileError": "eigencut.exceptions",
     "Neighbors": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
-    "TableModel": "eigencut.table_model",
-    "load": "eigencut.persistence",
+    "TableModel": "eigencut.data.table_model",
+    "load": "eigencut.files.saving",
     "pod": "eigencut.discretization",
-    "select": "eigencut.selection",
+    "select": "eigencut.selection.select",
 }
 
 __all__ = [

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from eigencut.affinity.base import Array
+from eigencut.runtime.arrays import Array
 
 _LARGEST = 690.0  # exp() of more overflows
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from eigencut.affinity.base import Array, Indices
+from eigencut.runtime.arrays import Array, Indices
 
 __all__ = [
     "UCI_SETS",

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
-from eigencut.affinity.base import Array, Indices
-from eigencut.progress import advance
-from eigencut.state import State
-from eigencut.validation import check_count, described, real_array
+from eigencut.files.reader import State
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.progress import advance
+from eigencut.runtime.validation import check_count, described, real_array
 
 _MANY_ROWS = 20_000  # beyond, starts are compared on evenly spaced ones
 _MOST_STARTS = 6  # times n_init

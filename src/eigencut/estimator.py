@@ -21,13 +21,28 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import NAMES, Affinity, named_affinity
-from eigencut.affinity.base import Array, Indices
-from eigencut.affinity.graph import Graph
-from eigencut.affinity.points import distinct_rows
-from eigencut.affinity.sample import RowSample
-from eigencut.budget import Budget
-from eigencut.components import connected_components, report_components
-from eigencut.criteria import (
+from eigencut.cut import CUTS
+from eigencut.data.rows import Rows, write_labels
+from eigencut.data.sample import RowSample
+from eigencut.data.validation import check_rows, check_source, check_stream
+from eigencut.discretization import Partition, align, assign, normalize_rows, pod
+from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions, extend
+from eigencut.extension.labelling import label_rows, scores_and_support
+from eigencut.files.reader import State
+from eigencut.files.saving import restored, save
+from eigencut.graph.components import connected_components, report_components
+from eigencut.graph.graphs import Graph
+from eigencut.graph.small_components import attach_crumbs, without_crumbs
+from eigencut.risk import crossed_error, dirichlet_error
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.memory import parse_bytes
+from eigencut.runtime.progress import Progress
+from eigencut.runtime.threads import blas_threads
+from eigencut.runtime.validation import check_choice, check_count, check_n_clusters, check_random
+from eigencut.runtime.warn import warn_user
+from eigencut.search.distinct_rows import distinct_rows
+from eigencut.selection.budget import Budget
+from eigencut.selection.criteria import (
     Task,
     check_candidates,
     choose_affinity,
@@ -35,29 +50,7 @@ from eigencut.criteria import (
     evaluate,
     some_rows,
 )
-from eigencut.crumbs import attach_crumbs, without_crumbs
-from eigencut.cut import CUTS
-from eigencut.discretization import Partition, align, assign, normalize_rows, pod
-from eigencut.eigenpairs import EigenPairs, eigenpairs
-from eigencut.extension import EXTENSIONS, Eigenfunctions, extend
-from eigencut.labelling import label_rows, scores_and_support
-from eigencut.memory import parse_bytes
-from eigencut.notices import warn_user
-from eigencut.parallel import blas_threads
-from eigencut.persistence import restored, save
-from eigencut.progress import Progress
-from eigencut.risk import crossed_error, dirichlet_error
-from eigencut.state import State
-from eigencut.stream import Rows, write_labels
-from eigencut.validation import (
-    check_choice,
-    check_count,
-    check_n_clusters,
-    check_random,
-    check_rows,
-    check_source,
-    check_stream,
-)
+from eigencut.solvers.eigenpairs import EigenPairs, eigenpairs
 
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 
@@ -179,7 +172,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
             scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
-            ``eigencut.stream.Rows`` if they do not fit in memory.
+            ``eigencut.data.rows.Rows`` if they do not fit in memory.
         y : ignored
         """
         self._check_parameters()
@@ -196,7 +189,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         with stage("connected components"):
             components = connected_components(graph)
             groups = without_crumbs(components, graph, n_clusters)
-        report_components(components, groups, graph, affinity, n_clusters)
+        report_components(components, groups, graph, n_clusters, affinity.connection_hint)
         with stage(f"{n_clusters} eigenpairs"):
             pairs = eigenpairs(graph, cut.mass(degrees), n_clusters, groups, n_jobs=self.n_jobs)
             pairs = attach_crumbs(pairs, graph, components, affinity)
@@ -332,7 +325,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
         Parameters
         ----------
-        rows : eigencut.stream.Rows
+        rows : eigencut.data.rows.Rows
         path : path
             ``numpy.load(path, mmap_mode="r")`` reads it.
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.gaussian import Gaussian
-from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
 from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.landmarks import Landmarks
 from eigencut.affinity.neighbors import Neighbors
 from eigencut.affinity.precomputed import Precomputed
+from eigencut.graph.graphs import DenseGraph, Graph, SparseGraph
 
 __all__ = [
     "Affinity",

@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from eigencut.affinity.base import Array
+from eigencut.runtime.arrays import Array
 
 Bandwidth = float | str | Callable[[Array], Array]
 

@@ -27,9 +27,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
-from eigencut.affinity.graph import Graph
-from eigencut.affinity.tiles import Array, Indices
-from eigencut.state import State
+from eigencut.files.reader import State
+from eigencut.graph.graphs import Graph
+from eigencut.runtime.arrays import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Affinity(BaseEstimator, ABC):
         """What answers for new rows need, as plain values and arrays: what a file keeps of it.
 
         An affinity that can be saved adds its own to this, takes it back in ``restore``, and stands
-        in the table of ``eigencut.persistence``. Parameters are kept apart from it.
+        in the table of ``eigencut.files.saving``. Parameters are kept apart from it.
         """
         return {
             "multiplicity": self.multiplicity_,
@@ -168,25 +168,3 @@ def refuse_without_rows(affinity: Affinity, include_training_data: bool) -> None
             f"include_training_data must be True with {type(affinity).__name__}. Got False, but "
             "new rows are compared with the training rows; leave it out, or use Landmarks."
         )
-
-
-@dataclass(frozen=True)
-class DistinctRows:
-    """The distinct rows of X in lexicographic order, and how X is made of them."""
-
-    rows: Array
-    multiplicity: Array
-    vertex_of_row: Indices
-
-    @classmethod
-    def of(cls, X: Array) -> DistinctRows:
-        X = X + 0.0  # -0.0 and 0.0 are the same place
-        order = np.argsort(X[:, 0], kind="stable")
-        if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
-            order = np.lexsort(X.T[::-1])
-        is_new = np.ones(len(X), dtype=bool)
-        is_new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
-        vertex_of_row = np.empty(len(X), dtype=np.intp)
-        vertex_of_row[order] = np.cumsum(is_new) - 1
-        multiplicity = np.bincount(vertex_of_row).astype(np.float64)
-        return cls(X[order[is_new]], multiplicity, vertex_of_row)

@@ -18,10 +18,10 @@ from eigencut.affinity.bandwidth import (
     longest_spanning_edge,
     median_distance,
 )
-from eigencut.affinity.base import Array, Indices
-from eigencut.affinity.tiles import SymmetricTiles
 from eigencut.affinity.vectors import VectorAffinity
-from eigencut.state import State
+from eigencut.files.reader import State
+from eigencut.graph.tiles import SymmetricTiles
+from eigencut.runtime.arrays import Array, Indices
 
 _LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
 _EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product

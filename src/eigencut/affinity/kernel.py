@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.affinity.base import Array
 from eigencut.affinity.vectors import VectorAffinity, nearest_rows
+from eigencut.runtime.arrays import Array
 
 _SYMMETRY_ROWS = 64
 

@@ -7,7 +7,7 @@ Every row x belongs to its r nearest of p landmarks y_j, with weights z_j(x) tha
 All degrees are 1, so NCut and RatioCut are the same problem. Its eigenvectors are ``U = Z c``, and
 those of the graph on the landmarks themselves, in which landmark j stands for Lambda_j rows and
 ``W(y_j, y_l) = n E_jl / (Lambda_j Lambda_l)``, ``E = Z^T Z``, give the table c (p x K); see
-``eigencut.extension.LandmarkFunctions``. Of the rows only the sum E is needed: it is formed block
+``eigencut.extension``. Of the rows only the sum E is needed: it is formed block
 by block, from memory, from disk or on a cluster, and the model is no more than landmarks and c.
 """
 
@@ -22,19 +22,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigencut.affinity.bandwidth import WIDTHS
-from eigencut.affinity.base import Affinity, DistinctRows, Product
-from eigencut.affinity.footprint import landmarks_bytes
-from eigencut.affinity.graph import CompleteGraph
-from eigencut.affinity.kmeans import kmeans_centres
-from eigencut.affinity.memberships import Memberships, MembershipSums
-from eigencut.affinity.nearest import NearestPoints
-from eigencut.affinity.sample import RowSample
-from eigencut.affinity.tiles import Array, Indices, SymmetricTiles
+from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.fit_memory import landmarks_bytes
 from eigencut.affinity.vectors import nearest_rows
-from eigencut.parallel import for_each
-from eigencut.state import State
-from eigencut.stream import Rows, as_rows
-from eigencut.validation import check_choice, check_count
+from eigencut.data.rows import Rows, as_rows
+from eigencut.data.sample import RowSample
+from eigencut.files.reader import State
+from eigencut.graph.graphs import CompleteGraph
+from eigencut.graph.memberships import Memberships, MembershipSums
+from eigencut.graph.tiles import SymmetricTiles
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import for_each
+from eigencut.runtime.validation import check_choice, check_count
+from eigencut.search.distinct_rows import DistinctRows
+from eigencut.search.kmeans import kmeans_centres
+from eigencut.search.nearest_points import NearestPoints
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks

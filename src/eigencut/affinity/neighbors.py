@@ -21,16 +21,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-import eigencut.native as native
-from eigencut.affinity.base import Affinity, Array, Indices, Product, refuse_without_rows
-from eigencut.affinity.footprint import neighbors_bytes
-from eigencut.affinity.graph import Graph, SparseGraph
-from eigencut.affinity.points import METRICS, Space, distinct_rows, row_keys
-from eigencut.affinity.search import INDEXES, brute_index, build_index, neighbors_together
+import eigencut.kernels.native as native
+from eigencut.affinity.base import Affinity, Product, refuse_without_rows
+from eigencut.affinity.fit_memory import neighbors_bytes
 from eigencut.affinity.vectors import row_blocks
-from eigencut.parallel import for_each
-from eigencut.state import State, csr_state
-from eigencut.validation import check_choice
+from eigencut.files.reader import State, csr_state
+from eigencut.graph.graphs import Graph, SparseGraph
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import for_each
+from eigencut.runtime.validation import check_choice
+from eigencut.search.distinct_rows import distinct_rows, row_keys
+from eigencut.search.indexes import INDEXES, brute_index, build_index, neighbors_together
+from eigencut.search.metrics import METRICS, Space
 
 _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread

@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from eigencut.affinity.base import Affinity, Array, Indices, Product
-from eigencut.affinity.graph import DenseGraph, Graph, SparseGraph
-from eigencut.affinity.tiles import SymmetricTiles
-from eigencut.state import State
+from eigencut.affinity.base import Affinity, Product
+from eigencut.files.reader import State
+from eigencut.graph.graphs import DenseGraph, Graph, SparseGraph
+from eigencut.graph.tiles import SymmetricTiles
+from eigencut.runtime.arrays import Array, Indices
 
 _SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
 _ASYMMETRY = 1e-8  # relative to the largest affinity

@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import (
-    Affinity,
-    Array,
-    DistinctRows,
-    Indices,
-    Product,
-    refuse_without_rows,
-)
-from eigencut.affinity.footprint import exact_bytes
-from eigencut.affinity.graph import DenseGraph, Graph
-from eigencut.affinity.tiles import SymmetricTiles
-from eigencut.parallel import for_each
-from eigencut.state import State
+from eigencut.affinity.base import Affinity, Product, refuse_without_rows
+from eigencut.affinity.fit_memory import exact_bytes
+from eigencut.files.reader import State
+from eigencut.graph.graphs import DenseGraph, Graph
+from eigencut.graph.tiles import SymmetricTiles
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import for_each
+from eigencut.search.distinct_rows import DistinctRows
 
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time

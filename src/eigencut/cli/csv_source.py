@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from eigencut.cli.options import Reading
 from eigencut.cli.reading import Block, Source, closed, text_columns
-from eigencut.tables import Table, plain_names, refuse_duplicates
+from eigencut.data.table import Table, plain_names, refuse_duplicates
 
 _CANDIDATES = (",", ";", "\t", "|", " ")  # a space stands for any run of spaces
 _LOOKED_AT = 50  # lines from which delimiter and header are found out

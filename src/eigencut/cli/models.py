@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eigencut.table_model import TableModel
+    from eigencut.data.table_model import TableModel
 
 
 def load_table_model(path: str) -> TableModel:
     """The model in a file; one that was saved from Python takes its columns as they are."""
-    from eigencut.persistence import load
-    from eigencut.table_model import TableModel
+    from eigencut.data.table_model import TableModel
+    from eigencut.files.saving import load
 
     model = load(path)
     if isinstance(model, TableModel):

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.cli.options import Reading
-from eigencut.progress import tell
-from eigencut.tables import Table, plain_names, quoted, refuse_duplicates
+from eigencut.data.table import Table, plain_names, quoted, refuse_duplicates
+from eigencut.runtime.progress import tell
 
 BLOCK_ROWS = 1 << 16
 STANDARD_INPUT = "-"

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from eigencut.cli.app import app
-from eigencut.memory import MemoryRefusal
+from eigencut.exceptions import MemoryRefusal
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.atomic import replacing
+from eigencut.files.atomic import replacing
 
 STANDARD_OUTPUT = "-"
 Columns = Mapping[str, Any]  # arrays, or lists of words

@@ -14,17 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._version import __version__
 from eigencut.affinity import Gaussian, Landmarks
-from eigencut.affinity.base import Array
-from eigencut.atomic import replacing
+from eigencut.data.table_model import MISSING, TableModel
 from eigencut.estimator import GPOD
 from eigencut.export.gaussian import GaussianFunctions
 from eigencut.export.graph import OnnxGraph, import_onnx
 from eigencut.export.landmarks import LandmarkFunctions
 from eigencut.export.precision import PRECISIONS, Precision
-from eigencut.extension import Algorithm1
-from eigencut.notices import warn_user
-from eigencut.table_model import MISSING, TableModel
-from eigencut.validation import check_choice
+from eigencut.extension.eigenfunctions import Algorithm1
+from eigencut.files.atomic import replacing
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.validation import check_choice
+from eigencut.runtime.warn import warn_user
 
 __all__ = ["run_onnx", "to_onnx"]
 

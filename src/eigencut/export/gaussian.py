@@ -15,8 +15,8 @@ from eigencut.affinity.bandwidth import WIDTHS
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
-from eigencut.extension import SUPPORT
-from eigencut.state import State
+from eigencut.extension.eigenfunctions import SUPPORT
+from eigencut.files.reader import State
 
 _FARTHEST = 1e140  # as in Gaussian
 
@@ -141,7 +141,7 @@ class GaussianFunctions:
     def _values(
         self, average: str, of_crumbs: str | None, support: str, rows: str, nearest: str
     ) -> str:
-        """``u_k(x)``; see ``eigencut.extension`` for rows without support."""
+        """``u_k(x)``; see ``eigencut.extension.eigenfunctions`` for rows without support."""
         graph, functions = self._graph, self._functions
         power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
         exponent = graph("Mul", support, graph.number(power))

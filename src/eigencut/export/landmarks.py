@@ -7,7 +7,7 @@ import numpy as np
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
-from eigencut.state import State
+from eigencut.files.reader import State
 
 _LIMIT = 1e150  # coordinates beyond are moved here, as in NearestPoints
 

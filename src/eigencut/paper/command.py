@@ -19,12 +19,12 @@ from typing import Any
 
 from eigencut._version import __version__
 from eigencut.datasets import load
-from eigencut.notices import GraphWarning
+from eigencut.exceptions import GraphWarning
 from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
 from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
 from eigencut.paper.choice import BALANCED, CLEAN, DUST
 from eigencut.paper.published import CUTS, SETS
-from eigencut.parallel import n_threads
+from eigencut.runtime.threads import n_threads
 
 
 def main(arguments: list[str]) -> int:

@@ -12,17 +12,17 @@ import numpy as np
 from sklearn.base import clone
 
 from eigencut.affinity import Gaussian
-from eigencut.affinity.base import Array, Indices
 from eigencut.cut import CUTS as CUT_OBJECTS
 from eigencut.discretization import align
 from eigencut.estimator import GPOD
-from eigencut.extension import extend
-from eigencut.notices import GraphWarning
+from eigencut.exceptions import GraphWarning
+from eigencut.extension.eigenfunctions import extend
 from eigencut.paper.candidates import STANDARDIZE, Candidate
 from eigencut.paper.choice import CHOICES, CHOSEN, Look
 from eigencut.paper.preprocessing import prepare
 from eigencut.paper.published import CUTS, SIGMAS
 from eigencut.paper.scores import accuracy
+from eigencut.runtime.arrays import Array, Indices
 
 AUTO, PAPER, TUNED = "auto", "paper's sigma", "tuned"
 ANY = "any"  # where the preprocessing, too, is chosen

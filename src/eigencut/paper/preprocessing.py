@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import Array
+from eigencut.runtime.arrays import Array
 
 
 def _identity() -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from eigencut.affinity import Gaussian
-from eigencut.affinity.base import Array
 from eigencut.estimator import GPOD
 from eigencut.paper.plotting import COLORS, save, subplots
 from eigencut.paper.published import CUTS
 from eigencut.risk import learning_curve
+from eigencut.runtime.arrays import Array
 
 SIGMA = 0.4
 SIZES = (100, 160, 250, 400, 640)

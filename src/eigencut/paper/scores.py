@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.affinity.base import Indices
+from eigencut.runtime.arrays import Indices
 
 RUNS = 4  # the paper averages so many
 _RESAMPLES = 4000

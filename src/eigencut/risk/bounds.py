@@ -10,7 +10,7 @@ from typing import Any
 from eigencut.cut import CUTS
 from eigencut.risk.checks import check_fraction, check_magnitude
 from eigencut.risk.plain import to_plain
-from eigencut.validation import check_choice, check_count
+from eigencut.runtime.validation import check_choice, check_count
 
 # Factors of sqrt(2 log(1/delta) / n) in the first term; see ``bounds``.
 CONSTANTS = {"paper": 2.0, "tight": 0.5}

@@ -15,13 +15,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import Affinity, named_affinity
-from eigencut.affinity.base import Array, Indices
 from eigencut.affinity.vectors import VectorAffinity
 from eigencut.cut import CUTS
-from eigencut.notices import GraphWarning
+from eigencut.data.validation import check_rows
+from eigencut.exceptions import GraphWarning
 from eigencut.risk.checks import check_fraction
 from eigencut.risk.plain import to_plain
-from eigencut.validation import check_count, check_rows
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.validation import check_count
 
 _N_SIZES = 6
 _SMALLEST = 50  # rows below which a sample says little about a rate

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity.base import Affinity, Array
+from eigencut.affinity.base import Affinity
+from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
 from eigencut.risk.plain import to_plain
-from eigencut.validation import check_choice, check_rows
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.validation import check_choice
 
 _FEWEST_ROWS = 3  # a spread of the projections needs as many
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity.base import Affinity, Array
+from eigencut.affinity.base import Affinity
 from eigencut.affinity.precomputed import Precomputed
 from eigencut.affinity.vectors import VectorAffinity
+from eigencut.data.validation import check_rows
 from eigencut.risk.bounds import THEORIES, Bounds, bounds, largest_error
 from eigencut.risk.checks import check_fraction
 from eigencut.risk.errors import (
@@ -25,7 +26,7 @@ from eigencut.risk.errors import (
     population_error,
 )
 from eigencut.risk.plain import to_plain
-from eigencut.validation import check_rows
+from eigencut.runtime.arrays import Array
 
 _LABEL = 32  # width of the first column of the report
 _LINE = 96

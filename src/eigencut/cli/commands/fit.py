@@ -18,10 +18,10 @@ from eigencut.cli.options import (
     reading_options,
     say,
 )
-from eigencut.memory import parse_bytes
+from eigencut.runtime.memory import parse_bytes
 
 if TYPE_CHECKING:
-    from eigencut.table_model import TableModel
+    from eigencut.data.table_model import TableModel
 
 
 @click.command(
@@ -107,8 +107,8 @@ def command(
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
+    from eigencut.data.table_model import TableModel
     from eigencut.estimator import GPOD
-    from eigencut.table_model import TableModel
 
     source = open_source(table, Reading(**reading))
     with progress_bar("table", quiet):

@@ -21,7 +21,7 @@ Examples:
 @json_option
 def command(model: str, verify: bool, as_json: bool) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
-    from eigencut.container import read_header, verified_header
+    from eigencut.files.format import read_header, verified_header
 
     header = verified_header(model) if verify else read_header(model)
     try:

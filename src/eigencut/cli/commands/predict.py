@@ -20,7 +20,7 @@ from eigencut.cli.options import (
 
 if TYPE_CHECKING:
     from eigencut.cli.reading import Block
-    from eigencut.table_model import TableModel
+    from eigencut.data.table_model import TableModel
 
 
 @click.command(
@@ -72,7 +72,7 @@ def command(
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
     from eigencut.cli.writing import open_writer
-    from eigencut.progress import tell
+    from eigencut.runtime.progress import tell
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)
@@ -102,7 +102,7 @@ def _pace(n_rows: int, seconds: float, share: float | None) -> str:
 
 def needed_columns(model: TableModel, source: Any, id_column: str | None) -> list[str]:
     """The columns of the model, if the table has them and the one that names rows."""
-    from eigencut.tables import quoted
+    from eigencut.data.table import quoted
 
     if id_column is not None:
         source.choose([], [], id_column)

@@ -79,9 +79,9 @@ def command(
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.reading import open_source
+    from eigencut.data.table_model import TableModel
     from eigencut.estimator import GPOD
-    from eigencut.selection import select
-    from eigencut.table_model import TableModel
+    from eigencut.selection.select import select
 
     source = open_source(table, Reading(**reading))
     with progress_bar("table", quiet):

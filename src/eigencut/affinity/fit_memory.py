@@ -1,0 +1,57 @@
+"""What fits take in memory: formulas, with constants measured by ``benchmarks/fit_memory.py``.
+
+They count what a fit adds to the rows themselves at its peak, in bytes, and are bounds from above:
+mostly up to twice what was measured (``docs/scale.md``). Not in them is LAPACK on more than 1200
+vertices, which takes over where an iteration does not converge.
+"""
+
+from __future__ import annotations
+
+import math
+
+import eigencut.kernels.native as native
+from eigencut.data.rows import BLOCK_ROWS, rows_of_block
+from eigencut.graph.memberships import HISTOGRAM_ROWS
+from eigencut.runtime.threads import n_threads
+from eigencut.search.grid import CELL_FEATURES
+from eigencut.search.nearest_points import MANY_ROWS
+
+_IMPORTS = 12e6  # what a first fit loads
+_LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
+_BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
+_SEARCH = {False: 20e6, True: 1e6}  # of a thread, without the kernel in C and with it
+
+
+def exact_bytes(n: int, d: float, K: int, n_jobs: int | None) -> float:
+    """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
+    return _IMPORTS + 2e6 * n_threads(n_jobs) + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
+
+
+def _dense_solver(n: int, K: int) -> float:
+    if n < max(_LAPACK_VERTICES, 8 * K):
+        return 32.0 * n * n
+    width = max(8, K + 2)
+    return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)
+
+
+def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
+    """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
+    width = K - 1 + max(4, (K - 1) // 4)
+    of_search = _SEARCH[native.library() is not None] * min(n_threads(n_jobs), n / 1000)
+    return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
+
+
+def landmarks_bytes(
+    n: int | None, d: float, K: int, n_jobs: int | None, p: int, r: int, embeds: bool
+) -> float:
+    """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
+    sums = 8.0 * p * p + _dense_solver(p, K)
+    of_sample = min(n or math.inf, 40 * p) * (24 * d + 100)
+    has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
+    of_search = 3e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
+    block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
+    of_block = block * (32 * d + 16 * r + 40)
+    if native.library() is None:
+        of_block += min(block, HISTOGRAM_ROWS) * 40 * r * r
+    of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
+    return _IMPORTS + sums + of_sample + of_search + of_block + of_rows

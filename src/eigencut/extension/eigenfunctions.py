@@ -1,0 +1,297 @@
+"""From eigenvectors to eigenfunctions: the relaxed cut at rows it has never seen.
+
+The consistent form follows from ``(L u)(x) = lambda m(x) u(x)``:
+
+    u_k(x) = (1/n) sum_j W(x, x_j) u_k[j] / (d(x) - lambda_k m(x)).
+
+For NCut it is Eq. 15 and Algorithm 2; for RatioCut the eigenfunction of von Luxburg, Belkin and
+Bousquet (2008). At a training row it gives back the eigenvector's entry.
+
+Algorithm 1's form for RatioCut, with s(x) = d(x), is
+
+    u_k(x) = (1/sqrt(lambda_k)) (1/n) sum_j (s(x) - W(x, x_j)) u_k[j],    and 0 for lambda_k = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.affinity.base import Affinity, Product
+from eigencut.cut import Cut
+from eigencut.extension.single_precision import RoughAverager
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.threads import for_each
+from eigencut.runtime.warn import warn_user
+from eigencut.solvers.eigenpairs import EigenPairs
+
+# Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
+# flip the sign: such a row is not supported by the data.
+SUPPORT = 1e-4
+_ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
+_UNDERFLOW = -600.0
+_FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
+CHUNK_ROWS = 4096  # new rows that one thread works on at a time
+_SINGLE_ERROR = 1e-3  # error bound of a row in single precision; true errors are near 1e-6
+
+
+@dataclass(frozen=True)
+class RoughValues:
+    """Eigenfunctions at rows in single precision, and how far off they may be.
+
+    ``error`` bounds the length of the error of each row, and ``degree_error`` the relative error of
+    its degree. Both are infinite where single precision fails.
+    """
+
+    values: Array
+    error: Array
+    log_degrees: Array
+    degree_error: Array
+
+
+@dataclass(frozen=True)
+class Eigenfunctions:
+    """The consistent form, for both cuts. Callable on rows of data."""
+
+    affinity: Affinity
+    cut: Cut
+    pairs: EigenPairs
+    degrees: Array  # of the training vertices
+
+    form: ClassVar[str] = "consistent"
+
+    def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
+        """``u_k(x)`` for each row x of X, a column per k."""
+        return self.with_support(X, n_jobs)[0]
+
+    def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
+        product = self.affinity.apply(X, self._columns, n_jobs)
+        return self._from_product(product, X), _support(product)
+
+    @property
+    def _columns(self) -> Array:
+        """What is averaged at new rows: the eigenvectors, and the indicator of crumbs if any."""
+        takes_part = self.pairs.takes_part
+        if takes_part.all():
+            return self.pairs.vectors
+        return np.column_stack([self.pairs.vectors, ~takes_part])
+
+    def _from_product(self, product: Product, X: Array) -> Array:
+        K, log_degrees = len(self.pairs.values), product.log_degrees
+        average = product.values / product.degrees[:, np.newaxis]
+        of_crumbs = average[:, K:].sum(axis=1)
+        values, supported = self._consistent_form(average[:, :K], of_crumbs, log_degrees)
+        # A training row is always itself, and a row without an edge to the graph, as far as float64
+        # can see, is as good as the training row nearest to it.
+        for rows, vertices_of in (
+            (np.flatnonzero(~supported), self.affinity.locate),
+            (np.flatnonzero(log_degrees < self.least_log_degree), self.affinity.closest),
+        ):
+            if not len(rows):
+                continue
+            vertex = vertices_of(X[rows])
+            values[rows[vertex >= 0]] = self.pairs.vectors[vertex[vertex >= 0]]
+        return values
+
+    @property
+    def least_log_degree(self) -> float:
+        """log of the mean affinity that is nothing compared to the largest weight."""
+        return float(np.log(np.finfo(np.float64).eps * self.affinity.largest_weight_))
+
+    def eigenvectors(self) -> Array:
+        """The eigenvectors as the consistent form gives them back at the training vertices.
+
+        They are those of the eigensolver up to its residual; this way ``transform`` of a training
+        row agrees with them to rounding, whatever the residual.
+        """
+        degrees = np.where(self.degrees > 0, self.degrees, 1.0)
+        average = self.pairs.products / degrees[:, np.newaxis]
+        of_crumbs = (~self.pairs.takes_part).astype(np.float64)
+        values, supported = self._consistent_form(average, of_crumbs, np.log(degrees))
+        supported &= self.degrees > 0
+        return np.where(supported[:, np.newaxis], values, self.pairs.vectors)
+
+    def at_training_vertices(self) -> Array:
+        """This extension's value at the training vertices."""
+        return self.eigenvectors()
+
+    def _consistent_form(
+        self, average: Array, of_crumbs: Array, log_degrees: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
+
+        Elsewhere the limit lambda = 0 holds: the average of nearby rows itself. It also holds among
+        crumbs, which have no mass: m(x) counts only the share of d(x) that is not of crumbs.
+        """
+        mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_crumbs)
+        denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
+        supported = np.min(denominator, axis=1) > SUPPORT
+        values = average / np.maximum(denominator, SUPPORT)
+        return np.where(supported[:, np.newaxis], values, average), supported
+
+    @cached_property
+    def _averager(self) -> RoughAverager | None:
+        factor = self.affinity.exponent_factors()
+        if factor is None:
+            return None
+        return RoughAverager(factor, self._columns, self.affinity.multiplicity_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_averager"}
+
+    def pays_to_be_rough(self, n_rows: int) -> bool:
+        """Whether ``roughly`` can be used, and is faster for that many rows."""
+        return n_rows * len(self.pairs.vectors) > _FEW_WEIGHTS and self._averager is not None
+
+    def roughly(self, X: Array) -> RoughValues:
+        """``u_k(x)`` in single precision, with a bound on the error of each row."""
+        left = self.affinity.exponent_factors(X)
+        assert self._averager is not None and left is not None
+        found = self._averager(left)
+        usable = np.isfinite(found.error) & (found.log_degrees > self.least_log_degree + 1)
+        error = np.where(usable, found.error, 0.0)[:, np.newaxis]
+        K = len(self.pairs.values)
+        all_mass = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
+        share = all_mass * (1 - found.values[:, K:].sum(axis=1, keepdims=True))
+        # The error of the denominator 1 - share, through the degree and through the crumbs' share.
+        off = 2 * error * (share + all_mass * found.spread[K:].sum())
+        usable &= np.min(1 - share - off, axis=1) > SUPPORT
+        denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
+        values = found.values[:, :K] / denominator
+        bound = (2 * error * found.spread[:K] + np.abs(values) * off) / (denominator - off)
+        bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
+        return RoughValues(values, bound, found.log_degrees, found.error)
+
+    def in_single(self, X: Array, n_jobs: int | None = None) -> NDArray[np.float32]:
+        """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
+        if not self.pays_to_be_rough(X.shape[0]):
+            return self(X, n_jobs).astype(np.float32)
+        values = np.empty((len(X), self.pairs.vectors.shape[1]), dtype=np.float32)
+        is_good = np.empty(len(X), dtype=bool)
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + CHUNK_ROWS)
+            rough = self.roughly(X[rows])
+            values[rows] = rough.values
+            is_good[rows] = rough.error < _SINGLE_ERROR * np.linalg.norm(rough.values, axis=1)
+
+        for_each(fill, range(0, len(X), CHUNK_ROWS), n_jobs)
+        values[~is_good] = self(X[~is_good], n_jobs)
+        return values
+
+    def support(self, X: Array, n_jobs: int | None = None) -> Array:
+        """How well the data support each row: log d(x), or what the affinity has instead."""
+        return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0)), n_jobs))
+
+    def report_lost_components(self) -> None:
+        """Warn where an eigenvalue is one that carries no cluster.
+
+        Eigenvalues beyond the smallest d/m lie in the essential spectrum of the limit operator:
+        their eigenvectors concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
+        """
+        connected = self.degrees[self.pairs.takes_part & (self.degrees > 0)]
+        limit = float((connected / self.cut.mass(connected)).min())
+        K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - SUPPORT)).sum())
+        if lost:
+            remedy = "Use another sigma"
+            if lost < K - 1:
+                remedy = f"Use n_clusters={K - lost} or fewer, or another sigma"
+            warn_user(
+                f"{lost} of the {K} components carry no cluster: their eigenvalues reach "
+                f"{self.pairs.values[-1]:.3g}, but from {limit:.3g} on eigenvectors single out "
+                f"rows instead of clusters. {remedy}."
+            )
+
+
+def _support(product: Product) -> Array:
+    return product.log_degrees if product.support is None else product.support
+
+
+@dataclass(frozen=True)
+class Algorithm1(Eigenfunctions):
+    """The paper's Algorithm 1 for RatioCut, to the letter.
+
+    Ambiguities are read as follows. Algorithm 1 divides by sqrt(lambda) once (the main text
+    twice). The column of lambda = 0 is zero, as the paper's remark on it says. The form
+    does not give back the eigenvectors at training rows.
+    """
+
+    form: ClassVar[str] = "algorithm1"
+
+    def _from_product(self, product: Product, X: Array) -> Array:
+        # Rows whose weights all underflow keep their direction; their length would be zero.
+        scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
+        values = self._form(product.values, product.degrees[:, np.newaxis])
+        return values * scale[:, np.newaxis]
+
+    def pays_to_be_rough(self, n_rows: int) -> bool:
+        return False
+
+    def at_training_vertices(self) -> Array:
+        return self._form(self.pairs.products, self.degrees[:, np.newaxis])
+
+    def _form(self, products: Array, degrees: Array) -> Array:
+        values = self.pairs.values
+        mean = self.affinity.multiplicity_ @ self.pairs.vectors / self.affinity.n_rows_
+        positive = values > _ZERO * self.degrees.max()
+        root = np.sqrt(np.where(positive, values, 1.0))
+        return np.where(positive, (degrees * mean - products) / root, 0.0)
+
+
+@dataclass(frozen=True)
+class LandmarkFunctions(Eigenfunctions):
+    """The consistent form on a graph through landmarks, where both cuts are the same.
+
+    The eigenpairs g, lambda of the graph on landmarks give those of the rows: ``U = Z c`` with
+    ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda u`` and ``U^T U = I``. The consistent form
+    ``sum_i W(x, x_i) U[i] / (1 - lambda)`` is then ``u(x) = z(x)^T c``, so that it is exact at
+    the training rows, and no row is without support.
+    """
+
+    form: ClassVar[str] = "landmarks"
+
+    @property
+    def _columns(self) -> Array:
+        return self.pairs.vectors
+
+    def _from_product(self, product: Product, X: Array) -> Array:
+        return product.values / self._root
+
+    def eigenvectors(self) -> Array:
+        """The table c: the value of a row that belongs to one landmark alone."""
+        return self.pairs.vectors / self._root
+
+    @property
+    def _root(self) -> Array:
+        return np.sqrt(np.maximum(1 - self.pairs.values, SUPPORT))
+
+
+EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {
+    kind.form: kind for kind in (Eigenfunctions, Algorithm1, LandmarkFunctions)
+}
+
+
+def extend(
+    extension: str,
+    affinity: Affinity,
+    cut: Cut,
+    pairs: EigenPairs,
+    degrees: Array,
+    n_components: int,
+) -> Eigenfunctions:
+    """The eigenfunctions in the form called ``extension`` ("consistent" or "paper")."""
+    form = affinity.form or (cut.paper_extension if extension == "paper" else extension)
+    if form == "algorithm1" and n_components > 1:
+        warn_user(
+            f"extension='paper' loses the clusters of a graph with {n_components} connected "
+            "components, each with an eigenvalue of zero; the consistent form is used. Raise sigma "
+            "to connect the graph."
+        )
+        form = "consistent"
+    return EXTENSIONS[form](affinity, cut, pairs, degrees)

@@ -1,0 +1,100 @@
+"""Weighted averages over the training rows in single precision, with a bound on their error.
+
+The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. With exponents
+from one matrix product (see ``gaussian.Points``), everything is two matrix products and an
+exponential on tiles that stay in the cache of a core; or, where it was compiled, one fused kernel
+in C. With u = 2^-24, the unit of float32:
+
+* An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
+  ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.
+* A sum over a tile adds at most ``n_tile u`` of the sum of absolute values, in whatever order the
+  products are summed. Tiles are added in float64.
+* Columns are centred and scaled to [-1, 1] first, so an average is off by at most twice the sum of
+  these, times half the range of its column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigencut.kernels.sums import TRAINING_ROWS, weighted_sums_of
+from eigencut.runtime.arrays import Array
+
+_UNIT = 2.0**-24
+_LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use
+_LARGEST_FACTOR = 1e30  # of the exponents; float32 ends at 3e38
+_LEAST_WEIGHT = 1e-20  # sums of weights below it may have lost some that underflowed
+
+
+@dataclass(frozen=True)
+class RoughAverages:
+    """Averages in single precision, and how far off they may be.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+    log_degrees : array of shape (n_rows,)
+    error : array of shape (n_rows,)
+        Bound on the relative error of the sums: a degree is off by at most this share, a value by
+        at most twice this share of its column's spread. Infinite where single precision fails.
+    spread : array of shape (n_columns,)
+        Half the range of each averaged column.
+    """
+
+    values: Array
+    log_degrees: Array
+    error: Array
+    spread: Array
+
+
+class RoughAverager:
+    """Averages columns over the training rows; made once per model, used for any new rows.
+
+    Parameters
+    ----------
+    factor : array of shape (n, d + 2)
+        Right factor of the exponents, ``g(y) [y, -1, -|y|^2]``.
+    V : array of shape (n, K)
+        The columns to average.
+    multiplicity : array of shape (n,)
+        Rows that each training vertex stands for.
+    """
+
+    def __init__(self, factor: Array, V: Array, multiplicity: Array) -> None:
+        lowest, highest = V.min(axis=0), V.max(axis=0)
+        self._middle, self._spread = lowest / 2 + highest / 2, highest / 2 - lowest / 2
+        scale = np.where(self._spread > 0, self._spread, 1.0)
+        columns = np.column_stack([(V - self._middle) / scale, np.ones(len(V))])
+        columns *= multiplicity[:, np.newaxis]
+        self._n_rows = float(multiplicity.sum())
+        clipped = np.clip(factor, -_LARGEST_FACTOR, _LARGEST_FACTOR)
+        self._sums = weighted_sums_of(clipped, columns)
+        # The largest of g, g |y| and g |y|^2: what the error of an exponent depends on.
+        g, g_squares = -factor[:, -2], -factor[:, -1]
+        self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
+
+    def __call__(self, left: Array) -> RoughAverages:
+        """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
+        exponent_error = self._exponent_error(left)
+        usable = exponent_error < _LARGEST_EXPONENT_ERROR
+        sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
+        usable &= sums[:, -1] > _LEAST_WEIGHT
+        degrees = np.where(usable, sums[:, -1], 1.0)
+        error = 1.1 * (1.1 * exponent_error + (TRAINING_ROWS + 10) * _UNIT)
+        return RoughAverages(
+            self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
+            np.log(degrees / self._n_rows),
+            np.where(usable, error, np.inf),
+            self._spread,
+        )
+
+    def _exponent_error(self, left: Array) -> Array:
+        if max(self._reach) > _LARGEST_FACTOR:
+            return np.full(len(left), np.inf)
+        g, g_squares = left[:, -1], left[:, -2]
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
+            reach += g_squares * self._reach[2]
+        return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * _UNIT * reach)

@@ -1,0 +1,173 @@
+"""What a fitted object consists of, in plain values and arrays; and how it is read back with care.
+
+Every class that can be saved says what its state is (``state()``: a dict of numbers, words, lists,
+dicts, arrays and other such objects) and takes it back (``restore(state)``) from a ``State``, which
+trusts nothing: a file can have been made by anyone. See ``eigencut.files.saving``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.exceptions import ModelFileError
+
+Shape = tuple[int | None, ...]  # None: any length
+
+
+class State:
+    """A saved state, whose parts are refused unless they are what is asked for.
+
+    Examples
+    --------
+    >>> state = State({"n_rows": 3, "values": np.zeros((3, 2))})
+    >>> state.integer("n_rows", least=1)
+    3
+    >>> state.array("values", (3, 3))
+    Traceback (most recent call last):
+        ...
+    eigencut.exceptions.ModelFileError: values must be numbers of shape (3, 3). Got shape (3, 2).
+    """
+
+    def __init__(self, values: Any, where: str = "") -> None:
+        if not isinstance(values, Mapping):
+            raise ModelFileError(f"{where or 'the content'} must be a group of values.")
+        self._values = values
+        self._where = where
+
+    def _name(self, name: str) -> str:
+        return f"{self._where}.{name}" if self._where else name
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def raw(self, name: str) -> Any:
+        """The value as it is in the file, checked by nobody."""
+        if name not in self._values:
+            raise ModelFileError(f"{self._name(name)} is missing.")
+        return self._values[name]
+
+    def part(self, name: str) -> State:
+        """A group of values inside this one."""
+        return State(self.raw(name), self._name(name))
+
+    def groups(self) -> list[str]:
+        """Names of the groups of values inside this one."""
+        return [name for name, value in self._values.items() if isinstance(value, Mapping)]
+
+    def scalars(self) -> dict[str, Any]:
+        """Numbers, words, booleans and None; groups are left out, anything else is refused."""
+        found = {}
+        for name, value in self._values.items():
+            if isinstance(value, Mapping):
+                continue
+            if not (value is None or isinstance(value, (bool, int, float, str))):
+                raise ModelFileError(f"{self._name(name)} must be a number or a word.")
+            found[name] = value
+        return found
+
+    def integer(self, name: str, least: int, most: int = 2**53) -> int:
+        """An integer between ``least`` and ``most``."""
+        value = self.raw(name)
+        if type(value) is not int or not least <= value <= most:
+            raise ModelFileError(
+                f"{self._name(name)} must be an integer from {least} to {most}. "
+                f"Got {_short(value)}."
+            )
+        return value
+
+    def number(self, name: str, least: float = -math.inf) -> float:
+        """A finite number of at least ``least``."""
+        value = self.raw(name)
+        if type(value) not in (int, float) or not (math.isfinite(value) and value >= least):
+            raise ModelFileError(f"{self._name(name)} must be a number. Got {_short(value)}.")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """True or False."""
+        value = self.raw(name)
+        if type(value) is not bool:
+            raise ModelFileError(f"{self._name(name)} must be true or false. Got {_short(value)}.")
+        return value
+
+    def word(self, name: str, choices: Mapping[str, Any] | tuple[str, ...]) -> str:
+        """One of a few words."""
+        value = self.raw(name)
+        if not (isinstance(value, str) and value in choices):
+            listed = ", ".join(choices)
+            raise ModelFileError(
+                f"{self._name(name)} must be one of {listed}. Got {_short(value)}."
+            )
+        return value
+
+    def words(self, name: str, length: int) -> list[str]:
+        """A list of so many different words."""
+        value = self.raw(name)
+        is_list = isinstance(value, list) and all(isinstance(word, str) for word in value)
+        if not (is_list and len(value) == length == len(set(value))):
+            raise ModelFileError(f"{self._name(name)} must be {length} different names.")
+        return list(value)
+
+    def array(self, name: str, shape: Shape) -> NDArray[np.float64]:
+        """An array of finite float64 of this shape."""
+        return self._array(name, shape, np.dtype("<f8"))
+
+    def indices(self, name: str, shape: Shape, below: int, least: int = 0) -> NDArray[np.intp]:
+        """An array of integers from ``least`` to ``below``, exclusive."""
+        found = self._array(name, shape, np.dtype("<i8"))
+        if found.min() < least or found.max() >= below:
+            raise ModelFileError(f"{self._name(name)} must be from {least} to {below - 1}.")
+        return found.astype(np.intp, copy=False)
+
+    def flags(self, name: str, shape: Shape) -> NDArray[np.bool_]:
+        """An array of truth values, kept as the bytes 0 and 1."""
+        found = self._array(name, shape, np.dtype("|u1"))
+        if found.max() > 1:
+            raise ModelFileError(f"{self._name(name)} must be 0 or 1.")
+        return found.astype(bool)
+
+    def csr(self, name: str, n_rows: int, n_columns: int | None = None) -> Any:
+        """A sparse array of so many rows, from its ``csr_state``."""
+        from scipy import sparse
+
+        part = self.part(name)
+        width = part.integer("n_columns", least=1, most=2**31 - 1)
+        starts = part.indices("starts", (n_rows + 1,), below=2**53)
+        data = part.array("data", (int(starts[-1]),))
+        columns = part.indices("columns", data.shape, below=width)
+        if n_columns not in (None, width) or starts[0] != 0 or (np.diff(starts) < 0).any():
+            raise ModelFileError(f"{self._name(name)} is not a sparse array.")
+        return sparse.csr_array((data, columns, starts), shape=(n_rows, width))
+
+    def _array(self, name: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
+        value = self.raw(name)
+        wanted = tuple("any" if length is None else length for length in shape)
+        expected = f"{self._name(name)} must be numbers of shape ({', '.join(map(str, wanted))})"
+        if not isinstance(value, np.ndarray) or value.dtype != dtype:
+            raise ModelFileError(f"{expected} and type {dtype.str}.")
+        if value.ndim != len(shape) or any(
+            length not in (None, found) for length, found in zip(shape, value.shape, strict=True)
+        ):
+            raise ModelFileError(f"{expected}. Got shape {value.shape}.")
+        if not np.isfinite(value).all():
+            raise ModelFileError(f"{expected}. Got NaN or infinity.")
+        return value
+
+
+def csr_state(matrix: Any) -> dict[str, Any]:
+    """A sparse array in rows as plain values and arrays."""
+    return {
+        "n_columns": int(matrix.shape[1]),
+        "starts": matrix.indptr.astype(np.int64),
+        "columns": matrix.indices.astype(np.int64),
+        "data": matrix.data.astype(np.float64),
+    }
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

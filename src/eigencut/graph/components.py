@@ -1,0 +1,64 @@
+"""Connected components of a graph, as far as float64 can see its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eigencut.graph.graphs import Graph
+from eigencut.runtime.arrays import Indices
+from eigencut.runtime.warn import warn_user
+
+_LISTED = 8  # sizes named in a warning
+
+
+def connected_components(graph: Graph) -> Indices:
+    """The component of every vertex, numbered by decreasing number of rows."""
+    label = graph.components()
+    n_found = int(label.max()) + 1
+    sizes = np.bincount(label, weights=graph.multiplicity, minlength=n_found)
+    rank = np.empty(n_found, dtype=np.intp)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(n_found)
+    return rank[label]
+
+
+def report_components(
+    component: Indices,
+    groups: Indices,
+    graph: Graph,
+    n_clusters: int,
+    connection_hint: Callable[[], str],
+) -> None:
+    """Warn about a graph in pieces; refuse one without any edge.
+
+    ``groups`` are the components that take part in the eigenproblem, -1 for crumbs.
+    """
+    n_components = int(component.max()) + 1
+    if n_components == 1:
+        return
+    if n_components == graph.n_vertices and n_components > n_clusters:
+        raise ValueError(
+            f"affinity must connect the rows. Got a graph of {n_components} different rows without "
+            f"a single edge. {connection_hint()}"
+        )
+    sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
+    listed = ", ".join(str(size) for size in sizes[:_LISTED])
+    if n_components > _LISTED:
+        listed += ", ..."
+    message = f"The graph has {n_components} connected components, of {listed} rows."
+    n_isolated = int((np.bincount(component) == 1).sum())
+    if n_isolated:
+        message += f" {n_isolated} distinct row(s) have no affinity to any other."
+    n_kept = int(groups.max()) + 1
+    if n_kept < n_components:
+        n_attached = int(sizes[n_kept:].sum())
+        message += (
+            f" The largest {n_kept} of them {'are' if n_kept > 1 else 'is'} cut into "
+            f"{n_clusters} clusters; the other {n_attached} row(s) are in components too small, or "
+            "too many, to be clusters, and joined the nearest. A larger n_clusters, or a graph "
+            "that reaches farther, would tell more."
+        )
+    else:
+        message += " Each is cut on its own: no cluster reaches from one into another."
+    warn_user(message)

@@ -1,0 +1,173 @@
+"""Fit and predict on a Dask cluster: dask arrays and data frames in, lazy dask arrays out.
+
+A fit is two sums over rows (``eigencut.affinity.landmarks``), formed per chunk by the functions
+that a stream uses and then added up in a tree. Rows stay where they are: what reaches the client
+are the landmarks and one p x p matrix. Tasks have no side effects: a lost worker costs only time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.data.rows import Rows
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.optional import needed
+
+Model = TypeVar("Model")
+
+_FAN_IN = 8  # partial sums that one task adds up
+
+
+class DaskRows(Rows):
+    """Rows of a dask array or data frame; sums over them are formed on the cluster.
+
+    Parameters
+    ----------
+    X : dask array with two dimensions, or dask data frame
+        Chunks may have any size, known or not.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> X = dask.array.ones((10, 2), chunks=(4, 1))
+    >>> DaskRows(X).reduce(len, lambda a, b: a + b)
+    10
+    """
+
+    is_local = False
+
+    def __init__(self, X: Any) -> None:
+        if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
+            raise ValueError(
+                "X must be a dask array with two dimensions or a dask data frame. "
+                f"Got {type(X).__name__}; use dask.array.from_array, or GPOD.fit in memory."
+            )
+        names = getattr(X, "columns", None)
+        super().__init__(self._computed, None if names is None else [str(name) for name in names])
+        self._parts = _chunks(X)
+        self.n_features = int(X.shape[1]) if names is None else len(names)
+
+    def _computed(self) -> Iterator[Any]:
+        """The chunks one after the other, for whoever iterates instead of reducing."""
+        return (part.compute() for part in self._parts)
+
+    def threads_per_block(self, n_jobs: int | None) -> int | None:
+        return 1  # the cluster's own threads work on blocks
+
+    def reduce(
+        self,
+        part: Callable[[Array], Any],
+        combine: Callable[[Any, Any], Any],
+        finish: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        delayed = needed("dask", "dask").delayed
+        of_chunk, add_up = delayed(_of_chunk), delayed(_add_up)
+        part, combine = delayed(part), delayed(combine)  # sent once, not with every task
+        totals = [of_chunk(chunk, part, combine) for chunk in self._parts]
+        while len(totals) > 1:
+            totals = [
+                add_up(totals[start : start + _FAN_IN], combine)
+                for start in range(0, len(totals), _FAN_IN)
+            ]
+        return delayed(_finished)(totals[0], finish).compute()
+
+
+def fit(model: Model, X: Any) -> Model:
+    """Fit a GPOD on a dask array or data frame.
+
+    Parameters
+    ----------
+    model : GPOD
+        With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
+    X : dask array or data frame
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD, Landmarks
+    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
+    >>> model = fit(GPOD(3, affinity=Landmarks(50)), dask.array.from_array(X, chunks=(300, 2)))
+    >>> predict(model, dask.array.from_array(X)).compute().shape
+    (1000,)
+    """
+    return model.fit(DaskRows(X))  # type: ignore[attr-defined]
+
+
+def predict(model: Any, X: Any) -> Any:
+    """Labels of the rows of a dask array or data frame, as a lazy dask array."""
+    return _map_rows(model, "predict", X, np.dtype(np.intp), None)
+
+
+def transform(model: Any, X: Any) -> Any:
+    """The embedding of the rows of a dask array or data frame, as a lazy dask array."""
+    return _map_rows(model, "transform", X, np.dtype(np.float64), model.n_clusters_)
+
+
+def _map_rows(model: Any, method: str, X: Any, dtype: np.dtype[Any], n_columns: int | None) -> Any:
+    sent = needed("dask", "dask").delayed(model)
+    shape = (0,) if n_columns is None else (0, n_columns)
+    if hasattr(X, "columns"):
+        array = needed("dask.array", "dask")
+        parts = [
+            array.from_delayed(
+                needed("dask", "dask").delayed(_apply)(part, sent, method, dtype),
+                shape=(np.nan, *shape[1:]),
+                dtype=dtype,
+            )
+            for part in _chunks(X)
+        ]
+        return array.concatenate(parts, allow_unknown_chunksizes=True)
+    columns = {"drop_axis": 1} if n_columns is None else {"chunks": (X.chunks[0], (n_columns,))}
+    return _whole_rows(X).map_blocks(
+        _apply, sent, method, dtype, dtype=dtype, meta=np.empty(shape, dtype), **columns
+    )
+
+
+def _chunks(X: Any) -> list[Any]:
+    """Whole rows in pieces, as delayed values."""
+    if hasattr(X, "columns"):
+        return list(X.to_delayed())
+    return list(_whole_rows(X).to_delayed().ravel())
+
+
+def _whole_rows(X: Any) -> Any:
+    """The array with all columns in one chunk."""
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Labels or embedding of one chunk, on one thread; a chunk may be empty."""
+    if len(part) == 0:
+        n_columns = () if method == "predict" else (model.n_clusters_,)
+        return np.empty((0, *n_columns), dtype)
+    single = copy(model)
+    single.n_jobs = 1  # the cluster's own threads work on chunks
+    return np.asarray(getattr(single, method)(part), dtype)
+
+
+def _of_chunk(chunk: Any, part: Any, combine: Any) -> Any:
+    """The sum over one chunk, in blocks; None if it has no rows."""
+    rows = np.asarray(chunk)
+    if len(rows) == 0:
+        return None
+    return Rows.from_array(rows).reduce(part, combine)
+
+
+def _add_up(totals: list[Any], combine: Any) -> Any:
+    found = None
+    for total in totals:
+        if total is not None:
+            found = total if found is None else combine(found, total)
+    return found
+
+
+def _finished(total: Any, finish: Any) -> Any:
+    if total is None:
+        raise ValueError("X must have at least one row. Got none; check the source of rows.")
+    return total if finish is None else finish(total)

@@ -1,0 +1,1 @@
+"""The few loops that are worth C, each also in numpy."""

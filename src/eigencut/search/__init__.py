@@ -1,0 +1,4 @@
+"""Nearest rows: metrics, distinct rows, trees, brute force, cells, k-means.
+
+It imports kernels and runtime only.
+"""

@@ -1,0 +1,61 @@
+"""Landmarks by k-means on a sample of rows: Lloyd's steps, the same on any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.progress import counted
+from eigencut.runtime.threads import for_each
+from eigencut.search.nearest_points import NearestPoints
+
+_STEPS = 30  # fewer were seen to cost .01 of NMI on handwritten digits
+_ROWS = 2048  # that one thread works on at a time
+
+
+def kmeans_centres(
+    rows: Array, counts: Array, n_centres: int, n_jobs: int | None = None, steps: int = _STEPS
+) -> Array:
+    """Centres of ``n_centres`` groups of rows, starting from the first so many rows.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_features)
+        Different rows in random order.
+    counts : array of shape (n_rows,)
+        How many times each row counts.
+    n_centres : int
+    n_jobs : int, optional
+    steps : int, default=30
+        At most.
+    """
+    centres = rows[:n_centres].copy()
+    if n_centres == len(rows):
+        return centres
+    weighted = rows * counts[:, np.newaxis]
+    previous = None
+    for _ in counted(range(steps), "steps of k-means"):
+        group = nearest_centres(rows, centres, n_jobs)
+        if previous is not None and (group == previous).all():
+            break
+        previous = group
+        size = np.bincount(group, weights=counts, minlength=n_centres)
+        sums = np.column_stack(
+            [np.bincount(group, weights=column, minlength=n_centres) for column in weighted.T]
+        )
+        kept = size > 0
+        centres[kept] = sums[kept] / size[kept, np.newaxis]
+    return centres
+
+
+def nearest_centres(rows: Array, centres: Array, n_jobs: int | None = None) -> Indices:
+    """The centre nearest to each row."""
+    search = NearestPoints(centres, 1)
+    group = np.empty(len(rows), dtype=np.intp)
+
+    def fill(start: int) -> None:
+        some = slice(start, start + _ROWS)
+        group[some] = search(rows[some])[0][:, 0]
+
+    for_each(fill, range(0, len(rows), _ROWS), n_jobs)
+    return group

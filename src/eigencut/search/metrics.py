@@ -1,0 +1,104 @@
+"""Rows, dense or sparse, as points of a metric space: which are equal, and how far apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigencut.runtime.arrays import Array
+
+_FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A distance: of Minkowski's order p, between rows as they are or scaled to unit length."""
+
+    name: str  # as scipy and scikit-learn call it
+    p: float
+    on_sphere: bool = False
+
+
+METRICS = {
+    "euclidean": Metric("euclidean", 2),
+    # On the sphere |x - y|^2 = 2 - 2 cos(x, y): the same neighbours.
+    "cosine": Metric("euclidean", 2, on_sphere=True),
+    "manhattan": Metric("cityblock", 1),
+    "chebyshev": Metric("chebyshev", np.inf),
+}
+
+
+class Space:
+    """Turns rows into points between which distances neither over- nor underflow.
+
+    The unit is a power of two, which is exact. Dense points are centred, which keeps matrix
+    products accurate.
+    """
+
+    def __init__(self, rows: Any, metric: Metric) -> None:
+        self.metric = metric
+        self._center: Array | float = 0.0
+        if not sparse.issparse(rows):
+            self._center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
+        size = rows.data if sparse.issparse(rows) else rows - self._center
+        self._exponent = int(np.frexp(np.abs(size).max(initial=0.0))[1])
+
+    def points(self, X: Any) -> Any:
+        """The rows of X as points."""
+        if self.metric.on_sphere:
+            return _unit_rows(X)
+        if sparse.issparse(X):
+            return _with_data(X, self._in_units(X.data))
+        return self._in_units(X - self._center)
+
+    def _in_units(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.clip(np.ldexp(values, -self._exponent), -_FARTHEST, _FARTHEST)
+
+    def between(self, A: Any, B: Any) -> Array:
+        """Distances from each point of A to the one of B in the same place."""
+        difference = A - B
+        if sparse.issparse(difference):  # of order 2: Neighbors allows no other
+            return np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
+        if self.metric.p == 2:
+            return np.sqrt(np.einsum("...j,...j->...", difference, difference))
+        return np.asarray(np.linalg.norm(difference, self.metric.p, axis=-1))
+
+    def all_pairs(self, A: Any, B: Any) -> Array:
+        """Distances from every point of A to every point of B."""
+        if sparse.issparse(A):
+            from sklearn.metrics.pairwise import euclidean_distances
+
+            return np.asarray(euclidean_distances(A, B))
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(A, B, self.metric.name))
+
+
+def _unit_rows(X: Any) -> Any:
+    """Rows of Euclidean length 1; a row of zeros has no direction and is refused."""
+    if sparse.issparse(X):
+        largest = abs(X).max(axis=1).toarray().ravel()
+    else:
+        largest = np.abs(X).max(axis=1)
+    if not largest.all():
+        raise ValueError(
+            "X must have no row of zeros with metric='cosine': it has no direction. "
+            f"Got zeros in row {int(np.argmin(largest))}; drop such rows or use metric='euclidean'."
+        )
+    scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
+    squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
+    return _divided(scaled, np.sqrt(np.asarray(squares.sum(axis=1)).ravel()))
+
+
+def _divided(X: Any, by: Array) -> Any:
+    if sparse.issparse(X):
+        return _with_data(X, X.data / np.repeat(by, np.diff(X.indptr)))
+    return X / by[:, np.newaxis]
+
+
+def _with_data(X: Any, data: Array) -> Any:
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)

@@ -1,0 +1,148 @@
+"""Choosing the number of clusters and the bandwidth without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigencut.affinity import Affinity, Gaussian, named_affinity
+from eigencut.data.validation import check_rows
+from eigencut.estimator import GPOD
+from eigencut.runtime.progress import counted
+from eigencut.runtime.validation import check_choice
+from eigencut.selection.budget import Budget
+from eigencut.selection.criteria import (
+    CRITERIA,
+    Choice,
+    Task,
+    check_candidates,
+    choose_by_default,
+    evaluate,
+)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was compared, what won, and the model fitted with it.
+
+    Attributes
+    ----------
+    criterion : str
+    choices : tuple of Choice
+        Every number of clusters and affinity, the chosen one first, then by score.
+    model : GPOD
+        Fitted on all rows with the first of them.
+    """
+
+    criterion: str
+    choices: tuple[Choice, ...]
+    model: GPOD
+
+    @property
+    def best(self) -> Choice:
+        return self.choices[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings."""
+        rows = [
+            {"n_clusters": c.n_clusters, "affinity": repr(c.affinity), "score": c.score}
+            for c in self.choices
+        ]
+        return {"criterion": self.criterion, "choices": rows}
+
+    def __str__(self) -> str:
+        lines = [f"{'n_clusters':>10} {self.criterion:>12}  affinity"]
+        for c in self.choices:
+            lines.append(f"{c.n_clusters:>10} {c.score:>12.3f}  {c.affinity!r}")
+        return "\n".join(lines)
+
+
+def select(
+    X: ArrayLike,
+    n_clusters: int | Iterable[int] = range(2, 11),
+    sigma: Any = "auto",
+    cut: str = "ncut",
+    criterion: str = "conductance",
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Selection:
+    """Choose the number of clusters, and the bandwidth if there are several, without labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    n_clusters : int or iterable of int, default=range(2, 11)
+        The candidates, each at least 2.
+    sigma : "auto", a bandwidth, an affinity, or a list of them, default="auto"
+        "auto" is the default affinity; with the conductance criterion, two global bandwidths are
+        tried where that shows no clear number of clusters.
+    cut : {"ncut", "ratiocut"}, default="ncut"
+        Of the model that is fitted in the end. Criteria are always computed with NCut, whose
+        eigenvalues have no unit.
+    criterion : {"conductance", "stability", "risk", "eigengap"}, default="conductance"
+        See ``docs/selection.md`` for what each of them found on data of known K.
+    random_state : int or None, default=None
+        Of the splits and null samples of "stability" and "risk". None means 0.
+    n_jobs : int or None, default=None
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import select
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> found = select(X, n_clusters=range(2, 6))
+    >>> found.best.n_clusters
+    3
+    >>> found.model.predict([[9.0, 0.5]]).shape
+    (1,)
+    """
+    check_choice("criterion", criterion, tuple(CRITERIA))
+    model = GPOD(cut=cut, n_jobs=n_jobs)
+    rows = check_rows(model, X, reset=True)
+    candidates = check_candidates(n_clusters, len(np.unique(rows, axis=0)))
+    needed = max(candidates) + CRITERIA[criterion].least_rows
+    if len(rows) < needed:
+        raise ValueError(
+            f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
+            f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
+        )
+    budget = Budget.of(rows, max(candidates), n_jobs=n_jobs)
+    for affinity in _affinities(sigma, criterion):
+        budget.refuse(affinity, "select on some of the rows")
+    seed = 0 if random_state is None else random_state
+    if isinstance(sigma, str) and sigma == "auto" and criterion == "conductance":
+        choices, best = choose_by_default(rows, candidates, seed, n_jobs)
+    else:
+        found = [
+            evaluate(criterion, Task(rows, affinity, candidates, seed, n_jobs))
+            for affinity in counted(_affinities(sigma, criterion), "graphs compared")
+        ]
+        choices = [choice for group, _ in found for choice in group]
+        best = max((chosen for _, chosen in found), key=lambda choice: choice.score)
+    ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
+    model.set_params(n_clusters=best.n_clusters, affinity=best.affinity)
+    return Selection(criterion, tuple(ranked), model.fit(X))
+
+
+def _affinities(sigma: Any, criterion: str) -> list[Affinity]:
+    entries = list(sigma) if isinstance(sigma, (list, tuple, np.ndarray)) else [sigma]
+    if not entries:
+        raise ValueError("sigma must hold at least one candidate. Got none; use sigma='auto'.")
+    affinities = [
+        named_affinity(entry) if isinstance(entry, Affinity) else Gaussian(sigma=entry)
+        for entry in entries
+    ]
+    if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
+        raise ValueError(
+            f"sigma must be an affinity of rows for criterion={criterion!r}, which splits them. "
+            "Got Precomputed(); use criterion='conductance' or 'eigengap'."
+        )
+    return affinities

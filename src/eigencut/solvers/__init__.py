@@ -1,0 +1,4 @@
+"""The relaxed cut ``L u = lambda M u``: components, dense and sparse eigensolvers.
+
+It imports graphs and what is below them, never an affinity.
+"""

@@ -1,0 +1,325 @@
+"""The relaxed cut: ``L u = lambda M u``, the K smallest eigenvalues (Eqs. 6 and 7).
+
+Identical rows are one vertex of multiplicity c, so the problem on vertices reads
+``C (D - W C) u = lambda C M u`` with C = diag(c). With ``u = (C M)^(-1/2) v`` it is symmetric, and
+turning it upside down makes the wanted eigenvalues the largest ones of
+
+    A = T W T + diag(s - d/m),    T = diag(sqrt(c/m)),    s = max(d/m),    lambda = s - theta.
+
+For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
+A sparse graph is solved for the smallest eigenvalues of s - A instead (``sparse_eigenpairs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.files.reader import State
+from eigencut.graph.graphs import Graph, SparseGraph
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.progress import approach
+from eigencut.runtime.threads import blas_threads, n_threads
+from eigencut.runtime.warn import warn_user
+from eigencut.solvers.sparse import smallest_pairs
+
+_DENSE_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
+_LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
+_TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
+_SLACK = 1e-7  # residual up to which a result is usable at all
+_BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
+_KEPT_BLOCKS = 3  # of the compressed basis
+_RECENT_BLOCKS = _KEPT_BLOCKS + 1  # that an image can overlap with: those kept, and its own
+_BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
+_EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
+_COLUMNS_MULTIPLE = 8  # in a block: fewer cost as much, being done eight at a time
+
+SOLVERS = ("components", "lapack", "lanczos", "sparse")
+Solution = tuple[Array, Array, Array]  # theta, v, A v
+
+
+@dataclass(frozen=True)
+class EigenPairs:
+    """The K smallest eigenpairs, ascending.
+
+    Attributes
+    ----------
+    values : array of shape (K,)
+        The eigenvalues lambda, not below 0.
+    vectors : array of shape (n_vertices, K)
+        U with ``U^T C M U = I`` on the vertices that take part; the sign of each is such that its
+        largest entry is positive.
+    products : array of shape (n_vertices, K)
+        ``W C U``, from which the extension at the training rows follows.
+    residual : float
+        Largest norm of ``A v - theta v``.
+    solver : str
+        One of ``SOLVERS``.
+    takes_part : array of bool of shape (n_vertices,)
+        Which vertices the problem was solved on; see ``eigencut.graph.small_components``.
+    """
+
+    values: Array
+    vectors: Array
+    products: Array
+    residual: float
+    solver: str
+    takes_part: NDArray[np.bool_]
+
+    def state(self) -> dict[str, Any]:
+        """As plain values and arrays."""
+        return {**self.__dict__, "takes_part": self.takes_part.astype(np.uint8)}
+
+    @classmethod
+    def restored(cls, state: State, n_vertices: int, n_pairs: int) -> EigenPairs:
+        """Saved eigenpairs."""
+        shape = (n_vertices, n_pairs)
+        return cls(
+            values=state.array("values", (n_pairs,)),
+            vectors=state.array("vectors", shape),
+            products=state.array("products", shape),
+            residual=state.number("residual", least=0.0),
+            solver=state.word("solver", SOLVERS),
+            takes_part=state.flags("takes_part", (n_vertices,)),
+        )
+
+
+def eigenpairs(
+    graph: Graph,
+    mass: Array,
+    n_pairs: int,
+    groups: Indices | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> EigenPairs:
+    """Solve the relaxed cut on a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    mass : array of shape (n_vertices,)
+        The diagonal of M; see ``eigencut.cut``.
+    n_pairs : int
+        K, the number of eigenpairs.
+    groups : array of shape (n_vertices,), optional
+        Connected components, at most K. Their indicators are eigenvectors of eigenvalue 0, handed
+        to the solver so that it cannot miss one of several equal eigenvalues. Vertices of group -1
+        do not take part: the problem is solved as if they did not exist, and their vectors are 0.
+    seed : int
+        Of the random part of the first block.
+    n_jobs : int, optional
+        Threads; None means all cores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut.affinity import Precomputed
+    >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
+    array([0.   , 0.667])
+    """
+    if groups is None:
+        groups = np.zeros(graph.n_vertices, dtype=np.intp)
+    part = np.flatnonzero(groups >= 0)
+    problem = _Problem(graph, part, mass[part], n_jobs)
+    known = _indicators(groups[part], problem.root_mass)
+    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, seed)
+    residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
+    _check(residual / problem.shift, solver)
+    signs = _signs(vectors)
+    U = vectors * signs / problem.root_mass[:, np.newaxis]
+    products = (image - problem.diagonal * vectors) * signs / problem.to_symmetric
+    return EigenPairs(
+        np.maximum(problem.shift - theta, 0.0),
+        _spread(U, part, graph.n_vertices),
+        _spread(products, part, graph.n_vertices),
+        residual,
+        solver,
+        groups >= 0,
+    )
+
+
+class _Problem:
+    """The symmetric problem ``A v = theta v`` on the vertices that take part."""
+
+    def __init__(self, graph: Graph, part: Indices, mass: Array, n_jobs: int | None) -> None:
+        self.graph, self.part, self.n_jobs = graph, part, n_jobs
+        multiplicity = graph.multiplicity[part]
+        self.root_mass = np.sqrt(multiplicity * mass)
+        self.to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
+        self.level = graph.degrees[part] / mass
+        self.shift = float(self.level.max())
+        self.diagonal = (self.shift - self.level)[:, np.newaxis]
+
+    @property
+    def _some(self) -> Indices | None:
+        return None if len(self.part) == self.graph.n_vertices else self.part
+
+    def operator(self, V: Array) -> Array:
+        """``A V``."""
+        everywhere = _spread(self.to_symmetric * V, self.part, self.graph.n_vertices)
+        product = self.graph.matmat(everywhere, self.n_jobs)
+        return self.to_symmetric * product[self.part] + self.diagonal * V
+
+    def dense(self) -> Array:
+        """A as an array."""
+        A = self.graph.dense(self._some) * (self.to_symmetric / self.graph.n_rows)
+        A *= self.to_symmetric[:, 0]
+        A[np.diag_indices(len(A))] += self.diagonal[:, 0]
+        return A
+
+    def laplacian(self) -> Any:
+        """``s - A`` as a sparse matrix, of a sparse graph."""
+        assert isinstance(self.graph, SparseGraph)
+        laplacian = self.graph.among(self._some) * (-1 / self.graph.n_rows)
+        scale = self.to_symmetric[:, 0]
+        laplacian.data *= np.repeat(scale, np.diff(laplacian.indptr))
+        laplacian.data *= scale[laplacian.indices]
+        laplacian.setdiag(laplacian.diagonal() + self.level)
+        return laplacian
+
+
+def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[str, Solution]:
+    """The method for the size and kind of graph, and what it found."""
+    if known.shape[1] == n_pairs:
+        theta = np.full(n_pairs, problem.shift)
+        return "components", (theta, known, problem.operator(known))
+    n = len(known)
+    if n >= max(_DENSE_VERTICES, 8 * n_pairs):
+        is_sparse = isinstance(problem.graph, SparseGraph)
+        with blas_threads(1):
+            if is_sparse:
+                solution = _sparse(problem, known, n_pairs, seed)
+            else:
+                tolerance = _TOLERANCE * problem.shift
+                solution = _block_lanczos(problem.operator, known, n_pairs, tolerance, seed)
+        if solution is not None:
+            return "sparse" if is_sparse else "lanczos", solution
+    with blas_threads(n_threads(problem.n_jobs) if n > _DENSE_VERTICES else 1):
+        theta, vectors = _lapack(problem.dense(), n_pairs)
+        return "lapack", (theta, vectors, problem.operator(vectors))
+
+
+def _check(residual: float, solver: str) -> None:
+    """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
+    if solver == "sparse" and residual > _TOLERANCE:
+        warn_user(
+            f"The eigenvectors are less accurate than usual: residual {residual:.2g} of the "
+            f"largest d/m, expected below {_TOLERANCE:.2g}. Labels of rows between clusters may be "
+            "off. Affinities of less different size would help."
+        )
+    elif not residual <= _SLACK:
+        raise ArithmeticError(
+            f"The eigenvectors are not accurate: residual {residual:.2g} of the largest d/m, "
+            f"expected below {_SLACK:.2g}. Check the affinities for values of extremely different "
+            "size."
+        )
+
+
+def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
+    """V on all vertices, given on some of them; zero on the others."""
+    if len(part) == n_vertices:
+        return V
+    everywhere = np.zeros((n_vertices, V.shape[1]))
+    everywhere[part] = V
+    return everywhere
+
+
+def _indicators(groups: Indices, root_mass: Array) -> Array:
+    """Orthonormal eigenvectors of eigenvalue 0 of the symmetric problem, one per group."""
+    known = np.zeros((len(groups), int(groups.max()) + 1))
+    known[np.arange(len(groups)), groups] = root_mass
+    return np.asarray(known / np.linalg.norm(known, axis=0))
+
+
+def _signs(vectors: Array) -> Array:
+    """The sign that makes the largest entry positive; the first one of nearly equal ones."""
+    size = np.abs(vectors)
+    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _sparse(problem: _Problem, known: Array, n_pairs: int, seed: int) -> Solution | None:
+    """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, problem.n_jobs)
+    residuals = np.linalg.norm(found.residuals(), axis=0)
+    if residuals.max() > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
+        return None
+    images = problem.shift * found.vectors - found.images
+    return problem.shift - found.values, found.vectors, images
+
+
+def _lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
+    from scipy.linalg import LinAlgError, eigh
+
+    n = len(A)
+    try:
+        theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
+        is_complete = len(theta) == n_pairs
+    except LinAlgError:
+        is_complete = False
+    if not is_complete:
+        # Several equal eigenvalues can make the subset driver fail, or silently return too few.
+        theta, vectors = eigh(A, driver="evd", check_finite=False)
+    return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
+
+
+def _block_lanczos(
+    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
+) -> Solution | None:
+    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
+
+    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
+    does not; and a product with a block costs hardly more than with a vector, because reading the
+    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
+    """
+    n, n_known = known.shape
+    width = n_pairs + _EXTRA_COLUMNS
+    width += -width % _COLUMNS_MULTIPLE
+    rng = np.random.default_rng(seed)
+    block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
+    capacity = max(_BASIS_COLUMNS, 4 * width) + width
+    basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
+    projected = np.zeros((capacity, capacity))
+    size = 0
+    for step in range(_BUDGET):
+        new = slice(size, size + width)
+        basis[:, new] = block
+        image[:, new] = operator(block)
+        size += width
+        # By the recurrence an image overlaps with the last two blocks, or what a restart has kept.
+        lately = slice(max(0, size - _RECENT_BLOCKS * width), size)
+        projected[lately, new] = basis[:, lately].T @ image[:, new]
+        projected[new, lately] = projected[lately, new].T
+        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
+        block, leaving = _orthonormal_block(rest, basis[:, :size])
+        theta, coordinates = np.linalg.eigh(projected[:size, :size])
+        theta, coordinates = theta[::-1], coordinates[:, ::-1]
+        wanted = coordinates[:, :n_pairs]
+        # Only the last block has an image outside the basis: its part is the residual.
+        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
+        approach(step + 1, residual, tolerance)
+        if residual <= tolerance:
+            return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
+        if size + width > capacity:  # keep the best; the next block continues it as before
+            size, full = _KEPT_BLOCKS * width, size
+            kept = coordinates[:, :size]
+            basis[:, :size] = basis[:, :full] @ kept
+            image[:, :size] = image[:, :full] @ kept
+            projected[:] = 0.0
+            projected[:size, :size] = np.diag(theta[:size])
+    return None
+
+
+def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
+    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it.
+
+    ``rest`` is orthogonal to the basis but for rounding, which a second pass removes.
+    """
+    block, first = np.linalg.qr(rest)
+    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
+    return block, second @ first

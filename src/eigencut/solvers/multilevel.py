@@ -1,0 +1,266 @@
+"""A multilevel preconditioner for Laplacians, for eigenvalues that lie very close together.
+
+Every level is a graph whose vertices are small groups of vertices of the level below. With
+``B = M^(-1/2) L M^(-1/2)``, vectors that are constant on groups, in terms of ``M^(-1/2) v``, are
+the range of P, whose columns are orthonormal; and ``P^T B P`` is the same for the graph of groups,
+with the sums of weights and masses. So all levels are Laplacians: their eigenvalues, divided by
+their diagonal, lie in [0, 2], and nothing has to be estimated.
+
+One cycle solves ``B t = r`` approximately: Chebyshev polynomials damp what varies between
+neighbours, and the rest is solved on the next level, by two steps of conjugate gradients
+preconditioned by a cycle there (K-cycle; Notay, 2010). All of this is in single precision: it is a
+preconditioner, and does not touch the accuracy of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.graph.sparse_product import RowBlocks
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.progress import advance
+
+_TOP = 2.0  # bound on the eigenvalues of a Laplacian divided by its diagonal
+_COARSEST = 600  # vertices of the coarsest level, which LAPACK solves
+_LARGEST_DENSE = 3000  # vertices it may have where grouping comes to a standstill
+_WIDE, _WIDE_DEGREE = 200.0, 16  # of the polynomial that replaces LAPACK there
+_SHRINKING = 4  # how many times smaller than the one below a level should be
+_LEAST_SHRINKING = 0.8  # stop where grouping leaves more than this share of the vertices
+_STRONG = 0.5  # share of a vertex's largest weight that makes a neighbour a close one
+_HUB = 8  # times the mean number of close neighbours: a vertex of very many
+_SMOOTHED = 8.0  # the smoother works on the upper part of the spectrum, above 2 / 8
+_DEGREE = 2  # of the smoother's polynomial
+_GAP, _GAP_DEGREE = 20.0, 6  # of the polynomial that does without coarser levels
+
+_EPS = float(np.finfo(np.float64).eps)
+
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level: the matrix, and the way to the next, coarser level if there is one."""
+
+    matrix: Any  # float64 csr
+    operator: RowBlocks  # float32
+    inverse_diagonal: Single
+    prolong: Any = None  # P, float32 csr
+    restrict: Any = None  # P^T
+
+
+class Hierarchy:
+    """Levels from fine to coarse, and the cycle over them.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        B.
+    null_vectors : array of shape (n_vertices, n_components)
+        Orthonormal: the square roots of the masses on each connected component.
+    seed : int
+        Of the order in which groups are formed.
+    n_jobs : int, optional
+    """
+
+    def __init__(
+        self, matrix: Any, null_vectors: Array, seed: int = 0, n_jobs: int | None = None
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        root_mass = np.abs(null_vectors).max(axis=1)
+        self.levels: list[Level] = []
+        while True:
+            step = _coarser(matrix, root_mass, rng) if matrix.shape[0] > _COARSEST else None
+            if step is None:
+                break
+            P, coarse, root_mass = step
+            self.levels.append(_level(matrix, n_jobs, P.astype(np.float32)))
+            matrix = coarse
+            advance(len(self.levels), None, "level(s) of smaller graphs")
+        self.levels.append(_level(matrix, n_jobs))
+        self._n_null = null_vectors.shape[1]
+        self._values, self._vectors = np.ones(0), np.ones((matrix.shape[0], 0))
+        if matrix.shape[0] <= _LARGEST_DENSE:
+            self._values, self._vectors = np.linalg.eigh(matrix.toarray())
+            self._inverse = self._pseudo_inverse()
+
+    def coarsest_vectors(self, n_vectors: int) -> Array:
+        """Eigenvectors of the coarsest level after the null vectors: as many as there are."""
+        return self._vectors[:, self._n_null : self._n_null + n_vectors]
+
+    def _pseudo_inverse(self) -> Single:
+        values, vectors = self._values[self._n_null :], self._vectors[:, self._n_null :]
+        values = np.maximum(values, _EPS * values.max(initial=_EPS))
+        return (vectors / values @ vectors.T).astype(np.float32)
+
+    def __call__(self, residual: Array) -> Array:
+        """Approximately solve ``B t = residual``."""
+        return self.from_level(0)(residual)
+
+    def from_level(self, depth: int) -> Callable[[Array], Array]:
+        """The same on a coarser level."""
+        return lambda residual: self._cycle(depth, residual.astype(np.float32)).astype(np.float64)
+
+    def _cycle(self, depth: int, residual: Single) -> Single:
+        level = self.levels[depth]
+        if level.prolong is None:
+            if len(self._values):
+                return np.asarray(self._inverse @ residual)
+            return chebyshev(level, residual, _WIDE, _WIDE_DEGREE)
+        solution = chebyshev(level, residual, _SMOOTHED, _DEGREE)
+        coarse = level.restrict @ (residual - level.operator @ solution)
+        solution += level.prolong @ self._accelerated(depth + 1, coarse)
+        solution += chebyshev(level, residual - level.operator @ solution, _SMOOTHED, _DEGREE)
+        return solution
+
+    def _accelerated(self, depth: int, residual: Single) -> Single:
+        """Two steps of flexible conjugate gradients, each column on its own."""
+        first = self._cycle(depth, residual)
+        level = self.levels[depth]
+        if level.prolong is None:
+            return first
+        image = level.operator @ first
+        energy = _positive(_dots(first, image))
+        step = _dots(first, residual) / energy
+        residual = residual - image * step
+        second = self._cycle(depth, residual)
+        overlap = _dots(second, image) / energy
+        second = second - first * overlap
+        second_image = level.operator @ second
+        second_step = _dots(second, residual) / _positive(_dots(second, second_image))
+        return first * step + second * second_step
+
+
+class Polynomial:
+    """Approximately solves ``B t = r`` without coarser levels: enough where there is a gap."""
+
+    def __init__(self, matrix: Any, n_jobs: int | None = None) -> None:
+        self._level = _level(matrix, n_jobs)
+
+    def __call__(self, residual: Array) -> Array:
+        solution = chebyshev(self._level, residual.astype(np.float32), _GAP, _GAP_DEGREE)
+        return solution.astype(np.float64)
+
+
+def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:
+    """Damp the part of ``B t = residual`` whose eigenvalues, by the diagonal, are in [2/ratio, 2].
+
+    The polynomial in ``D^-1 B`` of the given degree that is smallest there.
+    """
+    middle, half = _TOP * (1 + 1 / ratio) / 2, _TOP * (1 - 1 / ratio) / 2
+    scale = level.inverse_diagonal
+    rho = half / middle
+    update = (scale * residual) * np.float32(1 / middle)
+    solution = update.copy()
+    for _ in range(degree - 1):
+        residual = residual - level.operator @ update
+        next_rho = 1 / (2 * middle / half - rho)
+        update = np.float32(next_rho * rho) * update + scale * residual * np.float32(
+            2 * next_rho / half
+        )
+        solution += update
+        rho = next_rho
+    return solution
+
+
+def _level(matrix: Any, n_jobs: int | None, P: Any = None) -> Level:
+    diagonal = matrix.diagonal()
+    inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+    operator = RowBlocks(matrix.astype(np.float32), n_jobs)
+    scale = inverse.astype(np.float32)[:, np.newaxis]
+    if P is None:
+        return Level(matrix, operator, scale)
+    return Level(matrix, operator, scale, P, P.T.tocsr())
+
+
+def _coarser(
+    matrix: Any, root_mass: Array, rng: np.random.Generator
+) -> tuple[Any, Any, Array] | None:
+    """P, the next level's matrix and root masses; None if groups cannot be formed.
+
+    Where one round of grouping does not shrink the graph enough, groups of groups are formed.
+    """
+    n, P = matrix.shape[0], None
+    while matrix.shape[0] * _SHRINKING > n:
+        group = _groups(matrix, rng)
+        if group is None or group.max() + 1 > _LEAST_SHRINKING * len(group):
+            break
+        Q, root_mass = _prolongation(group, root_mass)
+        P = Q if P is None else (P @ Q).tocsr()
+        matrix = (Q.T @ (matrix @ Q)).tocsr()
+    return None if P is None else (P, matrix, root_mass)
+
+
+def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
+    """Groups of close neighbours: around vertices no two of which are close neighbours.
+
+    The centres are a maximal independent set of the graph of close neighbours, by random
+    priorities (Luby, 1986); every other vertex joins the closest centre next to it. Vertices of
+    very many neighbours come first, for otherwise all the neighbours would be centres.
+    """
+    n = matrix.shape[0]
+    row, column, weight = _close_neighbours(matrix)
+    if not len(row):
+        return None
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    at = row[starts]
+    priority = rng.permutation(n)
+    degree = np.bincount(row, minlength=n)
+    priority += n * (degree > _HUB * degree.mean())
+    undecided = np.ones(n, dtype=bool)
+    is_centre = np.zeros(n, dtype=bool)
+    while undecided.any():
+        rank = np.where(undecided, priority, -1)
+        highest = np.full(n, -1)
+        highest[at] = np.maximum.reduceat(rank[column], starts)
+        chosen = undecided & (rank > highest)
+        is_centre |= chosen
+        covered = np.zeros(n, dtype=bool)
+        covered[at] = np.logical_or.reduceat(chosen[column], starts)
+        undecided &= ~(chosen | covered)
+    centre = np.arange(n)
+    to_centre = np.where(is_centre[column], weight, 0.0)
+    best = np.zeros(n)
+    best[at] = np.maximum.reduceat(to_centre, starts)
+    joins = np.flatnonzero((to_centre > 0) & (to_centre == best[row]) & ~is_centre[row])
+    centre[row[joins]] = column[joins]
+    number = np.cumsum(is_centre) - 1
+    return np.asarray(number[centre], dtype=np.intp)
+
+
+def _close_neighbours(matrix: Any) -> tuple[Indices, Indices, Array]:
+    """The edges whose weight, by the diagonal, is large for at least one of its ends."""
+    n = matrix.shape[0]
+    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    diagonal = np.sqrt(np.maximum(matrix.diagonal(), np.finfo(np.float64).tiny))
+    weight = -matrix.data / (diagonal[row] * diagonal[matrix.indices])
+    weight[row == matrix.indices] = 0.0
+    largest = np.zeros(n)
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    largest[filled] = np.maximum.reduceat(weight, matrix.indptr[filled])
+    least = _STRONG * np.minimum(largest[row], largest[matrix.indices])
+    close = np.flatnonzero((weight >= least) & (weight > 0))
+    return row[close], matrix.indices[close], weight[close]
+
+
+def _prolongation(group: Indices, root_mass: Array) -> tuple[Any, Array]:
+    """P with orthonormal columns, and the square roots of the groups' masses."""
+    from scipy.sparse import csr_array
+
+    n, n_groups = len(group), int(group.max()) + 1
+    group_root = np.sqrt(np.bincount(group, weights=root_mass**2, minlength=n_groups))
+    share = root_mass / group_root[group]
+    return csr_array((share, group, np.arange(n + 1)), shape=(n, n_groups)), group_root
+
+
+def _dots(A: Single, B: Single) -> Single:
+    return np.asarray(np.einsum("ij,ij->j", A, B))
+
+
+def _positive(energy: Single) -> Single:
+    """Energies, or 1 where a column is zero: such a column stays zero."""
+    return np.where(energy > 0, energy, np.float32(1.0))

@@ -1,0 +1,296 @@
+"""Landmarks: the small problem against the n x n one it stands for, sampling, search, sums."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from conftest import CUTS
+from eigencut import GPOD, GraphWarning, Landmarks
+from eigencut.data.sample import RowSample
+from eigencut.extension.eigenfunctions import Algorithm1
+from eigencut.graph.memberships import Memberships, MembershipSums
+from eigencut.kernels import native
+from eigencut.search.kmeans import kmeans_centres
+from eigencut.search.nearest_points import NearestPoints
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+
+
+def moons(n=600, seed=0, noise=0.12):
+    return make_moons(n, noise=noise, random_state=seed)[0]
+
+
+def dense_memberships(affinity, X):
+    """Z as a full matrix, by brute force and straight from its definition."""
+    distances = cdist(X, affinity.landmarks_)
+    r = min(affinity.n_nearest, len(affinity.landmarks_))
+    Z = np.zeros(distances.shape)
+    for i, row in enumerate(distances):
+        nearest = np.argsort(row)[:r]
+        sigma = 0.4 * row[nearest].max() if affinity.sigma == "auto" else affinity.sigma
+        Z[i, nearest] = np.exp(-(row[nearest] ** 2) / (2 * sigma**2))
+    return Z / Z.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("sigma", ["auto", 0.15])
+@pytest.mark.parametrize("p, r", [(60, 3), (600, 12)], ids=["few", "all rows"])
+def test_the_small_problem_solves_the_large_one(cut, sigma, p, r):
+    """Eigenpairs of the p x p problem against LAPACK on the n x n graph of the same weights."""
+    X = moons()
+    model = GPOD(3, cut=cut, affinity=Landmarks(p, r, sigma=sigma, selection="random")).fit(X)
+    Z = dense_memberships(model.affinity_, X)
+    W = Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
+    assert np.abs(W.sum(axis=1) - 1).max() < 1e-12
+    values, vectors = eigh(np.eye(len(X)) - W)
+    assert np.abs(model.eigenvalues_ - values[:3]).max() < 1e-10
+    U = model.embedding_
+    assert np.abs(U.T @ U - np.eye(3)).max() < 1e-10
+    assert np.abs((np.eye(len(X)) - W) @ U - U * model.eigenvalues_).max() < 1e-10
+    span = vectors[:, :3]
+    assert np.abs(U - span @ (span.T @ U)).max() < 1e-6
+
+
+@pytest.mark.parametrize("sigma", ["auto", 0.15])
+def test_the_extension_is_the_consistent_form_of_all_rows(sigma):
+    """u(x) = (1/n) sum_i W(x, x_i) U[i] / (1 - lambda), with the n rows that predict never sees."""
+    X, new = moons(), moons(50, seed=1)
+    model = GPOD(3, affinity=Landmarks(80, sigma=sigma)).fit(X)
+    Z, Z_new = (dense_memberships(model.affinity_, rows) for rows in (X, new))
+    W_new = Z_new @ np.diag(1 / Z.sum(axis=0)) @ Z.T
+    expected = W_new @ model.embedding_ / (1 - model.eigenvalues_)
+    assert np.abs(model.transform(new) - expected).max() < 1e-10
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("d", [2, 7])
+def test_training_rows_are_reproduced(cut, d):
+    X = make_blobs(3000, d, centers=4, cluster_std=2.5, random_state=0)[0]
+    model = GPOD(4, cut=cut, affinity=Landmarks(200)).fit(X)
+    assert np.abs(model.transform(X) - model.embedding_).max() < 1e-12
+    assert (model.predict(X) == model.labels_).all()
+    singles = [model.predict(X[i : i + 1])[0] for i in range(0, len(X), 97)]
+    assert singles == model.labels_[::97].tolist()
+
+
+@pytest.mark.parametrize("d", [2, 7])
+def test_threads_and_order_of_rows_do_not_matter(d):
+    X = make_blobs(3000, d, centers=4, cluster_std=2.5, random_state=0)[0]
+    X = np.vstack([X, X[:100]])
+    affinity = Landmarks(100)
+    models = [GPOD(4, affinity=affinity, n_jobs=n_jobs).fit(X) for n_jobs in (1, 2, 5)]
+    for model in models:
+        assert (model.embedding_ == models[0].embedding_).all()
+    order = np.random.default_rng(0).permutation(len(X))
+    permuted = GPOD(4, affinity=affinity).fit(X[order])
+    assert (permuted.affinity_.landmarks_ == models[0].affinity_.landmarks_).all()
+    assert (permuted.labels_ == models[0].labels_[order]).all()
+    assert (permuted.embedding_ == models[0].embedding_[order]).all()
+
+
+def test_within_is_the_weight_function_among_rows():
+    X, new = moons(), moons(40, seed=1)
+    affinity = Landmarks(50).fit(X)
+    Z, Z_new = (dense_memberships(affinity, rows) for rows in (X, new))
+    W = len(X) * Z_new @ np.diag(1 / Z.sum(axis=0)) @ Z_new.T
+    assert np.abs(affinity.within(new, np.eye(40)) - W).max() < 1e-9 * W.max()  # E is rounded
+
+
+def test_moons_that_kmeans_cannot_tell_apart():
+    X, truth = make_moons(20000, noise=0.07, random_state=0)
+    assert adjusted_rand_score(truth, GPOD(2, affinity="landmarks").fit(X).labels_) > 0.99
+
+
+def test_rows_far_away_have_labels_and_little_support():
+    X = moons()
+    model = GPOD(2, affinity=Landmarks(100), outliers="label").fit(X)
+    far = np.array([[1e3, 0.0], [0.0, -1e9], [1e200, 1e200]])
+    labels = GPOD(2, affinity=Landmarks(100)).fit(X).predict(far)
+    assert set(labels) <= {0, 1}
+    assert np.isfinite(model.transform(far)).all()
+    assert (model.predict(far) == -1).all()
+    assert (model.score_samples(far) < model.score_samples(X).min()).all()
+    assert 0.001 < (model.predict(moons(2000, seed=1)) == -1).mean() < 0.05
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-3, 1e4, 1e100])
+def test_units_do_not_matter(scale):
+    X = make_blobs(2000, 6, centers=3, cluster_std=3.0, random_state=0)[0]
+    expected = GPOD(3, affinity=Landmarks(100, selection="random")).fit(X)
+    moved = GPOD(3, affinity=Landmarks(100, selection="random")).fit(X * scale)
+    assert adjusted_rand_score(expected.labels_, moved.labels_) > 0.9
+    assert (moved.predict(X * scale) == moved.labels_).all()
+
+
+def test_both_cuts_coincide():
+    X = moons()
+    ratio, normal = (GPOD(3, cut=cut, affinity=Landmarks(80)).fit(X) for cut in CUTS)
+    assert (ratio.labels_ == normal.labels_).all()
+    paper = GPOD(3, cut="ratiocut", extension="paper", affinity=Landmarks(80)).fit(X)
+    assert not isinstance(paper._eigenfunctions, Algorithm1)
+    assert (paper.labels_ == ratio.labels_).all()
+
+
+def test_few_rows_and_identical_rows():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]], 50, axis=0)
+    model = GPOD(2, affinity="landmarks").fit(X)
+    assert len(model.affinity_.landmarks_) == 4
+    assert adjusted_rand_score(model.labels_, np.repeat([0, 1], 100)) == 1.0
+    with pytest.raises(ValueError, match=r"at most the number of landmarks, 4\. Got 5"):
+        GPOD(5, affinity="landmarks").fit(X)
+
+
+def test_a_graph_in_pieces_is_said():
+    X = np.vstack([moons(), moons() + 100])
+    with pytest.warns(GraphWarning, match="2 connected components, of 600, 600 rows"):
+        GPOD(4, affinity=Landmarks(100)).fit(X)
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        (dict(n_landmarks=0), "n_landmarks must be an integer of at least 1. Got 0"),
+        (dict(n_nearest=1.5), "n_nearest must be an integer of at least 1. Got 1.5"),
+        (dict(selection="best"), "selection must be 'kmeans' or 'random'. Got 'best'"),
+        (dict(sigma=-1), "sigma of Landmarks must be a positive number or 'auto'. Got -1"),
+        (dict(random_state="a"), "random_state of Landmarks must be a non-negative integer"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GPOD(2, affinity=Landmarks(**parameters)).fit(moons())
+
+
+# ------------------------------------------------------------------------ its parts
+
+
+@pytest.mark.parametrize("chunks", [1, 3, 50])
+def test_a_sample_ignores_order_and_chunks(chunks):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, size=(5000, 3)).astype(float)  # many rows twice or more
+    whole = RowSample.of(X, 200, seed=3)
+    parts = [RowSample.of(part, 200, 3) for part in np.array_split(rng.permutation(X), chunks)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged.merged(part)
+    assert (merged.rows == whole.rows).all() and (merged.counts == whole.counts).all()
+    assert merged.n_rows == 5000
+    counts = [(row == X).all(axis=1).sum() for row in whole.rows]
+    assert (whole.counts == counts).all()
+    assert (RowSample.of(X, 200, seed=4).rows != whole.rows).any()
+
+
+def test_a_sample_is_fair():
+    """Each of 100 different rows is drawn about equally often, over seeds."""
+    X = np.arange(100.0)[:, np.newaxis]
+    drawn = np.concatenate([RowSample.of(X, 10, seed).rows[:, 0] for seed in range(1000)])
+    counts = np.bincount(drawn.astype(int), minlength=100)
+    assert abs(counts - 100).max() < 5 * np.sqrt(100)
+
+
+def test_a_sample_of_few_different_rows_holds_them_all():
+    X = np.repeat(np.arange(5.0), [1000, 1, 50, 3, 10])[:, np.newaxis]
+    sample = RowSample.of(X, 20, seed=0)
+    assert sorted(zip(sample.rows[:, 0], sample.counts, strict=True)) == [
+        (0, 1000), (1, 1), (2, 50), (3, 3), (4, 10),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("d", [1, 2, 5, 16])
+@pytest.mark.parametrize("r", [1, 4])
+def test_nearest_points_are_those_of_brute_force(d, r, offset):
+    rng = np.random.default_rng(d)
+    points, X = rng.normal(size=(150, d)) + offset, rng.normal(size=(400, d)) + offset
+    nearest, squared = NearestPoints(points, r)(X)
+    distances = cdist(X, points, "sqeuclidean")
+    assert (np.sort(nearest) == np.sort(np.argsort(distances, axis=1)[:, :r])).all()
+    assert np.allclose(squared, np.take_along_axis(distances, nearest, 1), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("shape", ["square", "line", "clumps", "one dimension"])
+def test_cells_find_what_a_tree_finds(shape):
+    rng = np.random.default_rng(0)
+    points, X = rng.random((300, 2)), 1.4 * rng.random((5000, 2)) - 0.2
+    if shape == "line":
+        points[:, 1] = 0.5
+    if shape == "clumps":  # cells with more candidates than are kept
+        points = 1e-3 * points + rng.integers(0, 2, size=(300, 2))
+    if shape == "one dimension":
+        points, X = points[:, :1], X[:, :1]
+    X[0] = 1e150
+    by_cells, by_tree = (NearestPoints(points, 5, n_rows)(X)[0] for n_rows in (10**7, 0))
+    assert (np.sort(by_cells) == np.sort(by_tree)).all()
+
+
+def test_float32_does_not_decide_between_points_it_cannot_tell_apart():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(100, 8))
+    points = np.vstack([points, points + 1e-9 * rng.normal(size=points.shape)])
+    X = rng.normal(size=(300, 8))
+    nearest, _ = NearestPoints(points, 1)(X)
+    assert (nearest[:, 0] == cdist(X, points).argmin(axis=1)).all()
+
+
+@pytest.mark.usefixtures("kernels")
+def test_sums_of_memberships():
+    rng = np.random.default_rng(0)
+    nearest = np.argsort(rng.random((500, 40)), axis=1)[:, :3]
+    weights = rng.dirichlet([1, 1, 1], size=500)
+    Z = np.zeros((500, 40))
+    np.put_along_axis(Z, nearest, weights, axis=1)
+    members = Memberships(nearest, weights)
+    sums = MembershipSums.of(members[:200], 40).added(MembershipSums.of(members[200:], 40))
+    assert np.abs(sums.gram - Z.T @ Z).max() < 1e-9 and sums.n_rows == 500
+    order = rng.permutation(500)
+    permuted = MembershipSums.of(Memberships(nearest[order], weights[order]), 40)
+    assert (permuted.units == sums.units).all()
+    many = MembershipSums(sums.units + (1 << 62), 10**10)
+    with pytest.raises(OverflowError, match="must not have more than 268435456 rows"):
+        many.added(sums)
+    V = rng.normal(size=(40, 2))
+    assert np.abs(members.average(V) - Z @ V).max() < 1e-14
+    assert np.abs(members.compact(40).average(V) - Z @ V).max() < 1e-14
+    assert np.abs(members.gather(Z @ V, 40) - Z.T @ (Z @ V)).max() < 1e-12
+
+
+def test_kernels_in_c_find_the_same(monkeypatch):
+    if native.library() is None:
+        pytest.skip("the kernels in C were not compiled here")
+    X, _ = make_moons(20_000, noise=0.1, random_state=0)
+    points = make_moons(200, noise=0.1, random_state=1)[0]
+    in_c = NearestPoints(points, 5, n_rows=10**7)(X)[0]
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), size=len(X))
+    sums_in_c = MembershipSums.of(Memberships(in_c, weights), 200).units
+    monkeypatch.setattr(native, "library", lambda: None)
+    assert (NearestPoints(points, 5, n_rows=10**7)(X)[0] == in_c).all()
+    assert (MembershipSums.of(Memberships(in_c, weights), 200).units == sums_in_c).all()
+
+
+def test_kmeans_lowers_the_distance_to_landmarks():
+    X = np.unique(moons(3000), axis=0)
+    X = np.random.default_rng(0).permutation(X)
+    ones = np.ones(len(X))
+    centres = kmeans_centres(X, ones, 50)
+    before, after = (cdist(X, points).min(axis=1) for points in (X[:50], centres))
+    assert (after**2).sum() < 0.7 * (before**2).sum()
+    doubled = kmeans_centres(X, 2 * ones, 50)
+    assert np.abs(doubled - centres).max() < 1e-12
+
+
+def test_counts_pull_landmarks():
+    X = np.array([[0.0], [10.0], [1.0]])
+    centres = kmeans_centres(X, np.array([1.0, 1.0, 3.0]), 2)
+    assert sorted(centres[:, 0]) == [0.75, 10.0]
+
+
+def test_no_warning_on_connected_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GraphWarning)
+        GPOD(2, affinity=Landmarks(100)).fit(moons())

@@ -1,0 +1,430 @@
+"""What users do wrong, and the exact sentence that each mistake gets. Never a traceback."""
+
+import gzip
+from contextlib import chdir
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from golden.make import MODELS
+
+from eigencut import GPOD
+from eigencut.cli import main
+
+COLUMNS = "abc"
+FIT = "-k 2 -o new.eigencut"
+
+
+def table(n=40, columns=COLUMNS, delimiter=","):
+    """Two groups of rows, as lines of text."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, len(columns))) + 6 * (np.arange(n) % 2)[:, np.newaxis]
+    lines = [delimiter.join(columns)]
+    return lines + [delimiter.join(f"{value:.3f}" for value in row) for row in rows]
+
+
+def changed(line, text):
+    """The table with one of its lines replaced; line 1 is the header."""
+    lines = table()
+    lines[line - 1] = text
+    return lines
+
+
+def parquet(path, **columns):
+    pq.write_table(pa.table(columns), path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    texts = {
+        "good.csv": table(),
+        "header_only.csv": table()[:1],
+        "one_row.csv": table()[:2],
+        "ragged.csv": changed(7, "1.0,2.0"),
+        "long_row.csv": changed(9, "1,2,3,4,5"),
+        "text.csv": changed(5, "1.0,tall,3.0"),
+        "towns.csv": ["town,a,day", "Rome,1,2020-01-01", "Oslo,2,2020-01-02"],
+        "comma.csv": ["a;b", "1,5;2,5", "2,5;3"],
+        "nan.csv": changed(5, "1.0,NA,3.0"),
+        "question.csv": changed(3, "1.0,2.0,?"),
+        "inf.csv": changed(4, "1.0,inf,3.0"),
+        "huge.csv": changed(4, "1.0,1e400,3.0"),
+        "large.csv": changed(4, "1.0,1e300,3.0"),
+        "empty_column.csv": ["a,b"] + [f"{i}," for i in range(9)],
+        "all_missing.csv": ["a,b"] + [f"{i},?" for i in range(4)] + [f"?,{i}" for i in range(4)],
+        "twice.csv": ["a,b,a", "1,2,3", "4,5,6"],
+        "same.csv": ["a,b"] + ["1,2"] * 10,
+        "other.csv": table(columns="xyz"),
+        "fewer.csv": table(columns="ab"),
+        "no_header.csv": table()[1:],
+        "quote.csv": ["a,b", '1,"2', "3,4"],
+        "empty.csv": [],
+        "blank.csv": ["", "  ", ""],
+    }
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    good = (folder / "good.csv").read_bytes()
+    (folder / "latin.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
+    (folder / "mixed.csv").write_bytes(good + "Zürich,1,2\n".encode("latin-1"))
+    (folder / "utf16.csv").write_bytes("a,b\n1,2\n".encode("utf-16"))
+    (folder / "binary.csv").write_bytes(b"a,b\n1,\0\0\0\n")
+    (folder / "one_line.csv").write_bytes(b"1," * 2_000_000)
+    (folder / "sheet.csv").write_bytes(b"PK\x03\x04 rest of a spreadsheet")
+    (folder / "cut.csv.gz").write_bytes(gzip.compress(good)[:-40])
+    (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
+    (folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00 and no more")
+    parquet(folder / "text.parquet", a=[1.0, 2.0], town=["Rome", "Oslo"])
+    np.save(folder / "objects.npy", np.array([[1, None]]), allow_pickle=True)
+    np.save(folder / "line.npy", np.arange(5.0))
+    np.save(folder / "words.npy", np.array([["a", "b"]]))
+    (folder / "folder").mkdir()
+    with chdir(folder):
+        assert main(["fit", "good.csv", "-k", "2", "-o", "model.eigencut"]) == 0
+    model = folder / "model.eigencut"
+    (folder / "cut.eigencut").write_bytes(model.read_bytes()[:-7])
+    flipped = bytearray(model.read_bytes())
+    flipped[-1] ^= 1
+    (folder / "flipped.eigencut").write_bytes(flipped)
+    newer = bytearray(model.read_bytes())
+    newer[8] = 2
+    (folder / "newer.eigencut").write_bytes(newer)
+    weights, training, _ = MODELS["precomputed"]
+    weights.fit(training).save(folder / "weights.eigencut")
+    paper = GPOD(2, cut="ratiocut", extension="paper").fit(training)
+    paper.save(folder / "paper.eigencut")
+    return folder
+
+
+P = "predict model.eigencut"
+DATA = {  # exit code 1
+    "no such file": (f"fit nothing.csv {FIT}", "nothing.csv: there is no such file or folder."),
+    "a folder": (f"fit folder {FIT}", "folder: it is a folder."),
+    "empty file": (f"fit empty.csv {FIT}", "empty.csv is empty."),
+    "blank lines": (f"fit blank.csv {FIT}", "blank.csv has no rows."),
+    "header only": (f"fit header_only.csv {FIT}", "header_only.csv has no rows."),
+    "one row": (
+        f"fit one_row.csv {FIT}",
+        "n_clusters must be at most the number of different rows, 1. Got 2; lower it or add data.",
+    ),
+    "K too large": (
+        "fit good.csv -k 50 -o new.eigencut",
+        "n_clusters must be at most the number of different rows, 40. Got 50; lower it or add "
+        "data.",
+    ),
+    "K zero": (
+        "fit good.csv -k 0 -o new.eigencut",
+        "n_clusters must be an integer of at least 1. Got 0; use the number of clusters you "
+        "expect, or 'auto'.",
+    ),
+    "identical rows": (
+        f"fit same.csv {FIT}",
+        "n_clusters must be at most the number of different rows, 1. Got 2; lower it or add data.",
+    ),
+    "sigma negative": (
+        f"fit good.csv --sigma -1 {FIT}",
+        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
+        "Got -1.0; use sigma='auto' if unsure.",
+    ),
+    "sigma a word": (
+        f"fit good.csv --sigma wide {FIT}",
+        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
+        "Got 'wide'; use sigma='auto' if unsure.",
+    ),
+    "memory limit not a size": (
+        f"fit good.csv --memory-limit much {FIT}",
+        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
+        "use None for what the machine has.",
+    ),
+    "memory limit too small": (
+        f"fit good.csv --memory-limit 5MB {FIT}",
+        "memory_limit must be at least 12 MB to fit Neighbors() on 40 rows. Got '5MB'; raise it, "
+        "or fit on fewer rows. On the command line: --sample 10000, or with fit --landmarks 1000.",
+    ),
+    "a ragged line": (
+        f"fit ragged.csv {FIT}",
+        "ragged.csv: line 7 has 2 cells, but line 1 has 3. Correct it, or name the --delimiter.",
+    ),
+    "a line too long": (
+        f"fit long_row.csv {FIT}",
+        "long_row.csv: line 9 has 5 cells, but line 1 has 3. Correct it, or name the --delimiter.",
+    ),
+    "an open quote": (f"fit quote.csv {FIT}", "quote.csv is not a table: unexpected end of data."),
+    "text in a column": (
+        f"fit text.csv {FIT}",
+        "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
+        "cells, or fit without these columns (--drop 'b').",
+    ),
+    "text and dates": (
+        f"fit towns.csv {FIT}",
+        "towns.csv: columns must hold numbers, but not so 'town' ('Rome' in line 2), 'day' "
+        "('2020-01-01' in line 2). Correct the cells, or fit without these columns (--drop "
+        "'town,day').",
+    ),
+    "decimal commas": (
+        f"fit comma.csv --delimiter ; {FIT}",
+        "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma), "
+        "'b' ('2,5' in line 2: a decimal comma). Correct the cells, or fit without these "
+        "columns (--drop 'a,b').",
+    ),
+    "text in Parquet": (
+        f"fit text.parquet {FIT}",
+        "text.parquet: columns must hold numbers, but not so 'town' (string). Correct the "
+        "cells, or fit without these columns (--drop 'town').",
+    ),
+    "missing value": (
+        f"fit nan.csv {FIT}",
+        "The table must have no missing values. Got some in 'b', first in row 4; fit with "
+        "missing 'drop', 'mean' or 'median'.",
+    ),
+    "question mark": (
+        f"fit question.csv {FIT}",
+        "The table must have no missing values. Got some in 'c', first in row 2; fit with "
+        "missing 'drop', 'mean' or 'median'.",
+    ),
+    "a column without values": (
+        f"fit empty_column.csv --missing median {FIT}",
+        "Columns must have some values to fill missing ones by their median. Got none in 'b'; "
+        "drop them.",
+    ),
+    "no complete row": (
+        f"fit all_missing.csv --missing drop {FIT}",
+        "The table must have rows without missing values. Got none; fit with missing 'mean' "
+        "or 'median'.",
+    ),
+    "infinity": (
+        f"fit inf.csv {FIT}",
+        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+    ),
+    "beyond float64": (
+        f"fit huge.csv {FIT}",
+        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+    ),
+    "squares beyond float64": (
+        f"fit large.csv {FIT}",
+        "Columns must hold numbers whose squares are finite for scale='standard'. Got larger ones "
+        "in 'b'; divide them, or use scale 'none'.",
+    ),
+    "same name twice": (
+        f"fit twice.csv {FIT}",
+        "twice.csv: Columns must have different names. Got 'a' more than once; rename them.",
+    ),
+    "unknown column": (
+        f"fit good.csv --columns a,z {FIT}",
+        "good.csv has no column 'z', which --columns names. It has 'a', 'b', 'c'.",
+    ),
+    "unknown dropped column": (
+        f"fit good.csv --drop z {FIT}",
+        "good.csv has no column 'z', which --drop names. It has 'a', 'b', 'c'.",
+    ),
+    "unknown id": (
+        f"fit good.csv --id name {FIT}",
+        "good.csv has no column 'name', which --id names. It has 'a', 'b', 'c'.",
+    ),
+    "nothing left": (
+        f"fit good.csv --drop a,b,c {FIT}",
+        "good.csv: no columns are left; choose some with --columns.",
+    ),
+    "Latin 1": (
+        f"fit latin.csv {FIT}",
+        "latin.csv: line 1 is not utf-8 (byte 0xf6); name its encoding, e.g. --encoding latin-1.",
+    ),
+    "mixed encodings": (
+        f"fit mixed.csv {FIT}",
+        "mixed.csv: line 42 is not utf-8 (byte 0xfc); name its encoding, e.g. --encoding latin-1.",
+    ),
+    "UTF-16": (
+        f"fit utf16.csv {FIT}",
+        "utf16.csv is not a table: it is UTF-16; save it as UTF-8.",
+    ),
+    "unknown encoding": (
+        f"fit good.csv --encoding klingon {FIT}",
+        "--encoding must be one in which a line ends as in ASCII. Got 'klingon'; use utf-8 or "
+        "latin-1, or convert the file to UTF-8.",
+    ),
+    "long delimiter": (
+        f"fit good.csv --delimiter ,, {FIT}",
+        "--delimiter must be one character. Got ',,'.",
+    ),
+    "bytes": (f"fit binary.csv {FIT}", "binary.csv is not a table: line 2 is not text."),
+    "endless line": (f"fit one_line.csv {FIT}", "one_line.csv is not a table: line 1 is not text."),
+    "spreadsheet": (
+        f"fit sheet.csv {FIT}",
+        "sheet.csv is not a table: it is a spreadsheet or an archive; save it as CSV.",
+    ),
+    "model as table": (
+        f"fit model.eigencut {FIT}",
+        "model.eigencut is not a table: it is a model; a table is expected.",
+    ),
+    "damaged gzip": (
+        f"fit cut.csv.gz {FIT}",
+        "cut.csv.gz is damaged: Compressed file ended before the end-of-stream marker was reached.",
+    ),
+    "damaged Parquet": (
+        f"fit cut.parquet {FIT}",
+        "cut.parquet is a damaged Parquet file; write it anew.",
+    ),
+    "damaged NPY": (
+        f"fit cut.npy {FIT}",
+        "cut.npy must be an array of numbers. It is damaged, or holds Python objects; save it anew "
+        "with numpy.save.",
+    ),
+    "objects in NPY": (
+        f"fit objects.npy {FIT}",
+        "objects.npy must be an array of numbers. It is damaged, or holds Python objects; save it "
+        "anew with numpy.save.",
+    ),
+    "one dimension": (
+        f"fit line.npy {FIT}",
+        "line.npy must be a two-dimensional array of numbers. Got shape (5,) of float64.",
+    ),
+    "words in NPY": (
+        f"fit words.npy {FIT}",
+        "words.npy must be a two-dimensional array of numbers. Got shape (1, 2) of <U1.",
+    ),
+    "no folder for the output": (
+        "fit good.csv -k 2 -o no/new.eigencut",
+        "no/new.eigencut: there is no such file or folder.",
+    ),
+    "output in a file": (
+        "fit good.csv -k 2 -o good.csv/new.eigencut",
+        "good.csv/new.eigencut: its folder is a file.",
+    ),
+    "output a folder": ("fit good.csv -k 2 -o folder", "folder: it is a folder."),
+    "no such model": (
+        "predict nothing.eigencut good.csv",
+        "nothing.eigencut: there is no such file or folder.",
+    ),
+    "table as model": (
+        "predict good.csv model.eigencut",
+        "good.csv cannot be loaded: it is not a model saved by eigencut.",
+    ),
+    "model cut off": (
+        "predict cut.eigencut good.csv",
+        "cut.eigencut cannot be loaded: it is cut off: the array state.labels ends at byte {size}, "
+        "the file at {cut}.",
+    ),
+    "model damaged": (
+        "predict flipped.eigencut good.csv",
+        "flipped.eigencut cannot be loaded: the array state.labels is damaged (its SHA-256 "
+        "differs).",
+    ),
+    "newer model": (
+        "info newer.eigencut",
+        "newer.eigencut cannot be loaded: it has format 2, and this eigencut reads format 1. "
+        "Upgrade eigencut, or save the model with the version that you have here.",
+    ),
+    "model of affinities": (
+        "predict weights.eigencut good.csv",
+        "weights.eigencut is a model of precomputed affinities, which tables do not have. Load it "
+        "in Python with eigencut.load.",
+    ),
+    "other columns": (
+        f"{P} other.csv",
+        "other.csv must have the columns that the model was fitted on. It has no 'a', 'b', 'c', "
+        "but 'x', 'y', 'z'.",
+    ),
+    "fewer columns": (
+        f"{P} fewer.csv",
+        "fewer.csv must have the columns that the model was fitted on. It has no 'c', but 'a', "
+        "'b'.",
+    ),
+    "no header": (
+        f"{P} no_header.csv",
+        "no_header.csv must have the columns that the model was fitted on. It has no 'a', 'b', "
+        "'c', but 'x1', 'x2', 'x3'.",
+    ),
+    "text to predict": (
+        f"{P} text.csv -o labels.csv",
+        "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
+        "cells, or fit without these columns (--drop 'b').",
+    ),
+    "missing value to predict": (
+        f"{P} nan.csv -o labels.csv",
+        "The table must have no missing values. Got some in 'b', first in row 4; fit with "
+        "missing 'drop', 'mean' or 'median'.",
+    ),
+    "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
+    "unknown id to predict": (
+        f"{P} good.csv --id z",
+        "good.csv has no column 'z', which --id names. It has 'a', 'b', 'c'.",
+    ),
+    "delta": (
+        "assess model.eigencut --delta 2",
+        "delta must be a number strictly between 0 and 1. Got 2.0; use delta=0.05.",
+    ),
+    "too few rows to select": (
+        "select one_row.csv",
+        "n_clusters must hold a candidate of at least 2 and below the number of different rows, 1. "
+        "Got [2, 3, 4, 5, 6, 7, 8, 9, 10]; add data, or give candidates such as [2, 3].",
+    ),
+    "not for ONNX": (
+        "export paper.eigencut -o model.onnx",
+        "extension must be 'consistent' for a model to be exported. Got 'paper'; fit with "
+        "extension='consistent'.",
+    ),
+}
+USAGE = {  # exit code 2
+    "no command": ("", None),
+    "unknown command": ("predicts m t", "No such command 'predicts'."),
+    "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
+    "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),
+    "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
+    "unknown scale": (
+        f"fit good.csv --scale log {FIT}",
+        "Invalid value for '--scale': 'log' is not one of 'standard', 'minmax', 'none'.",
+    ),
+    "K a word": (
+        "fit good.csv -k three -o new.eigencut",
+        "-k must be a whole number or auto. Got 'three'.",
+    ),
+    "K candidates": ("select good.csv -k two-ten", "-k must be like 2-10 or 2,4,8. Got 'two-ten'."),
+    "onto the input": (
+        "fit good.csv -k 2 -o good.csv",
+        "-o good.csv is the input; name another file.",
+    ),
+    "onto the model": (
+        f"{P} good.csv -o model.eigencut",
+        "-o model.eigencut is the input; name another file.",
+    ),
+    "JSON and labels": (
+        f"{P} good.csv --json",
+        "--json needs -o FILE: standard output has the labels otherwise.",
+    ),
+    "no threads": (
+        f"fit good.csv --jobs 0 {FIT}",
+        "Invalid value for '--jobs': 0 is not in the range x>=1.",
+    ),
+}
+
+
+def listing(folder):
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(("line", "message"), DATA.values(), ids=DATA.keys())
+def test_a_problem_with_data_or_model(folder, monkeypatch, capfd, line, message):
+    monkeypatch.chdir(folder)
+    before = listing(folder)
+    assert main(line.split()) == 1
+    size = (folder / "model.eigencut").stat().st_size
+    said = capfd.readouterr()
+    assert said.err == f"eigencut: {message.format(size=size, cut=size - 7)}\n"
+    assert said.out == ""
+    assert listing(folder) == before, "a file was touched"
+
+
+@pytest.mark.parametrize(("line", "message"), USAGE.values(), ids=USAGE.keys())
+def test_wrong_usage(folder, monkeypatch, capfd, line, message):
+    monkeypatch.chdir(folder)
+    before = listing(folder)
+    assert main(line.split()) == 2
+    said = capfd.readouterr()
+    if message is not None:
+        assert said.err.splitlines()[-1].partition(" (Did you mean")[0] == f"Error: {message}"
+    assert "Traceback" not in said.err and listing(folder) == before
+
+
+def test_the_tables_are_long_enough():
+    assert len(DATA) + len(USAGE) >= 40

@@ -1,0 +1,150 @@
+"""ONNX graphs give the labels of the model, in onnxruntime."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, make_moons
+from sklearn.metrics.pairwise import laplacian_kernel
+
+from eigencut import GPOD, Gaussian, Landmarks, TableModel
+from eigencut.export import run_onnx, to_onnx
+
+pytest.importorskip("onnxruntime")
+
+MOONS = make_moons(200, noise=0.07, random_state=0)[0]
+rng = np.random.default_rng(0)
+NEW = np.vstack(
+    [
+        make_moons(2000, noise=0.2, random_state=1)[0],
+        rng.uniform(-4, 5, size=(3000, 2)),
+        rng.uniform(-1e6, 1e6, size=(50, 2)),
+        MOONS[:100],
+    ]
+)
+VARIANTS = {
+    "local": GPOD(3, affinity=Gaussian("local")),
+    "ratiocut local": GPOD(3, cut="ratiocut", affinity=Gaussian("local")),
+    "number": GPOD(2, affinity=Gaussian(0.2)),
+    "ratiocut": GPOD(3, cut="ratiocut", affinity=Gaussian(0.1)),
+    "outliers": GPOD(2, affinity=Gaussian(0.2), outliers="label"),
+    "narrow": GPOD(3, affinity=Gaussian(0.03)),
+    "landmarks": GPOD(3, affinity=Landmarks(50), outliers="label"),
+    "landmarks with sigma": GPOD(2, affinity=Landmarks(80, 4, sigma=0.1)),
+    "differences": GPOD(2, cut="ratiocut", affinity=Gaussian(0.02)),
+}
+SILENT = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
+
+def in_batches(path, X, size=2000):
+    parts = [run_onnx(path, X[i : i + size]) for i in range(0, len(X), size)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+@SILENT
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize("model", VARIANTS.values(), ids=VARIANTS.keys())
+def test_labels_embedding_and_support(tmp_path, model, offset):
+    model.fit(MOONS + offset)
+    to_onnx(model, tmp_path / "m.onnx")
+    found = in_batches(tmp_path / "m.onnx", NEW + offset)
+    assert (found["labels"] == model.predict(NEW + offset)).all()
+    U = model.transform(NEW + offset)
+    assert np.abs(found["embedding"] - U).max() < 1e-8 * np.abs(U).max()
+    assert found["support"] == pytest.approx(model.score_samples(NEW + offset), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("affinity", [Gaussian("local"), Gaussian(0.2), Landmarks(150)], ids=repr)
+def test_labels_of_a_hundred_thousand_rows(tmp_path, affinity):
+    model = GPOD(2, affinity=affinity).fit(MOONS)
+    X = np.vstack([make_moons(60_000, noise=0.3, random_state=2)[0], rng.normal(size=(40_000, 2))])
+    to_onnx(model, tmp_path / "m.onnx")
+    assert (in_batches(tmp_path / "m.onnx", X, 20_000)["labels"] == model.predict(X)).all()
+
+
+@SILENT
+def test_many_features_and_clusters(tmp_path):
+    X = load_digits().data
+    model = GPOD(10).fit(X[:400])
+    to_onnx(model, tmp_path / "m.onnx")
+    assert (in_batches(tmp_path / "m.onnx", X)["labels"] == model.predict(X)).all()
+
+
+@SILENT
+@pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
+def test_crumbs(tmp_path, cut):
+    """Rows that form no cluster of their own; see eigencut.graph.small_components."""
+    X = np.vstack([MOONS, [[9.0, 9.0], [9.1, 9.0], [-8.0, 3.0]]])
+    model = GPOD(2, cut=cut, affinity=Gaussian(0.1)).fit(X)
+    assert not model._eigenfunctions.pairs.takes_part.all()
+    to_onnx(model, tmp_path / "m.onnx")
+    new = np.vstack([NEW, X, rng.normal([9, 9], 0.3, size=(200, 2))])
+    assert (in_batches(tmp_path / "m.onnx", new)["labels"] == model.predict(new)).all()
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(0.2), Landmarks(100)], ids=repr)
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_float32_is_close_even_with_an_offset(tmp_path, offset, affinity):
+    model = GPOD(2, affinity=affinity).fit(MOONS + offset)
+    to_onnx(model, tmp_path / "m.onnx", dtype="float32")
+    found = in_batches(tmp_path / "m.onnx", (NEW + offset).astype(np.float32))
+    assert (found["labels"] == model.predict(NEW + offset)).mean() > 0.999
+    assert found["embedding"].dtype == np.float32
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1e290])
+def test_extreme_units(tmp_path, unit):
+    model = GPOD(2).fit(MOONS * unit)
+    to_onnx(model, tmp_path / "m.onnx")
+    near = NEW[:5000] * unit
+    assert (in_batches(tmp_path / "m.onnx", near)["labels"] == model.predict(near)).all()
+
+
+@pytest.mark.parametrize("missing", ["drop", "median", "refuse"])
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_tables_bring_their_units_and_missing_values(tmp_path, missing, scale):
+    model = TableModel(GPOD(2), scale=scale, missing=missing)
+    model.fit(pd.DataFrame(MOONS * [1, 50] + 7, columns=["b", "a"]))
+    X = NEW[:3000] * [1, 50] + 7
+    X[5, 0] = np.nan
+    X[7] = np.nan
+    to_onnx(model, tmp_path / "m.onnx")
+    found = run_onnx(tmp_path / "m.onnx", X)
+    if missing == "refuse":
+        assert (found["labels"][[5, 7]] == -1).all() and np.isnan(found["support"][[5, 7]]).all()
+        X = np.delete(X, [5, 7], axis=0)
+        found = {name: np.delete(values, [5, 7], axis=0) for name, values in found.items()}
+    assert (found["labels"] == model.predict(X)).all()
+    assert np.isnan(found["embedding"]).tolist() == np.isnan(model.transform(X)).tolist()
+
+
+def test_what_is_not_a_number_gets_no_label(tmp_path):
+    to_onnx(GPOD(2).fit(MOONS), tmp_path / "m.onnx")
+    X = np.array([[np.nan, 0.0], [0.0, np.inf], [0.0, 0.5]])
+    found = run_onnx(tmp_path / "m.onnx", X)
+    assert found["labels"].tolist()[:2] == [-1, -1] and found["labels"][2] in (0, 1)
+    assert np.isnan(found["embedding"]).all(axis=1).tolist() == [True, True, False]
+
+
+REFUSED = {
+    "kernel": (
+        GPOD(2, affinity=laplacian_kernel),
+        "affinity must be Gaussian or .* Got Kernel; fit",
+    ),
+    "algorithm 1": (
+        GPOD(2, cut="ratiocut", extension="paper"),
+        "extension must be 'consistent' .* Got 'paper'; fit with extension='consistent'",
+    ),
+    "function": (
+        GPOD(2, affinity=Gaussian(lambda X: np.ones(len(X)))),
+        "sigma must be a number or a rule .* Got a function",
+    ),
+}
+
+
+@pytest.mark.parametrize(("model", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_exported(tmp_path, model, message):
+    with pytest.raises(ValueError, match=message):
+        to_onnx(model.fit(MOONS), tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match=r"dtype must be 'float64' or 'float32'\. Got 'half'"):
+        to_onnx(GPOD(2), tmp_path / "m.onnx", dtype="half")
+    assert not list(tmp_path.iterdir())

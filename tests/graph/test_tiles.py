@@ -1,0 +1,39 @@
+"""Symmetric matrices in tiles: products by numpy and in C against the whole matrix."""
+
+import numpy as np
+import pytest
+
+from eigencut.graph.tiles import SymmetricTiles
+from eigencut.kernels import native
+
+pytestmark = pytest.mark.usefixtures("kernels")
+
+
+def symmetric(n):
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(n, n))
+    A += A.T
+    return A, SymmetricTiles.compute(n, lambda rows, columns: A[rows, columns])
+
+
+@pytest.mark.parametrize("n", [1, 7, 383, 384, 385, 1000])
+def test_products_rows_and_diagonal(n):
+    A, tiles = symmetric(n)
+    for width in (1, 2, 8, 13, 16, 24, 33):
+        V = np.asfortranarray(np.random.default_rng(width).normal(size=(n, width)))
+        assert np.abs(tiles.matmat(V) - A @ V).max() < 1e-11
+    assert (tiles.dense() == A).all()
+    assert (tiles.diagonal() == A.diagonal()).all()
+    assert tiles.max() == A.max()
+
+
+def test_products_do_not_depend_on_threads():
+    _, tiles = symmetric(900)
+    V = np.random.default_rng(0).normal(size=(900, 5))
+    assert (tiles.matmat(V, n_jobs=1) == tiles.matmat(V, n_jobs=3)).all()
+
+
+def test_a_processor_without_a_kernel_of_its_own(monkeypatch):
+    monkeypatch.setattr(native, "add_symmetric_product", lambda *arguments: False)
+    A, tiles = symmetric(500)
+    assert np.abs(tiles.matmat(np.eye(500)) - A).max() < 1e-12

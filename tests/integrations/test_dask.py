@@ -1,0 +1,117 @@
+"""Dask: the same model as from memory, on two worker processes, and when one of them dies."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from eigencut import GPOD, Landmarks
+
+da = pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from eigencut.integrations.dask import DaskRows, fit, predict, transform  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+
+AFFINITY = Landmarks(60)
+X = make_blobs(4000, 6, centers=3, cluster_std=4.0, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return GPOD(3, affinity=AFFINITY).fit(X)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes, each with a nanny that starts it anew when it dies."""
+    options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+def assert_same(model, expected):
+    assert (model.affinity_.landmarks_ == expected.affinity_.landmarks_).all()
+    assert (model.eigenvalues_ == expected.eigenvalues_).all()
+    assert np.abs(model.transform(X) - expected.embedding_).max() < 1e-12
+    assert (model.predict(X) == expected.labels_).all()
+
+
+@pytest.mark.parametrize("chunks", [(4000, 6), (1000, 6), (37, 6), ((3, 1997, 2000), (2, 4))])
+def test_chunks_do_not_matter(chunks, expected):
+    with dask.config.set(scheduler="synchronous"):
+        assert_same(fit(GPOD(3, affinity=AFFINITY), da.from_array(X, chunks)), expected)
+
+
+def test_on_a_cluster(client, expected):
+    lazy = da.from_array(X, chunks=(500, 6))
+    model = fit(GPOD(3, affinity=AFFINITY), lazy)
+    assert_same(model, expected)
+    labels, embedding = predict(model, lazy), transform(model, lazy)
+    assert isinstance(labels, da.Array) and labels.chunks == (lazy.chunks[0],)
+    assert (labels.compute() == expected.labels_).all()
+    assert embedding.shape == (4000, 3)
+    assert np.abs(embedding.compute() - expected.embedding_).max() < 1e-10
+
+
+def test_data_frames(expected):
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    lazy = frames.from_pandas(frame, npartitions=5)
+    with dask.config.set(scheduler="synchronous"):
+        some = fit(GPOD(3, affinity=AFFINITY), lazy[lazy["a"] > frame["a"].quantile(0.9)])
+        model = fit(GPOD(3, affinity=AFFINITY), lazy)
+        labels = predict(model, lazy).compute()
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert some.affinity_.n_rows_ == 400
+    assert (labels == expected.labels_).all()
+
+
+def fragile(i, marker):
+    """Rows of one chunk; the first worker to ask for the last chunk is killed."""
+    if i == 7 and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return X[500 * i : 500 * (i + 1)]
+
+
+def test_a_killed_worker_changes_nothing(client, expected, tmp_path):
+    marker = tmp_path / "killed"
+    chunks = [
+        da.from_delayed(dask.delayed(fragile)(i, str(marker)), (500, 6), float) for i in range(8)
+    ]
+    model = fit(GPOD(3, affinity=AFFINITY), da.concatenate(chunks))
+    assert marker.exists()
+    assert_same(model, expected)
+
+
+def test_rows_stay_on_the_cluster(client):
+    """What a reduction brings to the client is no larger than landmarks and sums."""
+    rows = DaskRows(da.from_array(X, chunks=(500, 6)))
+    brought = []
+    reduce = rows.reduce
+    rows.reduce = lambda *args: brought.append(reduce(*args)) or brought[-1]
+    GPOD(3, affinity=AFFINITY).fit(rows)
+    placed, sums = brought
+    assert placed.landmarks.shape == (60, 6) and sums.gram.shape == (60, 60)
+    assert placed.support.values.ndim == 1
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="X must be a dask array with two dimensions"):
+        fit(GPOD(3), X)
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match="NaN or infinity in row 1"),
+    ):
+        fit(GPOD(3), da.from_array(np.array([[1.0], [np.nan]])))

@@ -1,0 +1,227 @@
+"""What a fit may take: refusals, and which graph "auto" takes."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from benchmarks.fit_memory import Case, measure
+from scipy import sparse
+from sklearn.datasets import make_blobs, make_moons
+
+from benchmarks import RESULTS
+from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load, select
+from eigencut.affinity.base import Affinity
+from eigencut.data.rows import Rows
+from eigencut.runtime.memory import in_words
+from eigencut.selection.budget import LADDER, Budget
+from eigencut.selection.criteria import choose_affinity, some_rows
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+FAST = [
+    Case("gaussian", 3000, 4, 3),
+    Case("neighbors", 30_000, 2, 2),
+    Case("landmarks", 200_000, 2, 2),
+    Case("stream", 200_000, 2, 2),
+]
+MANY = 250_000  # rows of which neighbours take more memory than landmarks
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
+
+@pytest.fixture(scope="module")
+def many():
+    return make_moons(MANY, noise=0.05, random_state=0)[0]
+
+
+def needed(affinity, n_rows, d=2, K=2):
+    return affinity.memory_bytes(n_rows, d, K)
+
+
+def between(smaller, larger):
+    """A limit that allows the one and not the other."""
+    assert smaller < larger
+    return (smaller + larger) / 2
+
+
+# ------------------------------------------------------------------ what a fit takes
+
+
+@needs_linux
+@pytest.mark.parametrize("case", FAST, ids=lambda case: case.graph)
+def test_formulas_bound_the_memory_of_a_fit(case):
+    """In a process of its own; with some slack, for libraries and allocators differ."""
+    found = measure(case)
+    assert 0.9 < found["ratio"] < 3, found
+
+
+def test_formulas_bound_what_was_measured():
+    stored = json.loads((RESULTS / "fit_memory.json").read_text(encoding="utf-8"))
+    assert {found["graph"] for found in stored} == {"gaussian", "neighbors", "landmarks", "stream"}
+    for found in stored:
+        case = Case(*(found[size] for size in ("graph", "n", "d", "K", "threads")))
+        assert 1 <= case.said_mb / found["measured MB"] < 2.75, found
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(), Neighbors(), Landmarks()])
+def test_more_takes_more(affinity):
+    base = affinity.memory_bytes(10_000, 4, 3, 1)
+    for more in [(20_000, 4, 3, 1), (10_000, 64, 3, 1), (10_000, 4, 30, 1)]:
+        assert affinity.memory_bytes(*more) > base
+    assert affinity.memory_bytes(10**6, 64, 3, 16) > affinity.memory_bytes(10**6, 64, 3, 1)
+
+
+def test_a_stream_takes_as_much_however_long_it_is():
+    rows = Landmarks().memory_bytes(10**9, 2, 2)
+    assert Landmarks().memory_bytes(None, 2, 2) < rows / 10
+    assert Gaussian().memory_bytes(None, 2, 2) is None  # cannot be fitted on one
+
+
+# ---------------------------------------------------------------------------- refusals
+
+
+def test_the_refusal_says_what_is_needed_allowed_and_to_be_done(many):
+    X = many[:20_000]
+    with pytest.raises(MemoryError) as error:
+        GPOD(2, affinity="gaussian", memory_limit="300MB").fit(X)
+    size = in_words(needed(Gaussian(), 20_000))
+    assert str(error.value) == (
+        f"memory_limit must be at least {size} to fit Gaussian() on 20000 rows. "
+        "Got '300MB'; raise it, or use affinity='neighbors'."
+    )
+
+
+def test_without_a_limit_it_is_what_is_available(monkeypatch, many):
+    monkeypatch.setattr("eigencut.selection.budget.available_bytes", lambda: 3e8)
+    with pytest.raises(MemoryError) as error:
+        GPOD(2, affinity=Gaussian(sigma=0.5)).fit(many[:20_000])
+    size = in_words(needed(Gaussian(), 20_000))
+    assert str(error.value) == (
+        f"A fit of Gaussian(sigma=0.5) on 20000 rows would take {size} of memory, and 300 MB are "
+        "available; free some, or use affinity='neighbors'."
+    )
+
+
+def test_where_landmarks_do_not_fit_a_stream_may(many):
+    limit = between(Landmarks().memory_bytes(None, 2, 2), needed(Landmarks(), MANY))
+    model = GPOD(2, memory_limit=limit)
+    with pytest.raises(MemoryError, match=r"to fit Landmarks\(\) on 250000 rows") as error:
+        model.fit(many)
+    assert str(error.value).endswith("or fit a stream of the rows (eigencut.data.rows.Rows).")
+    assert model.fit(Rows.from_array(many)).n_clusters_ == 2
+
+
+def test_a_stream_is_refused_too(many):
+    rows = Rows.from_array(many[:1000])
+    limit = Landmarks().memory_bytes(None, 2, 2)
+    expected = r"fit Landmarks\(n_landmarks=9000\) on a stream"
+    with pytest.raises(MemoryError, match=expected) as error:
+        GPOD(2, affinity=Landmarks(9000), memory_limit=limit).fit(rows)
+    assert str(error.value).endswith("raise it, or use affinity='landmarks'.")
+    with pytest.raises(MemoryError, match="raise it, or use fewer landmarks"):
+        GPOD(2, memory_limit=limit - 1).fit(rows)
+
+
+def test_a_limit_too_small_for_anything(many):
+    with pytest.raises(MemoryError, match=r"on 300 rows\. Got 5; raise it, or fit on fewer"):
+        GPOD(2, memory_limit=5).fit(many[:300])
+
+
+def test_select_refuses_before_it_begins(monkeypatch, many):
+    monkeypatch.setattr("eigencut.selection.budget.available_bytes", lambda: 1e9)
+    with pytest.raises(MemoryError, match="available; free some, or select on some of the rows"):
+        select(many)
+
+
+def test_an_affinity_of_unknown_size_is_not_refused():
+    weights = np.exp(-np.abs(np.subtract.outer(range(6), range(6))))
+    assert Affinity.memory_bytes(None, 6, 6, 2) is None
+    GPOD(2, affinity="precomputed", memory_limit=1).fit(weights)
+
+
+@pytest.mark.parametrize("wrong", [Neighbors(n_neighbors="many"), Landmarks(n_landmarks="many")])
+def test_a_wrong_parameter_is_named_before_its_memory_is_counted(wrong, many):
+    with pytest.raises(ValueError, match=r"an integer of at least .* Got 'many'"):
+        GPOD(2, affinity=wrong).fit(many[:100])
+
+
+def test_a_wrong_limit_is_named(many):
+    with pytest.raises(ValueError, match="memory_limit must be a positive number of bytes"):
+        GPOD(2, memory_limit="much").fit(many[:100])
+
+
+@pytest.mark.parametrize("limit", [None, 10**9, "1GB"])
+def test_the_limit_is_kept_in_a_file(limit, many, tmp_path):
+    GPOD(2, memory_limit=limit).fit(many[:100]).save(tmp_path / "model.eigencut")
+    assert load(tmp_path / "model.eigencut").memory_limit == limit
+
+
+# ------------------------------------------------------------------------------- auto
+
+
+def test_auto_goes_down_the_ladder_by_memory(many):
+    few = many[:5000]
+    assert isinstance(GPOD(2).fit(few).affinity_, Gaussian)
+    limit = between(needed(Neighbors(), 5000), needed(Gaussian(), 5000))
+    assert isinstance(GPOD(2, memory_limit=limit).fit(few).affinity_, Neighbors)
+    limit = between(needed(Landmarks(), MANY), needed(Neighbors(), MANY))
+    model = GPOD(2, memory_limit=limit).fit(many)
+    assert isinstance(model.affinity_, Landmarks)
+    assert len(model.labels_) == MANY
+
+
+def test_auto_chooses_the_number_of_clusters_within_the_limit(many):
+    few = many[:4000]
+    limit = between(needed(Neighbors(), 4000, K=10), needed(Gaussian(), 4000, K=2))
+    model = GPOD("auto", memory_limit=limit).fit(few)
+    assert isinstance(model.affinity_, Neighbors) and model.n_clusters_ == 2
+
+
+def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
+    assert list(LADDER.items()) == [("gaussian", 5000), ("neighbors", 2e6), ("landmarks", np.inf)]
+    monkeypatch.setitem(LADDER, "gaussian", 100)
+    assert isinstance(choose_affinity(many[:300], 2), Neighbors)
+    monkeypatch.setitem(LADDER, "neighbors", 200)
+    assert isinstance(choose_affinity(many[:300], 2), Landmarks)
+    # Landmarks take no sparse rows: neighbours they are, however many.
+    assert isinstance(choose_affinity(sparse.csr_array(many[:300]), 2), Neighbors)
+
+
+def test_auto_says_when_the_memory_of_the_moment_decided(monkeypatch, many):
+    few = many[:5000]
+    limit = between(needed(Neighbors(), 5000), needed(Gaussian(), 5000))
+    monkeypatch.setattr("eigencut.selection.budget.available_bytes", lambda: limit)
+    with pytest.warns(GraphWarning, match="affinity='auto' takes 'neighbors': 'gaussian' would"):
+        choose_affinity(few, 2)
+
+
+def test_twice_the_neighbours_only_where_there_is_memory():
+    centers = 0.85 * np.random.default_rng(0).normal(size=(10, 16))
+    X, _ = make_blobs(6000, centers=centers, random_state=0)
+    wider = choose_affinity(X, 10)
+    assert wider.n_neighbors != "auto"
+    limit = between(needed(Neighbors(), 6000, 16, 10), needed(wider, 6000, 16, 10))
+    assert choose_affinity(X, 10, memory_limit=limit).n_neighbors == "auto"
+
+
+@pytest.mark.parametrize("n_rows", [4000, 20_000])
+def test_some_rows_do_not_depend_on_the_order(n_rows, many):
+    X = many[:n_rows]
+    shuffled = np.random.default_rng(0).permutation(X)
+    assert (some_rows(X, 1000) == some_rows(shuffled, 1000)).all()
+    assert len(np.unique(some_rows(X, 1000), axis=0)) == len(some_rows(X, 1000)) <= 1000
+
+
+def test_auto_does_not_depend_on_the_order_of_many_rows(many):
+    order = np.random.default_rng(0).permutation(20_000)
+    limit = between(needed(Neighbors(), 20_000), needed(Gaussian(), 20_000))
+    first = GPOD(2, memory_limit=limit).fit(many[:20_000])
+    second = GPOD(2, memory_limit=limit).fit(many[:20_000][order])
+    assert repr(first.affinity_) == repr(second.affinity_)
+    assert (first.labels_[order] == second.labels_).all()
+
+
+def test_sparse_rows_count_by_what_they_store():
+    X = sparse.random_array((1000, 100_000), density=1e-4, rng=np.random.default_rng(0))
+    assert Budget.of(X.tocsr(), 2).n_features == pytest.approx(10)

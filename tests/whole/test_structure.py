@@ -1,0 +1,130 @@
+"""The house: rooms with imports that point one way, and importing is cheap."""
+
+import ast
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import eigencut
+
+SOURCE = Path(eigencut.__file__).parent
+
+# The rooms from top to bottom: a module imports from its own room and from those below. A module
+# named here stands at that height, whatever the height of the room it is in.
+FLOORS = [
+    ["__main__"],
+    ["cli"],
+    ["__init__"],
+    ["paper", "export", "integrations"],
+    ["selection.select", "data.table_model", "files.models"],
+    ["estimator"],
+    ["fitted", "selection"],
+    ["risk"],
+    ["extension"],
+    ["discretization", "solvers"],
+    ["cut"],
+    ["affinity"],
+    ["graph"],
+    ["search"],
+    ["datasets"],
+    ["data"],
+    ["files"],
+    ["kernels"],
+    ["runtime"],
+    ["exceptions", "_version"],
+]
+HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
+TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "estimator"}
+TOP |= {"exceptions", "fitted"}
+
+
+def module_of(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+MODULES = {module_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def place_of(module):
+    """The room of a module, or the module itself where it has a height of its own."""
+    return module if module in HEIGHT else module.split(".")[0]
+
+
+def imports(module):
+    """The modules that a module imports, at its top or lazily; not for type checkers only."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    ignored = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in ignored:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import in {module}"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = [name for name in inner if name.removeprefix("eigencut.") in MODULES]
+            yield from found or [node.module]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def own_imports(module):
+    for name in imports(module):
+        if name == "eigencut":
+            yield "__init__"
+        elif name.startswith("eigencut."):
+            yield name.removeprefix("eigencut.")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_is_in_a_room(module):
+    assert place_of(module) in HEIGHT, f"{module} is in no room: see FLOORS"
+    if "." not in module and MODULES[module].name != "__init__.py":
+        assert module in TOP, f"{module} must be in a room, not at the top"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_down(module):
+    here = place_of(module)
+    for name in own_imports(module):
+        there = place_of(name)
+        below = HEIGHT[there] < HEIGHT[here]
+        assert below or there == here, f"{module} imports {name}, which is not below it"
+
+
+def test_no_two_modules_import_each_other():
+    """Not even lazily, inside of functions."""
+    graph = {module: set(own_imports(module)) - {module} for module in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a cycle of imports: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("room", [m for m in MODULES if MODULES[m].name == "__init__.py"])
+def test_every_room_says_what_is_in_it(room):
+    assert ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_cut_knows_the_cuts(module):
+    """The names of the cuts are compared nowhere but in cut.py."""
+    if module != "cut":
+        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                text = ast.unparse(node)
+                assert "'ncut'" not in text and "'ratiocut'" not in text, text
+
+
+def test_importing_is_cheap():
+    code = "import sys, eigencut; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"matplotlib", "pandas", "dask", "pyarrow", "polars", "rich", "click"}
