@@ -190,8 +190,8 @@ def _missed(
     """Vectors with an eigenvalue below the largest one that was accepted; None if there are none.
 
     The random block, made orthogonal to what is taken, is improved until its lowest Ritz value is
-    below, or falls so slowly that it will stay above: from one step to the next by less than a
-    fifth of what it is above.
+    below, or will stay above: it falls from one step to the next by less than a fifth of what it
+    is above, and the norm of its residual, within which an eigenvalue lies, is less than that too.
     """
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
@@ -202,7 +202,9 @@ def _missed(
     def is_decided(values: Array, norms: Array) -> bool:
         advance(len(lowest) - 1, None, "step(s) of the search for missed ones")
         lowest.append(float(values[0]))
-        stays_above = _CAUTION * (lowest[-2] - lowest[-1]) < lowest[-1] - largest
+        above = lowest[-1] - largest
+        # A slow fall alone can be a rest on the way down, beside an eigenvector that is not it.
+        stays_above = max(_CAUTION * (lowest[-2] - lowest[-1]), norms[0]) < above
         return lowest[-1] < below or norms[0] <= tolerance or stays_above
 
     steps = _Until(_CHALLENGE_STEPS, is_decided)
