@@ -39,9 +39,13 @@ class Case:
     def said_mb(self) -> float:
         """What the affinity says the fit takes at most, in MB (1e6 bytes)."""
         from eigencut.affinity import named_affinity
+        from eigencut.affinity.fit_memory import FitSizes
+        from eigencut.runtime.threads import threads
 
         n_rows = None if self.graph == "stream" else self.n
-        said = named_affinity(self.affinity).memory_bytes(n_rows, self.d, self.K, self.threads)
+        with threads(self.threads):
+            sizes = FitSizes(n_rows, self.d, self.K)
+            said = named_affinity(self.affinity).memory_bytes(sizes)
         assert said is not None
         return said / 1e6
 

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from eigencut.kernels import native
+from eigencut.runtime.threads import threads
 
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
 # HYPOTHESIS_PROFILE=explore python -m pytest tests/whole/test_properties.py
@@ -45,6 +46,12 @@ def moons():
 @pytest.fixture
 def blobs():
     return make_blobs(240, 3, centers=4, cluster_std=1.5, random_state=1)
+
+
+def in_threads(n_jobs, function, *arguments):
+    # What a function returns, in a context of so many threads.
+    with threads(n_jobs):
+        return function(*arguments)
 
 
 def same_partition(a, b):

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from eigencut.cut import CUTS
 from eigencut.graph.components import connected_components
-from eigencut.graph.graphs import SparseGraph
+from eigencut.graph.sparse import SparseGraph
 from eigencut.solvers.eigenpairs import eigenpairs
 
 

@@ -45,7 +45,7 @@ def by_select(X: Array, *, criterion: str) -> Found:
 
 
 def spectrum_of(X: Array, n_pairs: int) -> Spectrum:
-    return Spectrum.of(X, Gaussian(), CUTS["ncut"], n_pairs, n_jobs=JOBS)
+    return Spectrum.of(X, Gaussian(), CUTS["ncut"], n_pairs)
 
 
 def clustered(X: Array, K: int) -> Found:
@@ -66,17 +66,17 @@ def balanced_line_fit(X: Array) -> Found:
     scores = np.zeros(len(CANDIDATES))
     for training, rest in (halves, halves[::-1]):
         spectrum = spectrum_of(X[training], CANDIDATES[-1])
-        degrees = spectrum.affinity.within(X[rest], np.ones((len(rest), 1)), JOBS)
+        degrees = spectrum.affinity.within(X[rest], np.ones((len(rest), 1)))
         for i, K in enumerate(CANDIDATES):
             # Score variables: the K - 1 directions besides the constant, as the bias term of KSC.
             U = spectrum.pairs_of(K).vectors
             mass = spectrum.graph.degrees * spectrum.graph.multiplicity
             basis = np.linalg.svd((mass @ U)[np.newaxis])[2]
-            scored = spectrum.functions(K)(X[rest], JOBS) @ basis[1:].T
+            scored = spectrum.functions(K)(X[rest]) @ basis[1:].T
             scored /= np.sqrt((scored**2).mean())
             if K == 2:  # a second coordinate, or every cluster is on a line
                 scored = np.column_stack([scored, degrees / degrees.mean()])
-            labels = spectrum.predict(X[rest], K, JOBS)
+            labels = spectrum.predict(X[rest], K)
             scores[i] += _line_fit(scored, labels, K) + _balance(labels, K)
     return clustered(X, CANDIDATES[int(scores.argmax())])
 

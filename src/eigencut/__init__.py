@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
-    from eigencut import risk
+    from eigencut import datasets, export, integrations, risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
+    from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel
     from eigencut.discretization import Partition, pod
     from eigencut.estimator import GPOD
-    from eigencut.exceptions import GraphWarning, ModelFileError
-    from eigencut.files.saving import load
+    from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
+    from eigencut.files.models import load
     from eigencut.selection.select import select
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
@@ -28,15 +29,19 @@ _HOME = {
     "GraphWarning": "eigencut.exceptions",
     "Kernel": "eigencut.affinity",
     "Landmarks": "eigencut.affinity",
+    "MemoryRefusal": "eigencut.exceptions",
     "ModelFileError": "eigencut.exceptions",
     "Neighbors": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
+    "Rows": "eigencut.data.rows",
     "TableModel": "eigencut.data.table_model",
-    "load": "eigencut.files.saving",
+    "load": "eigencut.files.models",
     "pod": "eigencut.discretization",
     "select": "eigencut.selection.select",
 }
+# Rooms whose names users write: eigencut.risk.assess(model).
+_ROOMS = ("datasets", "export", "integrations", "risk")
 
 __all__ = [
     "GPOD",
@@ -45,12 +50,17 @@ __all__ = [
     "GraphWarning",
     "Kernel",
     "Landmarks",
+    "MemoryRefusal",
     "ModelFileError",
     "Neighbors",
     "Partition",
     "Precomputed",
+    "Rows",
     "TableModel",
     "__version__",
+    "datasets",
+    "export",
+    "integrations",
     "load",
     "pod",
     "risk",
@@ -59,8 +69,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "risk":
-        return import_module("eigencut.risk")
+    if name in _ROOMS:
+        return import_module(f"eigencut.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'eigencut' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

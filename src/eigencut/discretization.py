@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
-from eigencut.files.reader import State
+from eigencut.files.reader import StateReader
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
 from eigencut.runtime.validation import check_count, described, real_array
@@ -63,14 +63,14 @@ class Partition:
     n_iter: int
     converged: bool
 
-    def history(self) -> dict[str, Any]:
+    def _history(self) -> dict[str, Any]:
         """How it was found, as plain values and arrays: all but labels and rotation."""
         names = ("objective_history", "gap_history", "n_iter", "converged")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def restored(cls, state: State, labels: Indices, rotation: Array) -> Partition:
-        """A partition from its saved ``history()``, its labels and rotation."""
+    def _restored(cls, state: StateReader, labels: Indices, rotation: Array) -> Partition:
+        """A partition from its saved ``_history()``, its labels and rotation."""
         objective_history = state.array("objective_history", (None,))
         return cls(
             labels,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -23,36 +22,30 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.cut import CUTS
 from eigencut.data.rows import Rows, write_labels
-from eigencut.data.sample import RowSample
 from eigencut.data.validation import check_rows, check_source, check_stream
-from eigencut.discretization import Partition, align, assign, normalize_rows, pod
-from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions, extend
-from eigencut.extension.labelling import label_rows, scores_and_support
-from eigencut.files.reader import State
-from eigencut.files.saving import restored, save
-from eigencut.graph.components import connected_components, report_components
-from eigencut.graph.graphs import Graph
-from eigencut.graph.small_components import attach_crumbs, without_crumbs
-from eigencut.risk import crossed_error, dirichlet_error
+from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.extension.eigenfunctions import extend
+from eigencut.files.reader import StateReader
+from eigencut.files.saving import save
+from eigencut.fitted import FittedCut
+from eigencut.graph.base import Graph
+from eigencut.risk.errors import crossed_error, dirichlet_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
-from eigencut.runtime.progress import Progress
-from eigencut.runtime.threads import blas_threads
-from eigencut.runtime.validation import check_choice, check_count, check_n_clusters, check_random
-from eigencut.runtime.warn import warn_user
-from eigencut.search.distinct_rows import distinct_rows
-from eigencut.selection.budget import Budget
-from eigencut.selection.criteria import (
-    Task,
-    check_candidates,
-    choose_affinity,
-    choose_by_default,
-    evaluate,
-    some_rows,
+from eigencut.runtime.progress import reporting, stage
+from eigencut.runtime.threads import blas_threads, threads
+from eigencut.runtime.validation import (
+    check_choice,
+    check_count,
+    check_n_clusters,
+    check_random,
 )
-from eigencut.solvers.eigenpairs import EigenPairs, eigenpairs
+from eigencut.runtime.warn import warn_user
+from eigencut.selection.automatic import choose
+from eigencut.selection.budget import Budget
+from eigencut.solvers.relaxed_cut import relaxed_cut
 
-_CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
+Answer = TypeVar("Answer")
 
 
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -118,6 +111,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The discretization with its history.
     affinity_ : Affinity
         The fitted affinity.
+    fitted_cut_ : FittedCut
+        What answers for new rows: eigenfunctions and their rotation.
     n_components_found_ : int
         Connected components of the graph.
     n_features_in_, feature_names_in_
@@ -134,6 +129,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     >>> bool(first != second)
     True
     """
+
+    _saved_as: ClassVar[str] = "GPOD"
+    fitted_cut_: FittedCut
 
     def __init__(
         self,
@@ -172,93 +170,45 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
             scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
-            ``eigencut.data.rows.Rows`` if they do not fit in memory.
+            ``eigencut.Rows`` if they do not fit in memory.
         y : ignored
         """
         self._check_parameters()
         source = check_source(self, X)
-        stage = Progress(self.verbose).stage
+        with threads(self.n_jobs), reporting(self.verbose):
+            return self._fit(source)
+
+    def _fit(self, source: Any) -> Self:
         cut = CUTS[self.cut]
         with stage("choices"):
-            n_clusters, affinity = self._choose(source)
-            self._budget(source, n_clusters).refuse(affinity)
+            n_clusters, affinity = choose(source, self.n_clusters, self.affinity, self.memory_limit)
+            Budget.of(source, n_clusters, self.memory_limit).refuse(affinity)
         with stage("graph"):
-            graph = affinity.fit_graph(source, self.n_jobs)
+            graph = affinity.fit_graph(source)
             check_n_clusters(n_clusters, graph.n_vertices, graph.vertices_are)
-            degrees = graph.degrees
-        with stage("connected components"):
-            components = connected_components(graph)
-            groups = without_crumbs(components, graph, n_clusters)
-        report_components(components, groups, graph, n_clusters, affinity.connection_hint)
-        with stage(f"{n_clusters} eigenpairs"):
-            pairs = eigenpairs(graph, cut.mass(degrees), n_clusters, groups, n_jobs=self.n_jobs)
-            pairs = attach_crumbs(pairs, graph, components, affinity)
+        relaxed = relaxed_cut(graph, affinity, cut, n_clusters)
+        relaxed.report(graph, affinity)
         with stage("extension"):
-            n_components = int(components.max()) + 1
-            functions = extend(self.extension, affinity, cut, pairs, degrees, n_components)
+            n_components = relaxed.n_components
+            functions = extend(
+                self.extension, affinity, cut, relaxed.pairs, graph.degrees, n_components
+            )
         functions.report_lost_components()
         with stage("discretization"):
             U = functions.eigenvectors()
             partition = self._discretize(U, graph)
-            self._rotation_of_extension = align(
-                functions.at_training_vertices(), partition, U, graph.multiplicity
-            )
+            least_support = graph.support_quantile(self.outlier_quantile)
+            fitted = FittedCut.of(functions, partition, graph.multiplicity, least_support)
         with stage(f"labels of {graph.n_rows} rows"):
             self._keep_rows(graph, U, partition)
 
-        self.n_clusters_ = n_clusters
+        self.n_clusters_ = self._n_features_out = n_clusters
         self.affinity_ = affinity
         self.n_components_found_ = n_components
-        self.eigenvalues_ = pairs.values
+        self.eigenvalues_ = relaxed.pairs.values
         self.rotation_ = partition.rotation
-        self._n_features_out = n_clusters
-        self._least_support = graph.support_quantile(self.outlier_quantile)
-        self._eigenfunctions: Eigenfunctions = functions
+        self.fitted_cut_ = fitted
         return self
-
-    def _choose(self, X: Array | Rows) -> tuple[int, Affinity]:
-        """The number of clusters and the affinity: as given, or chosen where "auto" is asked."""
-        is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
-        if isinstance(X, Rows):
-            return self._choose_for_stream(X, "landmarks" if is_auto else self.affinity)
-        affinity: Affinity = clone(named_affinity(self.affinity))
-        if self.n_clusters != "auto":
-            K = int(self.n_clusters)
-            return K, self._auto_affinity(X, K) if is_auto else affinity
-        if affinity.pairwise:
-            rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
-        else:
-            rows = some_rows(X, _CHOICE_ROWS)
-        candidates = check_candidates(range(2, 11), distinct_rows(rows).rows.shape[0])
-        rung = self._budget(rows, max(candidates)).rung()
-        if is_auto and rung == "gaussian":
-            _, best = choose_by_default(rows, candidates, n_jobs=self.n_jobs)
-        else:
-            affinity = named_affinity(rung) if is_auto else affinity
-            task = Task(rows, affinity, candidates, seed=0, n_jobs=self.n_jobs)
-            _, best = evaluate("conductance", task)
-        if is_auto and self._budget(X, best.n_clusters).rung() != "gaussian":
-            return best.n_clusters, self._auto_affinity(X, best.n_clusters)
-        return best.n_clusters, clone(best.affinity)
-
-    def _auto_affinity(self, X: Array, n_clusters: int) -> Affinity:
-        return choose_affinity(X, n_clusters, self.n_jobs, self.memory_limit)
-
-    def _budget(self, X: Array | Rows, n_clusters: int) -> Budget:
-        return Budget.of(X, n_clusters, self.memory_limit, self.n_jobs)
-
-    def _choose_for_stream(self, X: Rows, given: Any) -> tuple[int, Affinity]:
-        affinity: Affinity = clone(named_affinity(given))
-        if not affinity.streams:
-            raise ValueError(
-                f"affinity must be one that can be fitted on a stream of rows. Got {given!r}; use "
-                "affinity='landmarks'."
-            )
-        if self.n_clusters != "auto":
-            return int(self.n_clusters), affinity
-        draw = partial(RowSample.of, size=_CHOICE_ROWS, seed=0)
-        choose = partial(_number_of_clusters, affinity=affinity, n_jobs=self.n_jobs)
-        return X.reduce(draw, RowSample.merged, choose), affinity
 
     def _discretize(self, U: Array, graph: Graph) -> Partition:
         """POD on the vertices."""
@@ -286,12 +236,21 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if not graph.has_rows:
             return
         rotation = partition.rotation
-        self.labels_ = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation), self.n_jobs)
+        self.labels_ = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
         self.partition_ = replace(partition, labels=self.labels_)
         if graph.keeps_embedding(U.shape[1]):
-            self.embedding_ = graph.at_rows(U, np.asarray, self.n_jobs)
+            self.embedding_ = graph.at_rows(U, np.asarray)
 
     # -------------------------------------------------------------- new rows
+
+    def _answer(
+        self, X: ArrayLike, question: Callable[[Array], Answer], at_least: int = 1
+    ) -> Answer:
+        """What the fitted cut has to say of the rows of X, once they are checked."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False, at_least=at_least)
+        with threads(self.n_jobs):
+            return question(rows)
 
     def predict(self, X: ArrayLike) -> Indices:
         """The cluster of each row, by the fitted rotation; a row's label ignores its company.
@@ -306,17 +265,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             The same numbers as in ``labels_``; -1 for rows without support if
             ``outliers="label"``.
         """
-        check_is_fitted(self)
-        return self._labels(check_rows(self, X, reset=False))
+        return self._answer(X, self._labels)
 
     def _labels(self, rows: Array) -> Indices:
-        return label_rows(
-            self._eigenfunctions,
-            self._rotation_of_extension,
-            rows,
-            self._least_support if self.outliers == "label" else -np.inf,
-            self.n_jobs,
-        )
+        return self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
@@ -325,7 +277,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
         Parameters
         ----------
-        rows : eigencut.data.rows.Rows
+        rows : eigencut.Rows
         path : path
             ``numpy.load(path, mmap_mode="r")`` reads it.
 
@@ -335,7 +287,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         check_stream(self, rows)
-        return write_labels(path, rows, self._labels, self.n_clusters_)
+        with threads(self.n_jobs):
+            return write_labels(path, rows, self._labels, self.n_clusters_)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
@@ -351,15 +304,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         -------
         margins : array of shape (n_samples,)
         """
-        check_is_fitted(self)
-        scores, _ = scores_and_support(
-            self._eigenfunctions,
-            self._rotation_of_extension,
-            check_rows(self, X, reset=False),
-            self.n_jobs,
-        )
-        ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
-        return ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
+        return self._answer(X, lambda rows: self.fitted_cut_.margins(rows))
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """The eigenfunctions at each row, an array of shape (n_samples, K).
@@ -373,10 +318,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
-        if np.dtype(dtype) == np.float64:
-            return self._extended(X)
-        check_is_fitted(self)
-        return self._eigenfunctions.in_single(check_rows(self, X, reset=False), self.n_jobs)
+        return self._answer(X, lambda rows: self.fitted_cut_.embedding(rows, dtype))
 
     def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> NDArray[Any]:
         """Fit, and return ``transform(X)``."""
@@ -400,14 +342,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Partition
         """
         check_choice("init", init, ("fitted", "random"))
-        U = self._extended(X)
-        start = self._rotation_of_extension if init == "fitted" else None
+        U = self.transform(X)
+        start = self.fitted_cut_.rotation if init == "fitted" else None
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
-        check_is_fitted(self)
-        return self._eigenfunctions.support(check_rows(self, X, reset=False), self.n_jobs)
+        return self._answer(X, lambda rows: self.fitted_cut_.support(rows))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Minus the error F per cluster on the rows of X; larger is better.
@@ -420,20 +361,17 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
         the data. To choose sigma or K use ``eigencut.select``.
         """
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, at_least=2)
-        n, functions = self.affinity_.n_rows_, self._eigenfunctions
-        values = functions(rows, self.n_jobs)
+        return self._answer(X, self._score, at_least=2)
+
+    def _score(self, rows: Array) -> float:
+        n, functions = self.affinity_.n_rows_, self.fitted_cut_.functions
+        values = functions(rows)
         if self.affinity_.pairwise:
             U = functions.at_training_vertices()
-            errors = crossed_error(self.affinity_, rows, values, U, self.n_jobs)
+            errors = crossed_error(self.affinity_, rows, values, U)
         else:
-            errors = dirichlet_error(self.affinity_, rows, values, self.n_jobs)
+            errors = dirichlet_error(self.affinity_, rows, values)
         return -float(n * errors.mean())
-
-    def _extended(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return self._eigenfunctions(check_rows(self, X, reset=False), self.n_jobs)
 
     # ---------------------------------------------------------------- saving
 
@@ -450,7 +388,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         save(self, path, include_training_data=include_training_data)
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""
         check_is_fitted(self)
         per_row = {
@@ -458,27 +396,23 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             for name in ("labels", "embedding")
             if include_training_data and hasattr(self, f"{name}_")
         }
-        functions = self._eigenfunctions
         names = getattr(self, "feature_names_in_", None)
         return {
             "affinity": self.affinity_,
             "n_clusters": self.n_clusters_,
             "n_components_found": self.n_components_found_,
             "feature_names": None if names is None else [str(name) for name in names],
-            "least_support": self._least_support,
-            "form": functions.form,
-            "degrees": functions.degrees,
-            "pairs": functions.pairs.state(),
-            "partition": self.partition_.history(),
+            **self.fitted_cut_._state(),
+            "partition": self.partition_._history(),
             "rotation": self.rotation_,
-            "rotation_of_extension": self._rotation_of_extension,
+            "rotation_of_extension": self.fitted_cut_.rotation,
         } | per_row
 
-    def restore(self, state: State) -> None:
-        """Take back a saved ``state()``, instead of a fit."""
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
         named_affinity(self.affinity)
-        affinity = restored(state.part("affinity"), Affinity)  # type: ignore[type-abstract]
+        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
         n, n_vertices = affinity.n_rows_, len(affinity.multiplicity_)
         K = state.integer("n_clusters", 1, n_vertices)
         self.n_clusters_ = self._n_features_out = K
@@ -488,20 +422,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             self.feature_names_in_ = np.array(names, dtype=object)
         self.affinity_ = affinity
         self.n_components_found_ = state.integer("n_components_found", 1, n_vertices)
-        self._least_support = state.number("least_support")
-        pairs = EigenPairs.restored(state.part("pairs"), n_vertices, K)
-        form = EXTENSIONS[state.word("form", EXTENSIONS)]
-        degrees = state.array("degrees", (n_vertices,))
-        self._eigenfunctions = form(affinity, CUTS[self.cut], pairs, degrees)
-        self._rotation_of_extension = state.array("rotation_of_extension", (K, K))
-        self.eigenvalues_ = pairs.values
+        self.fitted_cut_ = FittedCut._restored(state, affinity, CUTS[self.cut], K)
+        functions = self.fitted_cut_.functions
+        self.eigenvalues_ = functions.pairs.values
         self.rotation_ = state.array("rotation", (K, K))
-        labels = assign(normalize_rows(self._eigenfunctions.eigenvectors()) @ self.rotation_)
+        labels = assign(normalize_rows(functions.eigenvectors()) @ self.rotation_)
         if "labels" in state:
             self.labels_ = labels = state.indices("labels", (n,), below=K)
         if "embedding" in state:
             self.embedding_ = state.array("embedding", (n, K))
-        self.partition_ = Partition.restored(state.part("partition"), labels, self.rotation_)
+        self.partition_ = Partition._restored(state.part("partition"), labels, self.rotation_)
 
     # ------------------------------------------------------------ parameters
 
@@ -544,10 +474,3 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         is_auto = is_name and self.affinity == "auto"
         tags.input_tags.sparse = is_auto or getattr(affinity, "accepts_sparse", False)
         return tags
-
-
-def _number_of_clusters(sample: RowSample, affinity: Affinity, n_jobs: int | None) -> int:
-    """K of a stream, by a sample of its rows."""
-    candidates = check_candidates(range(2, 11), len(sample.rows))
-    _, best = evaluate("conductance", Task(sample.rows, affinity, candidates, 0, n_jobs))
-    return best.n_clusters

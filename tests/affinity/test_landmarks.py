@@ -132,7 +132,7 @@ def test_both_cuts_coincide():
     ratio, normal = (GPOD(3, cut=cut, affinity=Landmarks(80)).fit(X) for cut in CUTS)
     assert (ratio.labels_ == normal.labels_).all()
     paper = GPOD(3, cut="ratiocut", extension="paper", affinity=Landmarks(80)).fit(X)
-    assert not isinstance(paper._eigenfunctions, Algorithm1)
+    assert not isinstance(paper.fitted_cut_.functions, Algorithm1)
     assert (paper.labels_ == ratio.labels_).all()
 
 

@@ -144,7 +144,7 @@ def test_nearest_among_others():
     rows = affinity.rows_
     for among in (np.arange(0, 2000, 7), np.flatnonzero(rows[:, 0] > 2)):  # near by, and far
         vertices = np.setdiff1d(np.arange(2000), among)
-        found = affinity.nearest(vertices, among)
+        found = affinity.most_similar_vertices(vertices, among)
         assert (found == among[np.argmin(cdist(rows[vertices], rows[among]), axis=1)]).all()
 
 
@@ -152,10 +152,10 @@ def test_places_of_rows():
     X = np.random.default_rng(0).normal(size=(100, 3))
     affinity = Neighbors(5)
     affinity.fit_graph(X)
-    assert (affinity.rows_[affinity.locate(X)] == X).all()
-    assert (affinity.locate(X + 1e-9) == -1).all()
-    assert (affinity.closest(X + 1e-9) == affinity.locate(X)).all()
-    assert affinity.closest(X[:0]).shape == (0,)
+    assert (affinity.rows_[affinity.identical_vertices(X)] == X).all()
+    assert (affinity.identical_vertices(X + 1e-9) == -1).all()
+    assert (affinity.nearest_vertices(X + 1e-9) == affinity.identical_vertices(X)).all()
+    assert affinity.nearest_vertices(X[:0]).shape == (0,)
 
 
 # -------------------------------------------------------------- clustering

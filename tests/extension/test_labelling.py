@@ -6,17 +6,19 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian
 from eigencut.discretization import assign
-from eigencut.extension.labelling import OUTLIER, _rough_labels, scores_and_support
+from eigencut.extension.labelling import OUTLIER, _single_precision_labels, scores_and_support
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def in_double(model, X):
     """Labels by the plain float64 path, and how many rows single precision was sure of."""
-    functions, rotation = model._eigenfunctions, model._rotation_of_extension
-    assert functions.pays_to_be_rough(len(X))
+    functions, rotation = model.fitted_cut_.functions, model.fitted_cut_.rotation
+    assert functions.single_precision_pays(len(X))
     scores, _ = scores_and_support(functions, rotation, X)
-    _, is_certain = _rough_labels(functions.roughly(X), rotation, -np.inf)
+    _, is_certain = _single_precision_labels(
+        functions.single_precision_values(X), rotation, -np.inf
+    )
     return assign(scores), is_certain.mean()
 
 
@@ -70,7 +72,7 @@ def test_outliers_are_those_of_double_precision():
     X = DATA["moons"]()
     model = GPOD(2, affinity=Gaussian(0.2), outliers="label", outlier_quantile=0.1).fit(X[:400])
     labels = model.predict(X)
-    assert ((labels == OUTLIER) == (model.score_samples(X) < model._least_support)).all()
+    assert ((labels == OUTLIER) == (model.score_samples(X) < model.fitted_cut_.least_support)).all()
     assert 0.05 < (labels == OUTLIER).mean() < 0.2
 
 
@@ -87,8 +89,8 @@ def test_labels_do_not_depend_on_threads_or_company():
 def test_the_error_bound_holds():
     X = DATA["blobs 16"]()
     for affinity in (Gaussian("median", scale=0.3), Gaussian("median"), Gaussian()):
-        functions = GPOD(5, cut="ratiocut", affinity=affinity).fit(X[:600])._eigenfunctions
-        rough = functions.roughly(X)
+        functions = GPOD(5, cut="ratiocut", affinity=affinity).fit(X[:600]).fitted_cut_.functions
+        rough = functions.single_precision_values(X)
         exact, support = functions.with_support(X)
         usable = np.isfinite(rough.error)
         assert usable.mean() > 0.9

@@ -147,7 +147,7 @@ def test_a_loaded_model_can_be_saved_cloned_and_pickled(tmp_path, mmap):
 
 def test_other_ways_to_keep_a_model_work_too(tmp_path):
     model = GPOD(3, affinity="gaussian").fit(TRAINING)
-    model.affinity_.locate(NEW)
+    model.affinity_.identical_vertices(NEW)
     joblib.dump(model, tmp_path / "m.joblib")
     same_bits(model, joblib.load(tmp_path / "m.joblib"), NEW)
     skops_io = pytest.importorskip("skops.io")
@@ -187,13 +187,13 @@ def test_golden_files_stay_loadable(name, version):
 REFUSED = {
     "kernel": (
         GPOD(3, affinity=Kernel(laplacian_kernel)),
-        "Only GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel can be saved. Got "
+        "Only models and affinities of eigencut that are plain numbers can be saved. Got "
         "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
         "that it computes.",
     ),
     "function": (
         GPOD(3, affinity=laplacian_kernel),
-        "Only GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel can be saved. Got "
+        "Only models and affinities of eigencut that are plain numbers can be saved. Got "
         "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
         "that it computes.",
     ),

@@ -42,7 +42,7 @@ def test_clusters_do_not_reach_across_components(n_clusters, cut):
 
 
 def test_more_components_than_clusters(cut):
-    X, y = far_blobs([60, 50, 5, 4])  # the crumbs lie behind the second blob
+    X, y = far_blobs([60, 50, 5, 4])  # the small components lie behind the second blob
     with pytest.warns(GraphWarning, match="largest 2 of them are cut into 2 clusters; the other 9"):
         model = GPOD(2, cut=cut, affinity=Gaussian(sigma=1.0)).fit(X)
     assert (model.labels_ == np.array([1, 0, 0, 0])[y]).all() or (
@@ -88,7 +88,7 @@ def test_the_sigma_of_the_hint_connects(cut):
     assert GPOD(2, cut=cut, affinity=Gaussian(sigma=0.9 * hint)).fit(X).n_components_found_ > 1
 
 
-def test_precomputed_crumbs_join_the_best_connected_part():
+def test_precomputed_small_components_join_the_best_connected_part():
     graph = scipy.linalg.block_diag(np.full((5, 5), 3.0), np.full((4, 4), 1.0), [[1.0]])
     with pytest.warns(GraphWarning):
         model = GPOD(2, affinity=Precomputed()).fit(graph)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.graph.graphs import SparseGraph
-from eigencut.graph.small_components import without_crumbs
+from eigencut.graph.small_components import set_aside
+from eigencut.graph.sparse import SparseGraph
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -17,7 +17,7 @@ def n_large(sizes, n_clusters, n_vertices=None):
     component = np.repeat(np.arange(len(sizes)), n_vertices)
     multiplicity = np.repeat(np.array(sizes) / n_vertices, n_vertices)
     graph = SparseGraph(None, multiplicity, np.zeros(sum(sizes), dtype=np.intp))
-    groups = without_crumbs(component, graph, n_clusters)
+    groups = set_aside(component, graph, n_clusters)
     assert (groups[groups >= 0] == component[groups >= 0]).all()
     assert (groups[component > groups.max()] == -1).all()
     return groups.max() + 1
@@ -45,18 +45,18 @@ def test_equal_rows_count_as_rows_and_as_one_vertex():
     assert n_large([90, 3, 1], 3, n_vertices=[1, 1, 1]) == 3
 
 
-def moons_with_crumbs():
-    """Two moons that touch, and crumbs near the end of each and far away."""
+def moons_with_small_components():
+    """Two moons that touch, and small components near the end of each and far away."""
     X, y = make_moons(400, noise=0.05, random_state=0)
     rng = np.random.default_rng(1)
     places = np.array([[-2.0, 0.0], [3.0, 0.5], [-2.2, -0.8], [300.0, 0.5]])
     sizes = [4, 4, 1, 2]
-    crumbs = np.repeat(places, sizes, axis=0) + 0.02 * rng.normal(size=(11, 2))
-    return np.vstack([X, crumbs]), np.append(y, np.repeat([0, 1, 0, 1], sizes))
+    small = np.repeat(places, sizes, axis=0) + 0.02 * rng.normal(size=(11, 2))
+    return np.vstack([X, small]), np.append(y, np.repeat([0, 1, 0, 1], sizes))
 
 
-def test_crumbs_do_not_become_clusters(cut):
-    X, y = moons_with_crumbs()
+def test_small_components_do_not_become_clusters(cut):
+    X, y = moons_with_small_components()
     with pytest.warns(GraphWarning, match=r"The largest 1 of them is cut into 2 .* other 11 row"):
         model = GPOD(2, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X)
     assert model.n_components_found_ == 5
@@ -65,8 +65,8 @@ def test_crumbs_do_not_become_clusters(cut):
     assert (model.eigenvalues_[1:] > 1e-12).all()
 
 
-def test_predict_and_transform_agree_with_the_fit_on_crumbs_too(cut):
-    X, _ = moons_with_crumbs()
+def test_predict_and_transform_agree_with_the_fit_on_small_components_too(cut):
+    X, _ = moons_with_small_components()
     model = GPOD(4, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert np.abs(model.transform(X) - model.embedding_).max() < 1e-9
@@ -74,8 +74,8 @@ def test_predict_and_transform_agree_with_the_fit_on_crumbs_too(cut):
     assert (model.predict(near) == model.labels_[400:]).all()
 
 
-def test_a_crumb_has_one_value_that_of_a_vertex_nearby(cut):
-    X, _ = moons_with_crumbs()
+def test_a_small_component_has_one_value_that_of_a_vertex_nearby(cut):
+    X, _ = moons_with_small_components()
     U = GPOD(4, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X).embedding_
     for start, stop in ((400, 404), (404, 408), (409, 411)):
         assert np.ptp(U[start:stop], axis=0).max() < 1e-9 * np.abs(U).max()
@@ -86,17 +86,17 @@ def test_a_crumb_has_one_value_that_of_a_vertex_nearby(cut):
         assert np.linalg.norm(place - X[start:stop].mean(axis=0)) < distances.min() + 0.3
 
 
-def test_vectors_are_normalized_without_crumbs(cut):
-    X, _ = moons_with_crumbs()
+def test_vectors_are_normalized_set_aside(cut):
+    X, _ = moons_with_small_components()
     model = GPOD(3, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X)
-    functions = model._eigenfunctions
+    functions = model.fitted_cut_.functions
     mass = functions.cut.mass(functions.degrees) * functions.pairs.takes_part
     U = functions.pairs.vectors
     assert functions.pairs.takes_part.sum() == 400
     assert np.abs(U.T @ (mass[:, None] * U) - np.eye(3)).max() < 1e-10
 
 
-def test_without_crumbs_in_the_data_the_fit_is_the_same(cut):
+def test_set_aside_in_the_data_the_fit_is_the_same(cut):
     """A far row changes 1/n and nothing else: eigenvectors stay, up to their length."""
     X, _ = make_blobs(200, 2, centers=3, random_state=0)
     alone = GPOD(3, cut=cut, affinity=Gaussian(sigma=1.0)).fit(X)
@@ -106,14 +106,14 @@ def test_without_crumbs_in_the_data_the_fit_is_the_same(cut):
     assert np.ptp(np.abs(ratio), axis=0).max() < 1e-6 * np.abs(ratio).max()
 
 
-def test_single_precision_knows_of_crumbs(cut):
+def test_single_precision_knows_of_small_components(cut):
     """Labels of many rows come from single precision where its error bound allows."""
-    X = moons_with_crumbs()[0][:-2]  # one so far away is too much for single precision
-    functions = GPOD(4, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X)._eigenfunctions
+    X = moons_with_small_components()[0][:-2]  # one so far away is too much for single precision
+    functions = GPOD(4, cut=cut, affinity=Gaussian(sigma=0.06)).fit(X).fitted_cut_.functions
     new = np.repeat(X, 3, axis=0) + 1e-3 * np.random.default_rng(0).normal(size=(3 * len(X), 2))
-    assert functions.pays_to_be_rough(len(new))
-    rough, exact = functions.roughly(new), functions(new)
+    assert functions.single_precision_pays(len(new))
+    rough, exact = functions.single_precision_values(new), functions(new)
     error = np.linalg.norm(rough.values - exact, axis=1)
     assert (error <= rough.error + 1e-9).all()
-    near_crumbs = slice(3 * 400, None)
-    assert np.isfinite(rough.error[near_crumbs]).any()
+    near_small = slice(3 * 400, None)
+    assert np.isfinite(rough.error[near_small]).any()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from conftest import in_threads
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.kernels import native
 
@@ -30,7 +31,7 @@ def test_products_rows_and_diagonal(n):
 def test_products_do_not_depend_on_threads():
     _, tiles = symmetric(900)
     V = np.random.default_rng(0).normal(size=(900, 5))
-    assert (tiles.matmat(V, n_jobs=1) == tiles.matmat(V, n_jobs=3)).all()
+    assert (in_threads(1, tiles.matmat, V) == in_threads(3, tiles.matmat, V)).all()
 
 
 def test_a_processor_without_a_kernel_of_its_own(monkeypatch):

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from sklearn.datasets import make_moons
 
+from conftest import in_threads
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, select
 from eigencut.data.rows import Rows
 from eigencut.discretization import pod
@@ -22,17 +23,18 @@ from eigencut.runtime import progress
 from eigencut.runtime.progress import (
     Display,
     Lines,
-    Progress,
     advance,
     approach,
     counted,
+    reporting,
+    stage,
     tell,
     terminal_display,
-    unheard,
+    without_progress,
 )
-from eigencut.runtime.terminal_line import LiveLine
+from eigencut.runtime.terminal_line import TerminalLine
 from eigencut.runtime.threads import for_each
-from eigencut.selection import criteria
+from eigencut.selection import automatic
 
 STAGES = [
     "choices",
@@ -105,7 +107,7 @@ def test_a_display_hears_what_runs_inside_it_and_nothing_else():
         advance(1, 4, "things")
         with Recorded() as inner:
             tell(None, "words")
-        with unheard():
+        with without_progress():
             advance(2, 4, "things")
         advance(3, None, "things")
     advance(4, 4, "things")
@@ -143,8 +145,8 @@ def test_threads_are_reported_by_the_one_who_waits(n_jobs):
             advance(item, 1, "calls from a thread of its own, which nobody hears")
 
     with Recorded() as heard:
-        for_each(work, range(5), n_jobs, "items")
-        for_each(work, range(5), n_jobs)  # no name, no report
+        in_threads(n_jobs, for_each, work, range(5), "items")
+        in_threads(n_jobs, for_each, work, range(5))  # no name, no report
     assert heard.texts() == [f"{done} of 5 items" for done in range(1, 6)]
 
 
@@ -198,9 +200,9 @@ def moons(n):
 def test_long_stages_say_how_far_they_are(affinity, graph, pairs):
     with Recorded() as heard:
         GPOD(4, affinity=affinity).fit(moons(3000))
-    for stage, expected in (("graph", graph), ("4 eigenpairs", pairs)):
+    for name, expected in (("graph", graph), ("4 eigenpairs", pairs)):
         for things in expected:
-            assert heard.shares(things, stage), f"nothing about {things}"
+            assert heard.shares(things, name), f"nothing about {things}"
     every = [share for told in heard.told.values() for share, _ in told if share is not None]
     assert all(0 <= share <= 1 for share in every)
     assert heard.shares("starts", "discretization")[-1] == 1
@@ -244,7 +246,7 @@ def test_a_stream_has_a_share_from_its_second_pass_on():
 
 @pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 def test_choices_count_the_graphs_that_were_compared(monkeypatch):
-    monkeypatch.setattr(criteria, "_CLEAR", np.inf)  # so that all of them are tried
+    monkeypatch.setattr(automatic, "CLEAR", np.inf)  # so that all of them are tried
     X = np.random.default_rng(0).normal(size=(200, 2))
     for n_clusters, n_graphs in (("auto", 3), (3, 4)):
         with Recorded() as heard:
@@ -269,7 +271,7 @@ def test_one_line_for_a_stage_with_its_time(capsys):
 
 
 def test_long_stages_have_more_lines(capsys, impatient):
-    with Progress(True).stage("graph"):
+    with reporting(True), stage("graph"):
         advance(1, 2, "tiles")
         advance(2, 2, "tiles")
     assert without_time(capsys.readouterr().err) == (
@@ -290,7 +292,7 @@ def test_lines_are_two_seconds_apart(capsys, monkeypatch):
 
 
 def test_an_error_ends_the_line(capsys):
-    with pytest.raises(KeyboardInterrupt), Progress(True).stage("graph"):
+    with pytest.raises(KeyboardInterrupt), reporting(True), stage("graph"):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == "eigencut: graph ...\n"
 
@@ -304,7 +306,7 @@ def test_nothing_is_said_unasked(new_terminal, impatient):
 def test_without_rich_there_are_lines_on_a_terminal_too(new_terminal, monkeypatch):
     terminal = new_terminal()
     monkeypatch.setitem(sys.modules, "eigencut.runtime.terminal_line", None)  # importing it fails
-    with Progress(True).stage("graph"):
+    with reporting(True), stage("graph"):
         pass
     assert without_time(terminal.getvalue()) == "eigencut: graph ... TIME\n"
 
@@ -317,7 +319,7 @@ def test_a_file_is_no_terminal_whatever_the_environment_says(capsys, monkeypatch
 
 def test_a_terminal_whose_lines_cannot_change_has_lines(new_terminal):
     terminal = new_terminal("dumb")
-    with Progress(True).stage("graph"):
+    with reporting(True), stage("graph"):
         pass
     assert without_time(terminal.getvalue()) == "eigencut: graph ... TIME\n"
 
@@ -330,7 +332,7 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 def live(stage="graph", width=100):
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, force_interactive=True, width=width)
-    return LiveLine(stage, console, leaves_time=False), file
+    return TerminalLine(stage, console, leaves_time=False), file
 
 
 def on_screen(display, file):
@@ -376,7 +378,7 @@ def test_a_fit_on_a_terminal_leaves_a_line_for_each_stage(new_terminal):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_leaves_the_terminal_whole(new_terminal, error):
     terminal = new_terminal()
-    with pytest.raises(error), Progress(True).stage("graph"):
+    with pytest.raises(error), reporting(True), stage("graph"):
         advance(1, 2, "tiles")
         raise error
     assert sys.stderr is terminal
@@ -416,8 +418,8 @@ def test_threads_may_write_while_others_read(new_terminal):
 
 ENDLESS = """
 import time
-from eigencut.runtime.progress import Progress, advance
-with Progress(True).stage("graph"):
+from eigencut.runtime.progress import advance, reporting, stage
+with reporting(True), stage("graph"):
     for done in range(600):
         advance(done, 600, "tiles")
         time.sleep(0.05)

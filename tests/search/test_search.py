@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from conftest import in_threads
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.search.indexes import CellIndex, TreeIndex, brute_index, build_index
 from eigencut.search.metrics import METRICS, Space
@@ -83,11 +84,11 @@ def test_float32_hides_no_neighbour():
 def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
     rows, new = clouds(12)
     index, space = build(brute_index, rows)
-    expected = index.query(space.points(new), 8, n_jobs=1)
+    expected = in_threads(1, index.query, space.points(new), 8)
     monkeypatch.setattr("eigencut.search.float32_candidates._SCORES", 10_000)
     monkeypatch.setattr("eigencut.search.float32_candidates._QUERIES", 7)
     for n_jobs in (1, 3):
-        found = index.query(space.points(new), 8, n_jobs=n_jobs)
+        found = in_threads(n_jobs, index.query, space.points(new), 8)
         assert all((a == b).all() for a, b in zip(found, expected, strict=True))
 
 
@@ -161,8 +162,8 @@ def test_approximate_finds_nearly_all_and_itself_first():
 def test_approximate_does_not_depend_on_threads_or_company():
     rows, new = clouds(12, n=5000)
     index, space = build(CellIndex, rows)
-    expected = index.query(space.points(new), 10, n_jobs=1)[1]
-    assert (index.query(space.points(new), 10, n_jobs=3)[1] == expected).all()
+    expected = in_threads(1, index.query, space.points(new), 10)[1]
+    assert (in_threads(3, index.query, space.points(new), 10)[1] == expected).all()
     assert (build(CellIndex, rows)[0].query(space.points(new), 10)[1] == expected).all()
     for row in range(0, len(new), 20):
         alone = index.query(space.points(new[[row]]), 10)[1]

@@ -10,12 +10,14 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 
 from benchmarks import RESULTS
+from conftest import in_threads
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load, select
 from eigencut.affinity.base import Affinity
+from eigencut.affinity.fit_memory import FitSizes
 from eigencut.data.rows import Rows
 from eigencut.runtime.memory import in_words
-from eigencut.selection.budget import LADDER, Budget
-from eigencut.selection.criteria import choose_affinity, some_rows
+from eigencut.selection.automatic import choose_affinity, some_rows
+from eigencut.selection.budget import MOST_ROWS, Budget
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 FAST = [
@@ -36,7 +38,7 @@ def many():
 
 
 def needed(affinity, n_rows, d=2, K=2):
-    return affinity.memory_bytes(n_rows, d, K)
+    return affinity.memory_bytes(FitSizes(n_rows, d, K))
 
 
 def between(smaller, larger):
@@ -66,16 +68,17 @@ def test_formulas_bound_what_was_measured():
 
 @pytest.mark.parametrize("affinity", [Gaussian(), Neighbors(), Landmarks()])
 def test_more_takes_more(affinity):
-    base = affinity.memory_bytes(10_000, 4, 3, 1)
-    for more in [(20_000, 4, 3, 1), (10_000, 64, 3, 1), (10_000, 4, 30, 1)]:
-        assert affinity.memory_bytes(*more) > base
-    assert affinity.memory_bytes(10**6, 64, 3, 16) > affinity.memory_bytes(10**6, 64, 3, 1)
+    base = affinity.memory_bytes(FitSizes(10_000, 4, 3))
+    for more in [(20_000, 4, 3), (10_000, 64, 3), (10_000, 4, 30)]:
+        assert affinity.memory_bytes(FitSizes(*more)) > base
+    few, many = (in_threads(n, affinity.memory_bytes, FitSizes(10**6, 64, 3)) for n in (1, 16))
+    assert many > few
 
 
 def test_a_stream_takes_as_much_however_long_it_is():
-    rows = Landmarks().memory_bytes(10**9, 2, 2)
-    assert Landmarks().memory_bytes(None, 2, 2) < rows / 10
-    assert Gaussian().memory_bytes(None, 2, 2) is None  # cannot be fitted on one
+    rows = Landmarks().memory_bytes(FitSizes(10**9, 2, 2))
+    assert Landmarks().memory_bytes(FitSizes(None, 2, 2)) < rows / 10
+    assert Gaussian().memory_bytes(FitSizes(None, 2, 2)) is None  # cannot be fitted on one
 
 
 # ---------------------------------------------------------------------------- refusals
@@ -104,17 +107,17 @@ def test_without_a_limit_it_is_what_is_available(monkeypatch, many):
 
 
 def test_where_landmarks_do_not_fit_a_stream_may(many):
-    limit = between(Landmarks().memory_bytes(None, 2, 2), needed(Landmarks(), MANY))
+    limit = between(Landmarks().memory_bytes(FitSizes(None, 2, 2)), needed(Landmarks(), MANY))
     model = GPOD(2, memory_limit=limit)
     with pytest.raises(MemoryError, match=r"to fit Landmarks\(\) on 250000 rows") as error:
         model.fit(many)
-    assert str(error.value).endswith("or fit a stream of the rows (eigencut.data.rows.Rows).")
+    assert str(error.value).endswith("or fit a stream of the rows (eigencut.Rows).")
     assert model.fit(Rows.from_array(many)).n_clusters_ == 2
 
 
 def test_a_stream_is_refused_too(many):
     rows = Rows.from_array(many[:1000])
-    limit = Landmarks().memory_bytes(None, 2, 2)
+    limit = Landmarks().memory_bytes(FitSizes(None, 2, 2))
     expected = r"fit Landmarks\(n_landmarks=9000\) on a stream"
     with pytest.raises(MemoryError, match=expected) as error:
         GPOD(2, affinity=Landmarks(9000), memory_limit=limit).fit(rows)
@@ -136,7 +139,7 @@ def test_select_refuses_before_it_begins(monkeypatch, many):
 
 def test_an_affinity_of_unknown_size_is_not_refused():
     weights = np.exp(-np.abs(np.subtract.outer(range(6), range(6))))
-    assert Affinity.memory_bytes(None, 6, 6, 2) is None
+    assert Affinity.memory_bytes(None, FitSizes(6, 6, 2)) is None
     GPOD(2, affinity="precomputed", memory_limit=1).fit(weights)
 
 
@@ -179,10 +182,14 @@ def test_auto_chooses_the_number_of_clusters_within_the_limit(many):
 
 
 def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
-    assert list(LADDER.items()) == [("gaussian", 5000), ("neighbors", 2e6), ("landmarks", np.inf)]
-    monkeypatch.setitem(LADDER, "gaussian", 100)
+    assert list(MOST_ROWS.items()) == [
+        ("gaussian", 5000),
+        ("neighbors", 2e6),
+        ("landmarks", np.inf),
+    ]
+    monkeypatch.setitem(MOST_ROWS, "gaussian", 100)
     assert isinstance(choose_affinity(many[:300], 2), Neighbors)
-    monkeypatch.setitem(LADDER, "neighbors", 200)
+    monkeypatch.setitem(MOST_ROWS, "neighbors", 200)
     assert isinstance(choose_affinity(many[:300], 2), Landmarks)
     # Landmarks take no sparse rows: neighbours they are, however many.
     assert isinstance(choose_affinity(sparse.csr_array(many[:300]), 2), Neighbors)
@@ -224,4 +231,4 @@ def test_auto_does_not_depend_on_the_order_of_many_rows(many):
 
 def test_sparse_rows_count_by_what_they_store():
     X = sparse.random_array((1000, 100_000), density=1e-4, rng=np.random.default_rng(0))
-    assert Budget.of(X.tocsr(), 2).n_features == pytest.approx(10)
+    assert Budget.of(X.tocsr(), 2).sizes.n_features == pytest.approx(10)

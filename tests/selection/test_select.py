@@ -13,8 +13,9 @@ from sklearn.model_selection import GridSearchCV
 from conftest import same_partition
 from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, select
 from eigencut.cut import CUTS
-from eigencut.selection.budget import LADDER
-from eigencut.selection.criteria import CRITERIA, Task, choose_affinity, conductance
+from eigencut.selection.automatic import choose_affinity
+from eigencut.selection.budget import MOST_ROWS
+from eigencut.selection.criteria import CRITERIA, Task, conductance
 from eigencut.selection.spectrum import Spectrum
 
 SETS = {
@@ -76,7 +77,7 @@ def test_conductance_is_its_formula():
     """Against plain matrices, for one K."""
     X, K = SETS["blobs 3"]
     n = len(X)
-    task = Task(X, Gaussian(sigma=1.5), [2, K, 4], seed=0, n_jobs=1)
+    task = Task(X, Gaussian(sigma=1.5), [2, K, 4], seed=0)
     score = conductance(task)[1]
     W = np.exp(-((X[:, None] - X) ** 2).sum(2) / (2 * 1.5**2)) / n
     d = W.sum(axis=1)
@@ -252,7 +253,7 @@ def test_bad_parameters_are_named(parameters, message, moons):
 def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
     X, y = make_moons(700, noise=0.05, random_state=0)
     assert isinstance(GPOD(2).fit(X).affinity_, Gaussian)
-    monkeypatch.setitem(LADDER, "gaussian", 600)
+    monkeypatch.setitem(MOST_ROWS, "gaussian", 600)
     for n_clusters in (2, "auto"):
         model = GPOD(n_clusters).fit(X)
         assert isinstance(model.affinity_, Neighbors) and model.affinity_.graph == "symmetric"
@@ -261,7 +262,7 @@ def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
 
 def test_auto_turns_to_the_mutual_graph_where_that_shows_clusters(monkeypatch):
     """Noisy moons: the symmetric graph bridges the gap. Overlapping blobs: the mutual one frays."""
-    monkeypatch.setitem(LADDER, "gaussian", 600)
+    monkeypatch.setitem(MOST_ROWS, "gaussian", 600)
     noisy, _ = make_moons(2000, noise=0.11, random_state=0)
     assert choose_affinity(noisy, 2).graph == "mutual"
     centers = np.random.default_rng(0).normal(size=(10, 16))

@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 import eigencut.solvers.eigenpairs as eigenpairs_module
 import eigencut.solvers.sparse as module
+from conftest import in_threads
 from eigencut import GraphWarning
 from eigencut.cut import CUTS
 from eigencut.graph.components import connected_components
@@ -166,8 +167,8 @@ def test_missed_eigenvectors_are_found(cut, monkeypatch):
 def test_threads_change_nothing(n_jobs, cut, monkeypatch):
     monkeypatch.setattr("eigencut.graph.sparse_product._BLOCK_ENTRIES", 1000)
     graph = neighbours_graph(make_moons(3000, noise=0.1, random_state=0)[0])
-    first = solve(graph, cut, 5, n_jobs=None)
-    again = solve(graph, cut, 5, n_jobs=n_jobs)
+    first = solve(graph, cut, 5)
+    again = in_threads(n_jobs, solve, graph, cut, 5)
     assert (first.vectors == again.vectors).all() and (first.values == again.values).all()
 
 
@@ -188,7 +189,7 @@ def test_a_missed_tolerance_is_said(cut, monkeypatch):
     assert pairs.residual > 1e-8 * (graph.degrees / CUTS[cut].mass(graph.degrees)).max()
 
 
-def test_crumbs_of_a_huge_sparse_graph_need_no_dense_matrix(cut):
+def test_small_components_of_a_huge_sparse_graph_need_no_dense_matrix(cut):
     """Few vertices take part: only they are made dense."""
     n = 200_000
     weights = diags_array(np.ones(n)).tolil()

@@ -10,19 +10,15 @@ from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.landmarks import Landmarks
 from eigencut.affinity.neighbors import Neighbors
 from eigencut.affinity.precomputed import Precomputed
-from eigencut.graph.graphs import DenseGraph, Graph, SparseGraph
 
 __all__ = [
     "Affinity",
-    "DenseGraph",
     "Gaussian",
-    "Graph",
     "Kernel",
     "Landmarks",
     "Neighbors",
     "Precomputed",
     "Product",
-    "SparseGraph",
     "named_affinity",
 ]
 

@@ -13,7 +13,7 @@ from eigencut.runtime.arrays import Array
 Bandwidth = float | str | Callable[[Array], Array]
 
 # Widths are kept within these, in units of the data, so that their squares stay finite.
-WIDTHS = (1e-140, 1e140)
+WIDTH_LIMITS = (1e-140, 1e140)
 
 RULES = ("auto", "median", "neighbors", "local")
 
@@ -110,7 +110,7 @@ class LocalWidth:
         return self._width(self._neighbors(queries))
 
     def _width(self, distances: Array) -> Array:
-        return np.clip(self._scale * np.clip(distances, self.least, self.most), *WIDTHS)
+        return np.clip(self._scale * np.clip(distances, self.least, self.most), *WIDTH_LIMITS)
 
 
 def longest_spanning_edge(points: Array) -> float:

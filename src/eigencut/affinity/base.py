@@ -27,8 +27,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
-from eigencut.files.reader import State
-from eigencut.graph.graphs import Graph
+from eigencut.affinity.fit_memory import FitSizes
+from eigencut.files.reader import StateReader
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
 
 
@@ -70,43 +71,27 @@ class Affinity(BaseEstimator, ABC):
     largest_weight_: float
 
     @abstractmethod
-    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+    def fit_graph(self, X: Any) -> Graph:
         """Fit on the rows of X, an array (or a stream if ``streams``); return the graph on them."""
 
     @abstractmethod
-    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Array, V: Array) -> Product:
         """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
 
     @abstractmethod
-    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
+    def within(self, X: Array, V: Array) -> Array:
         """``sum_j W(x_i, x_j) V[j]`` for the rows of X among themselves (no factor 1/n)."""
 
     @abstractmethod
-    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         """For each vertex, the one of ``among`` that it is most similar to."""
 
     @abstractmethod
     def connection_hint(self) -> str:
         """Say what would connect a graph that falls apart."""
 
-    def memory_bytes(
-        self,
-        n_rows: int | None,
-        n_features: float,
-        n_clusters: int,
-        n_jobs: int | None = None,
-    ) -> float | None:
-        """What a fit adds to the memory that the rows take, at most; None if it is not known.
-
-        Parameters
-        ----------
-        n_rows : int or None
-            None is a stream of any number of rows.
-        n_features : float
-            Numbers stored per row.
-        n_clusters : int
-        n_jobs : int, optional
-        """
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        """What a fit adds to the memory that the rows take, at most; None if it is not known."""
         return None
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
@@ -121,11 +106,11 @@ class Affinity(BaseEstimator, ABC):
     def n_columns_(self) -> int:
         """How many columns new rows must have."""
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What answers for new rows need, as plain values and arrays: what a file keeps of it.
 
-        An affinity that can be saved adds its own to this, takes it back in ``restore``, and stands
-        in the table of ``eigencut.files.saving``. Parameters are kept apart from it.
+        An affinity that can be saved adds its own to this, takes it back in ``_restore``, and
+        stands in the table of ``eigencut.files.models``. Parameters are kept apart from it.
         """
         return {
             "multiplicity": self.multiplicity_,
@@ -134,8 +119,8 @@ class Affinity(BaseEstimator, ABC):
             "largest_weight": self.largest_weight_,
         }
 
-    def restore(self, state: State) -> None:
-        """Take back a saved ``state()``, instead of a fit. Nothing in it is to be trusted."""
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit. Nothing in it is to be trusted."""
         self.multiplicity_ = state.array("multiplicity", (None,))
         if self.multiplicity_.min() <= 0:
             raise ValueError("multiplicity must be positive.")
@@ -147,11 +132,11 @@ class Affinity(BaseEstimator, ABC):
         """An unfitted affinity with the same weight function, whatever it will be fitted on."""
         return clone(self)
 
-    def locate(self, X: Array) -> Indices:
+    def identical_vertices(self, X: Array) -> Indices:
         """The training vertex that each row of X is identical to, or -1."""
         return np.full(X.shape[0], -1, dtype=np.intp)
 
-    def closest(self, X: Array) -> Indices:
+    def nearest_vertices(self, X: Array) -> Indices:
         """The training vertex nearest to each row of X, or -1 where there is no telling."""
         return np.full(X.shape[0], -1, dtype=np.intp)
 

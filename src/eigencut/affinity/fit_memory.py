@@ -8,6 +8,7 @@ vertices, which takes over where an iteration does not converge.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import eigencut.kernels.native as native
 from eigencut.data.rows import BLOCK_ROWS, rows_of_block
@@ -22,9 +23,30 @@ _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 _SEARCH = {False: 20e6, True: 1e6}  # of a thread, without the kernel in C and with it
 
 
-def exact_bytes(n: int, d: float, K: int, n_jobs: int | None) -> float:
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        None is a stream of any number of rows.
+    n_features : float
+        Numbers stored per row.
+    n_clusters : int
+    """
+
+    n_rows: int | None
+    n_features: float
+    n_clusters: int
+
+
+def complete_graph_bytes(sizes: FitSizes) -> float | None:
     """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
-    return _IMPORTS + 2e6 * n_threads(n_jobs) + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
+    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
+    if n is None:
+        return None
+    return _IMPORTS + 2e6 * n_threads() + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
 
 
 def _dense_solver(n: int, K: int) -> float:
@@ -34,21 +56,23 @@ def _dense_solver(n: int, K: int) -> float:
     return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)
 
 
-def neighbors_bytes(n: int, d: float, K: int, n_jobs: int | None, k: int) -> float:
+def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
     """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
+    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
+    if n is None:
+        return None
     width = K - 1 + max(4, (K - 1) // 4)
-    of_search = _SEARCH[native.library() is not None] * min(n_threads(n_jobs), n / 1000)
+    of_search = _SEARCH[native.library() is not None] * min(n_threads(), n / 1000)
     return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
 
 
-def landmarks_bytes(
-    n: int | None, d: float, K: int, n_jobs: int | None, p: int, r: int, embeds: bool
-) -> float:
+def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
     """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
+    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
     sums = 8.0 * p * p + _dense_solver(p, K)
     of_sample = min(n or math.inf, 40 * p) * (24 * d + 100)
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
-    of_search = 3e6 * n_threads(n_jobs) + (20e3 * p if has_cells else 0.0)
+    of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
     of_block = block * (32 * d + 16 * r + 40)
     if native.library() is None:

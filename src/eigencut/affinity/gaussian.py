@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from eigencut.affinity.bandwidth import (
-    WIDTHS,
+    WIDTH_LIMITS,
     Bandwidth,
     LocalWidth,
     NeighborDistances,
@@ -19,7 +19,7 @@ from eigencut.affinity.bandwidth import (
     median_distance,
 )
 from eigencut.affinity.vectors import VectorAffinity
-from eigencut.files.reader import State
+from eigencut.files.reader import StateReader
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 
@@ -140,6 +140,8 @@ class Gaussian(VectorAffinity):
            [0.607, 1.   ]])
     """
 
+    _saved_as: ClassVar[str] = "Gaussian"
+
     sigma_: float
 
     def __init__(
@@ -184,7 +186,7 @@ class Gaussian(VectorAffinity):
             width = float(np.median(self._local.at_points))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
-        self._width = float(np.clip(width, *WIDTHS))
+        self._width = float(np.clip(width, *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
 
@@ -234,7 +236,7 @@ class Gaussian(VectorAffinity):
     def _largest_weight(self, weights: SymmetricTiles) -> float:
         return 1.0
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         if callable(self.sigma):
             raise ValueError(
                 "sigma must be a number or a rule for a model to be saved or exported. Got a "
@@ -244,14 +246,14 @@ class Gaussian(VectorAffinity):
         if self._local is not None:
             limits = {"least": self._local.least, "most": self._local.most}
             own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local_scale)}
-        return super().state(include_training_data) | own
+        return super()._state(include_training_data) | own
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: StateReader) -> None:
         self._check_parameters()
-        super().restore(state)
+        super()._restore(state)
         self._center = state.array("center", (self.n_columns_,))
         self._exponent = state.integer("exponent", -_MOST_EXPONENT, _MOST_EXPONENT)
-        self._width = float(np.clip(state.number("width"), *WIDTHS))
+        self._width = float(np.clip(state.number("width"), *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._local = None
         if "local" in state:
@@ -272,7 +274,7 @@ class Gaussian(VectorAffinity):
         """sigma(x) in units."""
         if callable(self.sigma):
             given = np.ldexp(self.sigma(X), -self._exponent)
-            return np.asarray(np.clip(given, *WIDTHS))
+            return np.asarray(np.clip(given, *WIDTH_LIMITS))
         if self._local is None:
             return np.full(len(X), self._width)
         return self._local(self._to_units(X))

@@ -13,7 +13,6 @@ by block, from memory, from disk or on a cluster, and the model is no more than 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -21,14 +20,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigencut.affinity.bandwidth import WIDTHS
+from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity, Product
-from eigencut.affinity.fit_memory import landmarks_bytes
+from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
 from eigencut.affinity.vectors import nearest_rows
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample
-from eigencut.files.reader import State
-from eigencut.graph.graphs import CompleteGraph
+from eigencut.files.reader import StateReader
+from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSupport
 from eigencut.graph.memberships import Memberships, MembershipSums
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
@@ -40,76 +39,8 @@ from eigencut.search.nearest_points import NearestPoints
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
-_EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _ROWS = 16384  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class RowSupport:
-    """Support of some of the training rows, and how many rows each of them stands for."""
-
-    values: Array
-    counts: Array
-
-    def quantile(self, share: float) -> float:
-        found = np.quantile(self.values, share, weights=self.counts, method="inverted_cdf")
-        return float(found)
-
-
-@dataclass(frozen=True)
-class LandmarkGraph(CompleteGraph):
-    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1.
-
-    Attributes
-    ----------
-    summed : int
-        n, the rows that E is the sum of.
-    members : list of Memberships, or None
-        Z in blocks of rows, while the rows are in memory.
-    sampled : RowSupport
-        Support of a sample of the rows.
-    """
-
-    vertices_are: ClassVar[str] = "landmarks"
-
-    summed: int
-    members: list[Memberships] | None
-    sampled: RowSupport
-
-    @property
-    def n_rows(self) -> int:
-        return self.summed
-
-    @property
-    def has_rows(self) -> bool:
-        return self.members is not None
-
-    def keeps_embedding(self, n_columns: int) -> bool:
-        return self.has_rows and self.n_rows * n_columns <= _EMBEDDING_ENTRIES
-
-    @property
-    def first_row(self) -> Indices:
-        return np.arange(self.n_vertices)
-
-    def support_quantile(self, share: float) -> float:
-        return self.sampled.quantile(share)
-
-    def at_rows(
-        self, values: Array, rule: Callable[[Array], Any], n_jobs: int | None = None
-    ) -> Any:
-        pieces = [
-            block[start : start + _ROWS]
-            for block in self.members or []
-            for start in range(0, len(block), _ROWS)
-        ]
-        found: list[Any] = [None] * len(pieces)
-
-        def fill(place: int) -> None:
-            found[place] = rule(pieces[place].average(values))
-
-        for_each(fill, range(len(pieces)), n_jobs, "blocks of rows")
-        return np.concatenate(found)
 
 
 class Landmarks(Affinity):
@@ -156,6 +87,8 @@ class Landmarks(Affinity):
     True
     """
 
+    _saved_as: ClassVar[str] = "Landmarks"
+
     form = "landmarks"
     streams = True
     local_scale = _LOCAL_SCALE
@@ -179,42 +112,34 @@ class Landmarks(Affinity):
 
     # ------------------------------------------------------------------ fit
 
-    def fit_graph(self, X: Array | Rows, n_jobs: int | None = None) -> LandmarkGraph:
+    def fit_graph(self, X: Array | Rows) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sum E."""
         self._check_parameters()
         rows = as_rows(X)
-        n_jobs = rows.threads_per_block(n_jobs)
         draw = partial(
             RowSample.of,
             size=_SAMPLED_PER_LANDMARK * self.n_landmarks,
             seed=int(self.random_state or 0),
         )
-        placed = rows.reduce(draw, RowSample.merged, partial(self._placed, n_jobs=n_jobs))
+        placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
         self._place(placed.landmarks, placed.n_rows)
         kept: list[Memberships] | None = [] if rows.in_memory else None
-        sums = rows.reduce(partial(self._sums, kept=kept, n_jobs=n_jobs), MembershipSums.added)
+        sums = rows.reduce(partial(self._sums, kept=kept), MembershipSums.added)
         return self._graph(sums, kept, placed.support)
 
-    def memory_bytes(
-        self,
-        n_rows: int | None,
-        n_features: float,
-        n_clusters: int,
-        n_jobs: int | None = None,
-    ) -> float:
+    def memory_bytes(self, sizes: FitSizes) -> float:
         self._check_parameters()
-        embeds = (n_rows or 0) * n_clusters <= _EMBEDDING_ENTRIES
-        sizes = (n_rows, n_features, n_clusters, n_jobs, self.n_landmarks, self.n_nearest)
-        return landmarks_bytes(*sizes, embeds)
+        embeds = (sizes.n_rows or 0) * sizes.n_clusters <= EMBEDDING_ENTRIES
+        return landmarks_bytes(sizes, self.n_landmarks, self.n_nearest, embeds)
 
-    def _placed(self, sample: RowSample, n_jobs: int | None) -> _Placed:
+    def _placed(self, sample: RowSample) -> _Placed:
         """The landmarks, in lexicographic order, and the support of the sampled rows."""
         p = min(self.n_landmarks, len(sample.rows))
         points = sample.rows[:p]
         if self.selection == "kmeans":
-            points = kmeans_centres(sample.rows, sample.counts, p, n_jobs)
+            points = kmeans_centres(sample.rows, sample.counts, p)
         self._place(DistinctRows.of(points).rows, sample.n_rows)
-        members = self._memberships(sample.rows, n_jobs)
+        members = self._memberships(sample.rows)
         is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
         self._place(self.landmarks_[is_used], sample.n_rows)
         support = self._support(*self._search(sample.rows))
@@ -228,14 +153,12 @@ class Landmarks(Affinity):
         _, squared = NearestPoints(landmarks, n_near)(landmarks)
         self.spacing_ = np.maximum(squared.max(axis=1), _TINY)
 
-    def _sums(
-        self, block: Array, kept: list[Memberships] | None, n_jobs: int | None
-    ) -> MembershipSums:
+    def _sums(self, block: Array, kept: list[Memberships] | None) -> MembershipSums:
         """E of one block of rows, whose memberships are kept for the labels if they may be."""
-        members = self._memberships(block, n_jobs)
+        members = self._memberships(block)
         if kept is not None:
             kept.append(members.compact(len(self.landmarks_)))
-        return MembershipSums.of(members, len(self.landmarks_), n_jobs)
+        return MembershipSums.of(members, len(self.landmarks_))
 
     def _graph(
         self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
@@ -243,7 +166,7 @@ class Landmarks(Affinity):
         gram = sums.gram
         mass = gram.sum(axis=1)  # Lambda: rows of Z sum to 1
         weights = sums.n_rows * gram / mass / mass[:, np.newaxis]
-        tiles = SymmetricTiles.compute(len(mass), lambda i, j: weights[i, j], n_jobs=1)
+        tiles = SymmetricTiles.compute(len(mass), lambda i, j: weights[i, j])
         self.multiplicity_ = mass
         self.n_rows_ = sums.n_rows
         self.self_weights_ = weights.diagonal().copy()
@@ -252,7 +175,7 @@ class Landmarks(Affinity):
 
     # ------------------------------------------------------------ memberships
 
-    def _memberships(self, X: Array, n_jobs: int | None) -> Memberships:
+    def _memberships(self, X: Array) -> Memberships:
         """Rows of Z."""
         r = self._search.n_nearest
         nearest = np.empty((len(X), r), dtype=np.intp)
@@ -263,7 +186,7 @@ class Landmarks(Affinity):
             nearest[rows], squared = self._search(X[rows])
             weights[rows] = self._weights(squared)
 
-        for_each(fill, range(0, len(X), _ROWS), n_jobs)
+        for_each(fill, range(0, len(X), _ROWS))
         return Memberships(nearest, weights)
 
     def _weights(self, squared: Array) -> Array:
@@ -292,17 +215,17 @@ class Landmarks(Affinity):
     def n_columns_(self) -> int:
         return self.landmarks_.shape[1]
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
-        return super().state(include_training_data) | {"landmarks": self.landmarks_}
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        return super()._state(include_training_data) | {"landmarks": self.landmarks_}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: StateReader) -> None:
         self._check_parameters()
-        super().restore(state)
+        super()._restore(state)
         self._place(state.array("landmarks", (len(self.multiplicity_), None)), self.n_rows_)
 
     # --------------------------------------------------------------- new rows
 
-    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Array, V: Array) -> Product:
         values, support = np.empty((len(X), V.shape[1])), np.empty(len(X))
 
         def fill(start: int) -> None:
@@ -311,15 +234,15 @@ class Landmarks(Affinity):
             values[rows] = Memberships(nearest, self._weights(squared)).average(V)
             support[rows] = self._support(nearest, squared)
 
-        for_each(fill, range(0, len(X), _ROWS), n_jobs)
+        for_each(fill, range(0, len(X), _ROWS))
         return Product(values, np.ones(len(X)), np.zeros(len(X)), support)
 
-    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
-        members = self._memberships(X, n_jobs)
+    def within(self, X: Array, V: Array) -> Array:
+        members = self._memberships(X)
         gathered = members.gather(V, len(self.landmarks_))
         return members.average(self.n_rows_ / self.multiplicity_[:, np.newaxis] * gathered)
 
-    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         return among[nearest_rows(self.landmarks_[vertices], self.landmarks_[among])]
 
     def connection_hint(self) -> str:
@@ -338,7 +261,7 @@ class Landmarks(Affinity):
             )
         sigma: Any = self.sigma
         is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-        if sigma != "auto" and not (is_number and WIDTHS[0] < sigma < WIDTHS[1]):
+        if sigma != "auto" and not (is_number and WIDTH_LIMITS[0] < sigma < WIDTH_LIMITS[1]):
             raise ValueError(
                 f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
                 "sigma='auto' if unsure."

@@ -16,17 +16,18 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 import eigencut.kernels.native as native
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
-from eigencut.affinity.fit_memory import neighbors_bytes
+from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.affinity.vectors import row_blocks
-from eigencut.files.reader import State, csr_state
-from eigencut.graph.graphs import Graph, SparseGraph
+from eigencut.files.reader import StateReader, csr_state
+from eigencut.graph.base import Graph
+from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
@@ -63,7 +64,7 @@ def _one_width(radii: Array, scale: float) -> _Width:
 
 
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
-WIDTHS: dict[str, Callable[[Array, float], _Width | None]] = {
+WIDTH_RULES: dict[str, Callable[[Array, float], _Width | None]] = {
     "local": _local_width,
     "gaussian": _one_width,
     "binary": lambda radii, scale: None,
@@ -121,6 +122,8 @@ class Neighbors(Affinity):
            [0. , 0. , 0.5, 1. ]])
     """
 
+    _saved_as: ClassVar[str] = "Neighbors"
+
     accepts_sparse = True
 
     def __init__(
@@ -142,7 +145,7 @@ class Neighbors(Affinity):
 
     # ------------------------------------------------------------- training
 
-    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+    def fit_graph(self, X: Any) -> Graph:
         self._check_parameters(X)
         distinct = distinct_rows(X)
         self.multiplicity_ = distinct.multiplicity
@@ -150,32 +153,24 @@ class Neighbors(Affinity):
         n = len(distinct.multiplicity)
         self.n_neighbors_ = self._neighbors_among(n)
         self._place(distinct.rows, self.index)
-        distances, numbers = self._index.query_itself(self.n_neighbors_, n_jobs)
+        distances, numbers = self._index.query_itself(self.n_neighbors_)
         self.radii_ = distances[:, -1].copy()
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
-        self._width = WIDTHS[self.weights](spread, float(self.scale))
+        self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
         self._reverse = _edges(numbers, n).T.tocsr()
-        weights = self._training_weights(distances, numbers, n_jobs)
+        weights = self._training_weights(distances, numbers)
         self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
 
     def _neighbors_among(self, n: int) -> int:
         """k."""
-        return min(n, default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors))
+        asked = default_n_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        return min(n, asked)
 
-    def memory_bytes(
-        self,
-        n_rows: int | None,
-        n_features: float,
-        n_clusters: int,
-        n_jobs: int | None = None,
-    ) -> float | None:
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
         self._check_parameters(None)
-        if n_rows is None:
-            return None
-        k = self._neighbors_among(n_rows)
-        return neighbors_bytes(n_rows, n_features, n_clusters, n_jobs, k)
+        return neighbors_bytes(sizes, self._neighbors_among(sizes.n_rows or 1))
 
     def _place(self, rows: Any, index: str) -> None:
         """Keep the rows, as points that can be searched."""
@@ -185,7 +180,7 @@ class Neighbors(Affinity):
         self._points = self._space.points(rows)
         self.index_, self._index = build_index(index, self._points, self._space)
 
-    def _training_weights(self, distances: Array, numbers: Indices, n_jobs: int | None) -> Any:
+    def _training_weights(self, distances: Array, numbers: Indices) -> Any:
         """The weights of all pairs of which one is among the nearest of the other."""
         order = np.argsort(numbers, axis=1)
         distances = np.take_along_axis(distances, order, axis=1).ravel()
@@ -201,7 +196,7 @@ class Neighbors(Affinity):
             share, exponent = self._weight(far, origin, self.radii_[edges.indices[of_rows]])
             weights[of_rows] = share * np.exp(exponent)
 
-        for_each(fill, self._blocks(np.diff(edges.indptr)), n_jobs, "blocks of weights")
+        for_each(fill, self._blocks(np.diff(edges.indptr)), "blocks of weights")
         graph = sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
         graph.eliminate_zeros()
         return graph
@@ -227,7 +222,7 @@ class Neighbors(Affinity):
     def n_columns_(self) -> int:
         return int(self.rows_.shape[1])
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         refuse_without_rows(self, include_training_data)
         own = {
             "rows": csr_state(self.rows_) if sparse.issparse(self.rows_) else self.rows_,
@@ -238,10 +233,10 @@ class Neighbors(Affinity):
         }
         if self._width is not None:
             own["width"] = asdict(self._width)
-        return super().state() | own
+        return super()._state() | own
 
-    def restore(self, state: State) -> None:
-        super().restore(state)
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
         n = len(self.multiplicity_)
         is_sparse = "rows" in state.groups()
         rows = state.csr("rows", n) if is_sparse else state.array("rows", (n, None))
@@ -261,7 +256,7 @@ class Neighbors(Affinity):
 
     # ------------------------------------------------------------- new rows
 
-    def apply(self, X: Any, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Any, V: Array) -> Product:
         # A last column of ones gives the degrees in the same product.
         weighted = np.column_stack([V, np.ones(len(V))])
         weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
@@ -270,13 +265,13 @@ class Neighbors(Affinity):
         for start in range(0, X.shape[0], _CHUNK_ROWS):
             points = self._space.points(X[start : start + _CHUNK_ROWS])
             order = neighbors_together(points)
-            found = self._products(points[order], weighted, n_jobs)
+            found = self._products(points[order], weighted)
             product[start + order], log_scale[start + order] = found
         return Product(product[:, :-1], product[:, -1], log_scale)
 
-    def _products(self, points: Any, weighted: Array, n_jobs: int | None) -> tuple[Array, Array]:
+    def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
         """Products and log scales of some points."""
-        distances, numbers = self._index.query(points, self.n_neighbors_, n_jobs)
+        distances, numbers = self._index.query(points, self.n_neighbors_)
         product = np.empty((len(numbers), weighted.shape[1]))
         log_scale = np.empty(len(numbers))
 
@@ -290,7 +285,7 @@ class Neighbors(Affinity):
                 product[rows], log_scale[rows] = native.neighbor_averages(kernel, graph, *given)
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
-        for_each(fill, self._blocks(n_edges), n_jobs)
+        for_each(fill, self._blocks(n_edges))
         return product, log_scale
 
     @property
@@ -338,9 +333,9 @@ class Neighbors(Affinity):
         kept = share > 0
         return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
 
-    def within(self, X: Any, V: Array, n_jobs: int | None = None) -> Array:
+    def within(self, X: Any, V: Array) -> Array:
         points = self._space.points(X)
-        radii = self._index.query(points, self.n_neighbors_, n_jobs)[0][:, -1]
+        radii = self._index.query(points, self.n_neighbors_)[0][:, -1]
         product = np.empty(V.shape)
 
         def fill(rows: slice) -> None:
@@ -348,22 +343,22 @@ class Neighbors(Affinity):
             share, exponent = self._weight(distances, radii[rows, np.newaxis], radii)
             product[rows] = share * np.exp(exponent) @ V
 
-        for_each(fill, row_blocks(len(radii), len(radii)), n_jobs)
+        for_each(fill, row_blocks(len(radii), len(radii)))
         return product
 
     # --------------------------------------------------------------- places
 
-    def locate(self, X: Any) -> Indices:
+    def identical_vertices(self, X: Any) -> Indices:
         if self._vertex_at is None:
             self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
         return np.array([self._vertex_at.get(key, -1) for key in row_keys(X)], dtype=np.intp)
 
-    def closest(self, X: Any) -> Indices:
+    def nearest_vertices(self, X: Any) -> Indices:
         if not X.shape[0]:
             return np.empty(0, dtype=np.intp)
         return self._index.query(self._space.points(X), 1)[1][:, 0]
 
-    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         is_wanted = np.zeros(len(self.multiplicity_), dtype=bool)
         is_wanted[among] = True
         found = np.full(len(vertices), -1, dtype=np.intp)
@@ -399,7 +394,7 @@ class Neighbors(Affinity):
             raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
         for name, choices in (
             ("graph", tuple(SHARES)),
-            ("weights", tuple(WIDTHS)),
+            ("weights", tuple(WIDTH_RULES)),
             ("metric", tuple(METRICS)),
             ("index", INDEXES),
         ):
@@ -440,7 +435,7 @@ def _matrix(weights: Array, vertex: Indices, k: int, n: int) -> Any:
     return sparse.csr_array((weights, vertex, starts), shape=(len(starts) - 1, n))
 
 
-def default_neighbors(n_vertices: int) -> int:
+def default_n_neighbors(n_vertices: int) -> int:
     """k for so many vertices; see ``docs/neighbors.md``."""
     return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 from eigencut.affinity.base import Affinity, Product
-from eigencut.files.reader import State
-from eigencut.graph.graphs import DenseGraph, Graph, SparseGraph
+from eigencut.files.reader import StateReader
+from eigencut.graph.base import Graph
+from eigencut.graph.complete import DenseGraph
+from eigencut.graph.sparse import SparseGraph
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 
@@ -33,10 +35,12 @@ class Precomputed(Affinity):
     array([0.75, 0.75])
     """
 
+    _saved_as: ClassVar[str] = "Precomputed"
+
     pairwise = True
     accepts_sparse = True
 
-    def fit_graph(self, X: Any, n_jobs: int | None = None) -> Graph:
+    def fit_graph(self, X: Any) -> Graph:
         n = X.shape[0]
         if n != X.shape[1]:
             raise ValueError(
@@ -55,18 +59,18 @@ class Precomputed(Affinity):
             )
         self.n_rows_ = n
         self.multiplicity_ = np.ones(n)
-        graph = self._graph(X, n_jobs)
+        graph = self._graph(X)
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = float(graph.weights.max())
         self._degrees = graph.degrees
         return graph
 
-    def _graph(self, X: Any, n_jobs: int | None) -> Graph:
+    def _graph(self, X: Any) -> Graph:
         every = np.arange(self.n_rows_)
         if sparse.issparse(X):
             return SparseGraph(sparse.csr_array((X + X.T) / 2), self.multiplicity_, every)
         weights = SymmetricTiles.compute(
-            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2, n_jobs
+            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2
         )
         return DenseGraph(weights, self.multiplicity_, every)
 
@@ -74,11 +78,11 @@ class Precomputed(Affinity):
     def n_columns_(self) -> int:
         return self.n_rows_
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
-        return super().state(include_training_data) | {"degrees": self._degrees}
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        return super()._state(include_training_data) | {"degrees": self._degrees}
 
-    def restore(self, state: State) -> None:
-        super().restore(state)
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
         self.n_rows_ = state.integer("n_rows", *2 * (len(self.multiplicity_),))
         self._degrees = state.array("degrees", (self.n_rows_,))
 
@@ -98,7 +102,7 @@ class Precomputed(Affinity):
                 f"Got X[{i}, {j}] = {X[i, j]:.6g}; use a similarity such as exp(-distance**2)."
             )
 
-    def apply(self, X: Any, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Any, V: Array) -> Product:
         self._check_values(X)
         values, degrees = X @ V / self.n_rows_, X.sum(axis=1) / self.n_rows_
         log_scale = np.zeros(X.shape[0])
@@ -107,14 +111,14 @@ class Precomputed(Affinity):
         values[alone], degrees[alone], log_scale[alone] = V[np.argmax(self._degrees)], 1.0, -np.inf
         return Product(values, degrees, log_scale)
 
-    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> NoReturn:
+    def within(self, X: Array, V: Array) -> NoReturn:
         raise ValueError(
             "X must be rows of features to measure an error among new rows. Got affinities to the "
             "training rows (affinity='precomputed'), which do not tell those among the new ones; "
             "use affinity='gaussian' or a function k(A, B)."
         )
 
-    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         # Parts of the graph that have no affinity to each other: the best connected vertex.
         return np.full(len(vertices), among[np.argmax(self._degrees[among])])
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
-from eigencut.affinity.fit_memory import exact_bytes
-from eigencut.files.reader import State
-from eigencut.graph.graphs import DenseGraph, Graph
+from eigencut.affinity.fit_memory import FitSizes, complete_graph_bytes
+from eigencut.files.reader import StateReader
+from eigencut.graph.base import Graph
+from eigencut.graph.complete import DenseGraph
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
@@ -71,7 +72,7 @@ class VectorAffinity(Affinity):
     def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
         """Product with ``weighted`` and log scale of rows whose weights all underflow."""
 
-    def fit_graph(self, X: Array, n_jobs: int | None = None) -> Graph:
+    def fit_graph(self, X: Array) -> Graph:
         distinct = DistinctRows.of(X)
         self.rows_ = distinct.rows
         self.multiplicity_ = distinct.multiplicity
@@ -79,37 +80,29 @@ class VectorAffinity(Affinity):
         self._vertex_at: dict[bytes, int] | None = None
         self._fit_rows(distinct.rows)
         self._training = self._prepare(distinct.rows)
-        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights, n_jobs)
+        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights)
         graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)
         return graph
 
-    def memory_bytes(
-        self,
-        n_rows: int | None,
-        n_features: float,
-        n_clusters: int,
-        n_jobs: int | None = None,
-    ) -> float | None:
-        if n_rows is None:
-            return None
-        return exact_bytes(n_rows, n_features, n_clusters, n_jobs)
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        return complete_graph_bytes(sizes)
 
     @property
     def n_columns_(self) -> int:
         return self.rows_.shape[1]
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         refuse_without_rows(self, include_training_data)
-        return super().state() | {"rows": self.rows_}
+        return super()._state() | {"rows": self.rows_}
 
     def __getstate__(self) -> dict[str, Any]:
         # The places of rows are quickly found anew, and have keys that skops cannot keep.
         return {**super().__getstate__(), "_vertex_at": None}
 
-    def restore(self, state: State) -> None:
-        super().restore(state)
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
         self.rows_ = state.array("rows", (len(self.multiplicity_), None))
         self._vertex_at = None
 
@@ -120,7 +113,7 @@ class VectorAffinity(Affinity):
         """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
         return weights.max()
 
-    def apply(self, X: Array, V: Array, n_jobs: int | None = None) -> Product:
+    def apply(self, X: Array, V: Array) -> Product:
         # A last column of ones gives the degrees in the same matrix product.
         weighted = np.column_stack([V, np.ones(len(V))])
         weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
@@ -139,27 +132,27 @@ class VectorAffinity(Affinity):
                     )
                 product[start + rows.start : start + rows.stop] = block
 
-            for_each(fill, row_blocks(len(queries), len(weighted)), n_jobs)
+            for_each(fill, row_blocks(len(queries), len(weighted)))
         return Product(product[:, :-1], product[:, -1], log_scale)
 
-    def within(self, X: Array, V: Array, n_jobs: int | None = None) -> Array:
+    def within(self, X: Array, V: Array) -> Array:
         everything = self._prepare(X)
         product = np.empty(V.shape)
 
         def fill(rows: slice) -> None:
             product[rows] = self._weights(everything[rows], everything) @ V
 
-        for_each(fill, row_blocks(len(X), len(X)), n_jobs)
+        for_each(fill, row_blocks(len(X), len(X)))
         return product
 
-    def locate(self, X: Array) -> Indices:
+    def identical_vertices(self, X: Array) -> Indices:
         if self._vertex_at is None:
             self._vertex_at = {row.tobytes(): i for i, row in enumerate(self.rows_)}
         found = [self._vertex_at.get(row.tobytes(), -1) for row in X + 0.0]
         return np.array(found, dtype=np.intp)
 
-    def closest(self, X: Array) -> Indices:
+    def nearest_vertices(self, X: Array) -> Indices:
         return nearest_rows(X, self.rows_)
 
-    def nearest(self, vertices: Indices, among: Indices) -> Indices:
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         return among[nearest_rows(self.rows_[vertices], self.rows_[among])]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def load_table_model(path: str) -> TableModel:
     """The model in a file; one that was saved from Python takes its columns as they are."""
     from eigencut.data.table_model import TableModel
-    from eigencut.files.saving import load
+    from eigencut.files.models import load
 
     model = load(path)
     if isinstance(model, TableModel):

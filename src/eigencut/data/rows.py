@@ -166,10 +166,6 @@ class Rows:
             return len(self.feature_names)
         return int(next(iter(self)).shape[1])
 
-    def threads_per_block(self, n_jobs: int | None) -> int | None:
-        """Threads that work on one block: here blocks come one after the other."""
-        return n_jobs
-
     def reduce(
         self,
         part: Callable[[Array], Part],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.table import Table, plain_names, quoted
 from eigencut.estimator import GPOD
-from eigencut.files.reader import State
-from eigencut.files.saving import restored, save
+from eigencut.files.reader import StateReader
+from eigencut.files.saving import save
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_choice
 
@@ -85,6 +85,7 @@ class TableModel(ClusterMixin, BaseEstimator):
     array([0, 1])
     """
 
+    _saved_as: ClassVar[str] = "TableModel"
     model_: GPOD
 
     def __init__(self, model: GPOD, *, scale: str = "standard", missing: str = "refuse") -> None:
@@ -196,7 +197,7 @@ class TableModel(ClusterMixin, BaseEstimator):
         """Write the fitted model to a file; see ``GPOD.save``."""
         save(self, path, include_training_data=include_training_data)
 
-    def state(self, include_training_data: bool = True) -> dict[str, Any]:
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the model."""
         check_is_fitted(self)
         found = {
@@ -208,10 +209,10 @@ class TableModel(ClusterMixin, BaseEstimator):
         }
         return found | ({"labels": self.labels_} if include_training_data else {})
 
-    def restore(self, state: State) -> None:
-        """Take back a saved ``state()``, instead of a fit."""
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
-        self.model_ = restored(state.part("model"), GPOD)
+        self.model_ = state.fitted("model", GPOD)
         n_columns = self.model_.n_features_in_
         self.columns_ = state.words("columns", n_columns)
         self.shift_ = state.array("shift", (n_columns,))

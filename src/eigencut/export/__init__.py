@@ -16,9 +16,9 @@ from eigencut._version import __version__
 from eigencut.affinity import Gaussian, Landmarks
 from eigencut.data.table_model import MISSING, TableModel
 from eigencut.estimator import GPOD
-from eigencut.export.gaussian import GaussianFunctions
+from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
-from eigencut.export.landmarks import LandmarkFunctions
+from eigencut.export.landmarks import LandmarkNodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.files.atomic import replacing
@@ -32,7 +32,7 @@ _CHECKED_ROWS = 2000
 _MOST_BYTES = 1_900_000_000  # protobuf ends at 2 GB
 
 # How the eigenfunctions are written, by the affinity.
-_FUNCTIONS: dict[type, Any] = {Gaussian: GaussianFunctions, Landmarks: LandmarkFunctions}
+_FUNCTIONS: dict[type, Any] = {Gaussian: GaussianNodes, Landmarks: LandmarkNodes}
 
 
 def to_onnx(
@@ -87,7 +87,7 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             "affinity must be Gaussian or Landmarks for a model to be exported. "
             f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
         )
-    if isinstance(model._eigenfunctions, Algorithm1):
+    if isinstance(model.fitted_cut_.functions, Algorithm1):
         raise ValueError(
             "extension must be 'consistent' for a model to be exported. "
             f"Got {model.extension!r}; fit with extension='consistent'."
@@ -118,9 +118,9 @@ def _outputs(
     """Names of the outputs, by what they are."""
     functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
     U, support = functions(rows)
-    labels = _labels(graph, U, model._rotation_of_extension, precision)
+    labels = _labels(graph, U, model.fitted_cut_.rotation, precision)
     if model.outliers == "label":
-        is_outlier = graph("Less", support, graph.number(model._least_support))
+        is_outlier = graph("Less", support, graph.number(model.fitted_cut_.least_support))
         labels = graph("Where", is_outlier, graph.integers([-1]), labels)
     labels = graph("Where", is_complete, labels, graph.integers([-1]))
     nothing, columns = graph.number(np.nan), graph.integers([1])

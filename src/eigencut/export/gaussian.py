@@ -11,25 +11,25 @@ import math
 
 import numpy as np
 
-from eigencut.affinity.bandwidth import WIDTHS
+from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT
-from eigencut.files.reader import State
+from eigencut.files.reader import StateReader
 
 _FARTHEST = 1e140  # as in Gaussian
 
 
-class GaussianFunctions:
+class GaussianNodes:
     """The eigenfunctions of one GPOD with a Gaussian affinity, as nodes of a graph."""
 
     def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
         self._graph = graph
         self._model = model
         self._precision = precision
-        self._functions = model._eigenfunctions
-        state = State(model.affinity_.state())
+        self._functions = model.fitted_cut_.functions
+        state = StateReader(model.affinity_._state())
         n_rows = len(model.affinity_.multiplicity_)
         self._rows = state.array("rows", (n_rows, None))
         self._center = state.array("center", (None,))
@@ -42,8 +42,8 @@ class GaussianFunctions:
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
         squared, nearest = self._squared_distances(self._to_units(rows))
-        average, of_crumbs, support = self._weighted_averages(squared)
-        return self._values(average, of_crumbs, support, rows, nearest), support
+        average, of_small, support = self._weighted_averages(squared)
+        return self._values(average, of_small, support, rows, nearest), support
 
     def _to_units(self, rows: str) -> str:
         """Centred, in units of the data; in float64, for this is where digits would be lost."""
@@ -98,7 +98,7 @@ class GaussianFunctions:
         return bool((denominator > SUPPORT).all())
 
     def _weighted_averages(self, squared: str) -> tuple[str, str | None, str]:
-        """``sum_j W(x, x_j) u[j] / d(x)``, the crumbs' share of d(x), and the support log d(x)."""
+        """``sum_j W(x, x_j) u[j] / d(x)``, the share of small components, and log d(x)."""
         graph, affinity, limits = self._graph, self._model.affinity_, self._precision
         exponents = graph("Mul", squared, graph.number(-self._inverse_widths))
         exponents = graph("Mul", exponents, self._inverse_width(squared))
@@ -111,11 +111,11 @@ class GaussianFunctions:
         weights = graph("Exp", relative)
         degrees = graph("MatMul", weights, graph.number(share))
         average = graph("Div", graph("MatMul", weights, graph.number(U * share)), degrees)
-        is_crumb, of_crumbs = ~self._functions.pairs.takes_part[:, np.newaxis], None
-        if is_crumb.any():
-            crumbs = graph("MatMul", weights, graph.number(is_crumb * share))
-            of_crumbs = graph("Div", crumbs, degrees)
-        return average, of_crumbs, graph("Add", largest, graph("Log", degrees))
+        is_small, of_small = ~self._functions.pairs.takes_part[:, np.newaxis], None
+        if is_small.any():
+            small = graph("MatMul", weights, graph.number(is_small * share))
+            of_small = graph("Div", small, degrees)
+        return average, of_small, graph("Add", largest, graph("Log", degrees))
 
     def _inverse_width(self, squared: str) -> str:
         """g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""
@@ -132,14 +132,14 @@ class GaussianFunctions:
         least, most = self._local.number("least"), self._local.number("most")
         within = graph("Clip", distance, graph.number(least), graph.number(most))
         width = graph("Mul", within, graph.number(self._local.number("scale")))
-        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in WIDTHS)
+        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in WIDTH_LIMITS)
         if graph.dtype == np.float64:
-            lowest, highest = WIDTHS
+            lowest, highest = WIDTH_LIMITS
         width = graph("Clip", width, graph.number(lowest), graph.number(highest))
         return graph("Div", graph.number(1 / math.sqrt(2)), width)
 
     def _values(
-        self, average: str, of_crumbs: str | None, support: str, rows: str, nearest: str
+        self, average: str, of_small: str | None, support: str, rows: str, nearest: str
     ) -> str:
         """``u_k(x)``; see ``eigencut.extension.eigenfunctions`` for rows without support."""
         graph, functions = self._graph, self._functions
@@ -147,8 +147,8 @@ class GaussianFunctions:
         exponent = graph("Mul", support, graph.number(power))
         exponent = graph("Min", exponent, graph.number(self._precision.largest_log))
         mass_per_degree = graph("Exp", exponent)
-        if of_crumbs is not None:
-            others = graph("Sub", graph.number(1.0), of_crumbs)
+        if of_small is not None:
+            others = graph("Sub", graph.number(1.0), of_small)
             mass_per_degree = graph("Mul", mass_per_degree, others)
         scaled = graph("Mul", mass_per_degree, graph.number(functions.pairs.values))
         denominator = graph("Sub", graph.number(1.0), scaled)

@@ -7,18 +7,18 @@ import numpy as np
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
-from eigencut.files.reader import State
+from eigencut.files.reader import StateReader
 
 _LIMIT = 1e150  # coordinates beyond are moved here, as in NearestPoints
 
 
-class LandmarkFunctions:
+class LandmarkNodes:
     """The eigenfunctions of one GPOD with landmarks, as nodes of a graph."""
 
     def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
         self._graph = graph
         affinity = model.affinity_
-        state = State(affinity.state())
+        state = StateReader(affinity._state())
         landmarks = state.array("landmarks", (len(affinity.multiplicity_), None))
         self._center = landmarks.mean(axis=0)
         self._points = landmarks - self._center
@@ -26,7 +26,7 @@ class LandmarkFunctions:
         self._r = min(affinity.n_nearest, len(landmarks))
         self._local_scale = affinity.local_scale
         self._spacing = affinity.spacing_
-        self._table = model._eigenfunctions.eigenvectors()
+        self._table = model.fitted_cut_.functions.eigenvectors()
 
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""

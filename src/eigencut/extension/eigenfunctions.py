@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from eigencut.affinity.base import Affinity, Product
 from eigencut.cut import Cut
-from eigencut.extension.single_precision import RoughAverager
+from eigencut.extension.single_precision import SinglePrecisionAverager
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.warn import warn_user
@@ -41,7 +41,7 @@ _SINGLE_ERROR = 1e-3  # error bound of a row in single precision; true errors ar
 
 
 @dataclass(frozen=True)
-class RoughValues:
+class SinglePrecisionValues:
     """Eigenfunctions at rows in single precision, and how far off they may be.
 
     ``error`` bounds the length of the error of each row, and ``degree_error`` the relative error of
@@ -65,18 +65,18 @@ class Eigenfunctions:
 
     form: ClassVar[str] = "consistent"
 
-    def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
+    def __call__(self, X: Array) -> Array:
         """``u_k(x)`` for each row x of X, a column per k."""
-        return self.with_support(X, n_jobs)[0]
+        return self.with_support(X)[0]
 
-    def with_support(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+    def with_support(self, X: Array) -> tuple[Array, Array]:
         """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
-        product = self.affinity.apply(X, self._columns, n_jobs)
+        product = self.affinity.apply(X, self._columns)
         return self._from_product(product, X), _support(product)
 
     @property
     def _columns(self) -> Array:
-        """What is averaged at new rows: the eigenvectors, and the indicator of crumbs if any."""
+        """What is averaged at new rows: the eigenvectors, and the indicator of small components."""
         takes_part = self.pairs.takes_part
         if takes_part.all():
             return self.pairs.vectors
@@ -85,13 +85,13 @@ class Eigenfunctions:
     def _from_product(self, product: Product, X: Array) -> Array:
         K, log_degrees = len(self.pairs.values), product.log_degrees
         average = product.values / product.degrees[:, np.newaxis]
-        of_crumbs = average[:, K:].sum(axis=1)
-        values, supported = self._consistent_form(average[:, :K], of_crumbs, log_degrees)
+        of_small = average[:, K:].sum(axis=1)
+        values, supported = self._consistent_form(average[:, :K], of_small, log_degrees)
         # A training row is always itself, and a row without an edge to the graph, as far as float64
         # can see, is as good as the training row nearest to it.
         for rows, vertices_of in (
-            (np.flatnonzero(~supported), self.affinity.locate),
-            (np.flatnonzero(log_degrees < self.least_log_degree), self.affinity.closest),
+            (np.flatnonzero(~supported), self.affinity.identical_vertices),
+            (np.flatnonzero(log_degrees < self.least_log_degree), self.affinity.nearest_vertices),
         ):
             if not len(rows):
                 continue
@@ -112,8 +112,8 @@ class Eigenfunctions:
         """
         degrees = np.where(self.degrees > 0, self.degrees, 1.0)
         average = self.pairs.products / degrees[:, np.newaxis]
-        of_crumbs = (~self.pairs.takes_part).astype(np.float64)
-        values, supported = self._consistent_form(average, of_crumbs, np.log(degrees))
+        of_small = (~self.pairs.takes_part).astype(np.float64)
+        values, supported = self._consistent_form(average, of_small, np.log(degrees))
         supported &= self.degrees > 0
         return np.where(supported[:, np.newaxis], values, self.pairs.vectors)
 
@@ -122,34 +122,34 @@ class Eigenfunctions:
         return self.eigenvectors()
 
     def _consistent_form(
-        self, average: Array, of_crumbs: Array, log_degrees: Array
+        self, average: Array, of_small: Array, log_degrees: Array
     ) -> tuple[Array, NDArray[np.bool_]]:
         """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
 
         Elsewhere the limit lambda = 0 holds: the average of nearby rows itself. It also holds among
-        crumbs, which have no mass: m(x) counts only the share of d(x) that is not of crumbs.
+        small components, which have no mass: m(x) counts only the share of d(x) of the others.
         """
-        mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_crumbs)
+        mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_small)
         denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
         supported = np.min(denominator, axis=1) > SUPPORT
         values = average / np.maximum(denominator, SUPPORT)
         return np.where(supported[:, np.newaxis], values, average), supported
 
     @cached_property
-    def _averager(self) -> RoughAverager | None:
+    def _averager(self) -> SinglePrecisionAverager | None:
         factor = self.affinity.exponent_factors()
         if factor is None:
             return None
-        return RoughAverager(factor, self._columns, self.affinity.multiplicity_)
+        return SinglePrecisionAverager(factor, self._columns, self.affinity.multiplicity_)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_averager"}
 
-    def pays_to_be_rough(self, n_rows: int) -> bool:
-        """Whether ``roughly`` can be used, and is faster for that many rows."""
+    def single_precision_pays(self, n_rows: int) -> bool:
+        """Whether ``single_precision_values`` can be used, and is faster for that many rows."""
         return n_rows * len(self.pairs.vectors) > _FEW_WEIGHTS and self._averager is not None
 
-    def roughly(self, X: Array) -> RoughValues:
+    def single_precision_values(self, X: Array) -> SinglePrecisionValues:
         """``u_k(x)`` in single precision, with a bound on the error of each row."""
         left = self.affinity.exponent_factors(X)
         assert self._averager is not None and left is not None
@@ -159,35 +159,35 @@ class Eigenfunctions:
         K = len(self.pairs.values)
         all_mass = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
         share = all_mass * (1 - found.values[:, K:].sum(axis=1, keepdims=True))
-        # The error of the denominator 1 - share, through the degree and through the crumbs' share.
+        # The error of 1 - share, through the degree and through the share of small components.
         off = 2 * error * (share + all_mass * found.spread[K:].sum())
         usable &= np.min(1 - share - off, axis=1) > SUPPORT
         denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
         values = found.values[:, :K] / denominator
         bound = (2 * error * found.spread[:K] + np.abs(values) * off) / (denominator - off)
         bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
-        return RoughValues(values, bound, found.log_degrees, found.error)
+        return SinglePrecisionValues(values, bound, found.log_degrees, found.error)
 
-    def in_single(self, X: Array, n_jobs: int | None = None) -> NDArray[np.float32]:
+    def in_single_precision(self, X: Array) -> NDArray[np.float32]:
         """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
-        if not self.pays_to_be_rough(X.shape[0]):
-            return self(X, n_jobs).astype(np.float32)
+        if not self.single_precision_pays(X.shape[0]):
+            return self(X).astype(np.float32)
         values = np.empty((len(X), self.pairs.vectors.shape[1]), dtype=np.float32)
         is_good = np.empty(len(X), dtype=bool)
 
         def fill(start: int) -> None:
             rows = slice(start, start + CHUNK_ROWS)
-            rough = self.roughly(X[rows])
+            rough = self.single_precision_values(X[rows])
             values[rows] = rough.values
             is_good[rows] = rough.error < _SINGLE_ERROR * np.linalg.norm(rough.values, axis=1)
 
-        for_each(fill, range(0, len(X), CHUNK_ROWS), n_jobs)
-        values[~is_good] = self(X[~is_good], n_jobs)
+        for_each(fill, range(0, len(X), CHUNK_ROWS))
+        values[~is_good] = self(X[~is_good])
         return values
 
-    def support(self, X: Array, n_jobs: int | None = None) -> Array:
+    def support(self, X: Array) -> Array:
         """How well the data support each row: log d(x), or what the affinity has instead."""
-        return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0)), n_jobs))
+        return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0))))
 
     def report_lost_components(self) -> None:
         """Warn where an eigenvalue is one that carries no cluster.
@@ -230,7 +230,7 @@ class Algorithm1(Eigenfunctions):
         values = self._form(product.values, product.degrees[:, np.newaxis])
         return values * scale[:, np.newaxis]
 
-    def pays_to_be_rough(self, n_rows: int) -> bool:
+    def single_precision_pays(self, n_rows: int) -> bool:
         return False
 
     def at_training_vertices(self) -> Array:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from eigencut.discretization import assign, normalize_rows
-from eigencut.extension.eigenfunctions import CHUNK_ROWS, Eigenfunctions, RoughValues
+from eigencut.extension.eigenfunctions import CHUNK_ROWS, Eigenfunctions, SinglePrecisionValues
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 
@@ -24,11 +24,9 @@ _TIE = 1e-8  # relative difference of two scores that double precision might cal
 _CLOSE_SUPPORT = 1e-8  # likewise of a support and the least support
 
 
-def scores_and_support(
-    functions: Eigenfunctions, rotation: Array, X: Array, n_jobs: int | None = None
-) -> tuple[Array, Array]:
+def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> tuple[Array, Array]:
     """The coordinate of each row along each cluster, and its support log d(x)."""
-    U, support = functions.with_support(X, n_jobs)
+    U, support = functions.with_support(X)
     return normalize_rows(U) @ rotation, support
 
 
@@ -37,49 +35,46 @@ def label_rows(
     rotation: Array,
     X: Array,
     least_support: float = -math.inf,
-    n_jobs: int | None = None,
 ) -> Indices:
     """The cluster of each row of X, or ``OUTLIER`` where the support lies below the least."""
 
-    def exact_labels(rows: Array, n_jobs: int | None = n_jobs) -> Indices:
-        scores, support = scores_and_support(functions, rotation, rows, n_jobs)
+    def exact_labels(rows: Array) -> Indices:
+        scores, support = scores_and_support(functions, rotation, rows)
         return np.where(support < least_support, OUTLIER, assign(scores))
 
-    if not functions.pays_to_be_rough(X.shape[0]):
-        return _in_chunks(exact_labels, X, n_jobs)
+    if not functions.single_precision_pays(X.shape[0]):
+        return _in_chunks(exact_labels, X)
     labels = np.empty(len(X), dtype=np.intp)
     is_certain = np.empty(len(X), dtype=bool)
 
     def fill(start: int) -> None:
         rows = slice(start, start + CHUNK_ROWS)
-        labels[rows], is_certain[rows] = _rough_labels(
-            functions.roughly(X[rows]), rotation, least_support
+        labels[rows], is_certain[rows] = _single_precision_labels(
+            functions.single_precision_values(X[rows]), rotation, least_support
         )
 
-    for_each(fill, range(0, len(X), CHUNK_ROWS), n_jobs)
+    for_each(fill, range(0, len(X), CHUNK_ROWS))
     doubtful = np.flatnonzero(~is_certain)
     labels[doubtful] = exact_labels(X[doubtful])
     return labels
 
 
-def _in_chunks(
-    labels_of: Callable[[Array, int | None], Indices], X: Array, n_jobs: int | None
-) -> Indices:
+def _in_chunks(labels_of: Callable[[Array], Indices], X: Array) -> Indices:
     """Labels of few rows at once, of many in chunks, each by one thread."""
     if X.shape[0] <= _EXACT_ROWS:
-        return labels_of(X, n_jobs)
+        return labels_of(X)
     labels = np.empty(X.shape[0], dtype=np.intp)
 
     def fill(start: int) -> None:
         rows = slice(start, start + _EXACT_ROWS)
-        labels[rows] = labels_of(X[rows], 1)
+        labels[rows] = labels_of(X[rows])
 
-    for_each(fill, range(0, X.shape[0], _EXACT_ROWS), n_jobs)
+    for_each(fill, range(0, X.shape[0], _EXACT_ROWS))
     return labels
 
 
-def _rough_labels(
-    rough: RoughValues, rotation: Array, least_support: float
+def _single_precision_labels(
+    rough: SinglePrecisionValues, rotation: Array, least_support: float
 ) -> tuple[Indices, Array]:
     """Labels in single precision, and whether they are certain."""
     scores = rough.values @ rotation

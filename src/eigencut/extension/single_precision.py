@@ -29,7 +29,7 @@ _LEAST_WEIGHT = 1e-20  # sums of weights below it may have lost some that underf
 
 
 @dataclass(frozen=True)
-class RoughAverages:
+class SinglePrecisionAverages:
     """Averages in single precision, and how far off they may be.
 
     Attributes
@@ -49,7 +49,7 @@ class RoughAverages:
     spread: Array
 
 
-class RoughAverager:
+class SinglePrecisionAverager:
     """Averages columns over the training rows; made once per model, used for any new rows.
 
     Parameters
@@ -75,7 +75,7 @@ class RoughAverager:
         g, g_squares = -factor[:, -2], -factor[:, -1]
         self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
 
-    def __call__(self, left: Array) -> RoughAverages:
+    def __call__(self, left: Array) -> SinglePrecisionAverages:
         """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
         exponent_error = self._exponent_error(left)
         usable = exponent_error < _LARGEST_EXPONENT_ERROR
@@ -83,7 +83,7 @@ class RoughAverager:
         usable &= sums[:, -1] > _LEAST_WEIGHT
         degrees = np.where(usable, sums[:, -1], 1.0)
         error = 1.1 * (1.1 * exponent_error + (TRAINING_ROWS + 10) * _UNIT)
-        return RoughAverages(
+        return SinglePrecisionAverages(
             self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),
             np.where(usable, error, np.inf),

@@ -1,15 +1,15 @@
 """What a fitted object consists of, in plain values and arrays; and how it is read back with care.
 
-Every class that can be saved says what its state is (``state()``: a dict of numbers, words, lists,
-dicts, arrays and other such objects) and takes it back (``restore(state)``) from a ``State``, which
-trusts nothing: a file can have been made by anyone. See ``eigencut.files.saving``.
+Every class that can be saved says what its state is (``_state()``: a dict of numbers, words, lists,
+dicts, arrays and other such objects) and takes it back (``_restore(state)``) from a
+``StateReader``, which trusts nothing: a file can have been made by anyone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from eigencut.exceptions import ModelFileError
 
 Shape = tuple[int | None, ...]  # None: any length
+Kind = TypeVar("Kind")
 
 
-class State:
+class StateReader:
     """A saved state, whose parts are refused unless they are what is asked for.
 
     Examples
     --------
-    >>> state = State({"n_rows": 3, "values": np.zeros((3, 2))})
+    >>> state = StateReader({"n_rows": 3, "values": np.zeros((3, 2))})
     >>> state.integer("n_rows", least=1)
     3
     >>> state.array("values", (3, 3))
@@ -33,11 +34,14 @@ class State:
     eigencut.exceptions.ModelFileError: values must be numbers of shape (3, 3). Got shape (3, 2).
     """
 
-    def __init__(self, values: Any, where: str = "") -> None:
+    def __init__(
+        self, values: Any, where: str = "", classes: Mapping[str, type] | None = None
+    ) -> None:
         if not isinstance(values, Mapping):
             raise ModelFileError(f"{where or 'the content'} must be a group of values.")
         self._values = values
         self._where = where
+        self._classes = classes or {}
 
     def _name(self, name: str) -> str:
         return f"{self._where}.{name}" if self._where else name
@@ -51,9 +55,28 @@ class State:
             raise ModelFileError(f"{self._name(name)} is missing.")
         return self._values[name]
 
-    def part(self, name: str) -> State:
+    def part(self, name: str) -> StateReader:
         """A group of values inside this one."""
-        return State(self.raw(name), self._name(name))
+        return StateReader(self.raw(name), self._name(name), self._classes)
+
+    def fitted(self, name: str, kind: type[Kind]) -> Kind:
+        """A fitted object, if it is of this kind."""
+        return self.part(name).as_fitted(kind)
+
+    def as_fitted(self, kind: type[Kind]) -> Kind:
+        """The fitted object that this group describes, if it is of this kind."""
+        found = self._unfitted()
+        if not isinstance(found, kind):
+            raise ModelFileError(f"a {kind.__name__} is expected. Got {type(found).__name__}.")
+        found._restore(self.part("state"))  # type: ignore[attr-defined]
+        return found
+
+    def _unfitted(self) -> Any:
+        """A class is looked up in the table, never imported by a name that a file gives."""
+        name, parameters = self.word("class", self._classes), self.part("parameters")
+        given = parameters.scalars()
+        given |= {group: parameters.part(group)._unfitted() for group in parameters.groups()}
+        return self._classes[name](**given)
 
     def groups(self) -> list[str]:
         """Names of the groups of values inside this one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eigencut.graph.graphs import Graph
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Indices
 from eigencut.runtime.warn import warn_user
 
@@ -32,7 +32,7 @@ def report_components(
 ) -> None:
     """Warn about a graph in pieces; refuse one without any edge.
 
-    ``groups`` are the components that take part in the eigenproblem, -1 for crumbs.
+    ``groups`` are the components that take part in the eigenproblem, -1 for small ones.
     """
     n_components = int(component.max()) + 1
     if n_components == 1:

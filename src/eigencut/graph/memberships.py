@@ -85,7 +85,7 @@ class MembershipSums:
     n_rows: int
 
     @classmethod
-    def of(cls, members: Memberships, n_landmarks: int, n_jobs: int | None = 1) -> MembershipSums:
+    def of(cls, members: Memberships, n_landmarks: int) -> MembershipSums:
         """Of one block of rows."""
         parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
         step = -(-len(members) // _PARTS)
@@ -93,7 +93,7 @@ class MembershipSums:
         def fill(part: int) -> None:
             _add_half(members[part * step : (part + 1) * step], parts[part])
 
-        for_each(fill, range(_PARTS), n_jobs)
+        for_each(fill, range(_PARTS))
         return cls(parts.sum(axis=0), len(members))
 
     def added(self, other: MembershipSums) -> MembershipSums:

@@ -13,7 +13,7 @@ from eigencut.runtime.threads import for_each
 _BLOCK_ENTRIES = 1 << 19  # of the matrix in a block; fewer are not worth a thread
 
 
-class RowBlocks:
+class SparseProduct:
     """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns.
 
     scipy's product runs in one thread, but it releases the interpreter's lock. Every row of the
@@ -22,22 +22,19 @@ class RowBlocks:
     Parameters
     ----------
     matrix : csr_array
-    n_jobs : int, optional
-        Threads; None means all cores.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> RowBlocks(csr_array(np.array([[2.0, 1.0], [1.0, 3.0]]))) @ np.eye(2)
+    >>> SparseProduct(csr_array(np.array([[2.0, 1.0], [1.0, 3.0]]))) @ np.eye(2)
     array([[2., 1.],
            [1., 3.]])
     """
 
-    def __init__(self, matrix: Any, n_jobs: int | None = None) -> None:
+    def __init__(self, matrix: Any) -> None:
         from scipy.sparse import csr_array
 
-        self._n_jobs = n_jobs
         self._n_rows, n_columns = matrix.shape
         n_blocks = max(1, matrix.nnz // _BLOCK_ENTRIES)
         bounds = np.linspace(0, self._n_rows, n_blocks + 1).astype(np.intp)
@@ -59,5 +56,5 @@ class RowBlocks:
             rows, block = item
             product[rows] = block @ V
 
-        for_each(fill, self._blocks, self._n_jobs)
+        for_each(fill, self._blocks)
         return product

@@ -45,9 +45,7 @@ class SymmetricTiles:
     squares: Array
 
     @classmethod
-    def compute(
-        cls, size: int, tile_of: Callable[[slice, slice], Array], n_jobs: int | None = None
-    ) -> SymmetricTiles:
+    def compute(cls, size: int, tile_of: Callable[[slice, slice], Array]) -> SymmetricTiles:
         """Collect ``tile_of(rows, columns)`` for all tiles of the upper half, in threads."""
         n_strips = -(-size // _SIDE)
         places = np.array([(i, j) for i in range(n_strips) for j in range(i, n_strips)])
@@ -61,7 +59,7 @@ class SymmetricTiles:
             # The two halves of a tile on the diagonal may differ by rounding: one is mirrored.
             tile[:] = np.triu(found) + np.triu(found, 1).T if i == j else found
 
-        for_each(fill, tiles.tiles(), n_jobs, "tiles")
+        for_each(fill, tiles.tiles(), "tiles")
         return tiles
 
     def tiles(self) -> Iterator[tuple[int, int, Array]]:
@@ -70,10 +68,10 @@ class SymmetricTiles:
             n_rows, n_columns = (min(_SIDE, self.size - strip * _SIDE) for strip in (i, j))
             yield i, j, square[:n_rows, :n_columns]
 
-    def matmat(self, V: Array, n_jobs: int | None = None) -> Array:
+    def matmat(self, V: Array) -> Array:
         """The product with the columns of V; every tile is read once and used twice."""
         parts = min(_PARTIAL_SUMS, len(self.places))
-        product = self._native_product(V, parts, n_jobs)
+        product = self._native_product(V, parts)
         if product is not None:
             return product
         tiles = list(self.tiles())
@@ -84,10 +82,10 @@ class SymmetricTiles:
             for i, j, tile in tiles[part::parts]:
                 _add_products(sums[part], tile, V, i * _SIDE, j * _SIDE)
 
-        for_each(add, range(parts), n_jobs)
+        for_each(add, range(parts))
         return np.asarray(sums.sum(axis=0))
 
-    def _native_product(self, V: Array, parts: int, n_jobs: int | None) -> Array | None:
+    def _native_product(self, V: Array, parts: int) -> Array | None:
         """The same by the kernel in C, where there is one."""
         kernel = native.library()
         if kernel is None:
@@ -105,7 +103,7 @@ class SymmetricTiles:
                 kernel, self.squares, self.places, some, padded, sums[part]
             )
 
-        for_each(add, range(parts), n_jobs)
+        for_each(add, range(parts))
         return np.asarray(sums.sum(axis=0)[:, : V.shape[1]]) if all(done) else None
 
     def rows(self, wanted: Indices) -> Array:

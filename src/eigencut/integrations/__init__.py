@@ -2,3 +2,14 @@
 
 It imports the estimator and what is below it, and a partner only when it is used.
 """
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["dask", "spark"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in __all__:
+        raise AttributeError(f"module 'eigencut.integrations' has no attribute {name!r}")
+    return import_module(f"eigencut.integrations.{name}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eigencut.data.rows import Rows
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.optional import needed
+from eigencut.runtime.threads import threads
 
 Model = TypeVar("Model")
 
@@ -55,9 +56,6 @@ class DaskRows(Rows):
     def _computed(self) -> Iterator[Any]:
         """The chunks one after the other, for whoever iterates instead of reducing."""
         return (part.compute() for part in self._parts)
-
-    def threads_per_block(self, n_jobs: int | None) -> int | None:
-        return 1  # the cluster's own threads work on blocks
 
     def reduce(
         self,
@@ -156,7 +154,8 @@ def _of_chunk(chunk: Any, part: Any, combine: Any) -> Any:
     rows = np.asarray(chunk)
     if len(rows) == 0:
         return None
-    return Rows.from_array(rows).reduce(part, combine)
+    with threads(1):  # the cluster's own threads work on chunks
+        return Rows.from_array(rows).reduce(part, combine)
 
 
 def _add_up(totals: list[Any], combine: Any) -> Any:
@@ -170,4 +169,5 @@ def _add_up(totals: list[Any], combine: Any) -> Any:
 def _finished(total: Any, finish: Any) -> Any:
     if total is None:
         raise ValueError("X must have at least one row. Got none; check the source of rows.")
-    return total if finish is None else finish(total)
+    with threads(1):
+        return total if finish is None else finish(total)

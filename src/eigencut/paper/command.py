@@ -23,7 +23,7 @@ from eigencut.exceptions import GraphWarning
 from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
 from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
 from eigencut.paper.choice import BALANCED, CLEAN, DUST
-from eigencut.paper.published import CUTS, SETS
+from eigencut.paper.published import CUT_TITLES, SETS
 from eigencut.runtime.threads import n_threads
 
 
@@ -82,7 +82,7 @@ def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | N
     plotting.subplots(1, 1)
     sets = {name: load(name, data_dir) for name in SETS}
     data = {name: (found.data, found.target) for name, found in sets.items()}
-    processes = n_threads(None) if processes is None else processes
+    processes = n_threads() if processes is None else processes
     numbers: dict[str, Any] = {"settings": {}, "versions": versions()}
     with warnings.catch_warnings(), workers(processes) as each:
         warnings.simplefilter("ignore", GraphWarning)
@@ -124,7 +124,7 @@ def table(each: Any, data: Any, scale: Scale) -> tuple[dict[str, Any], list[dict
     ]
     found = list(each(results.run_split, tasks, "splits"))
     scores = results.collect([score for of_split in found for score in of_split])
-    chosen = {cut: results.transferred(scores, cut) for cut in CUTS}
+    chosen = {cut: results.transferred(scores, cut) for cut in CUT_TITLES}
     steps = convergence.compute(tasks, [dict(of_split) for of_split in found])
     return {"transferred": chosen, "scores": scores}, steps
 

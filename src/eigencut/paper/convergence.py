@@ -9,7 +9,7 @@ from typing import Any
 from eigencut.paper.choice import CHOSEN
 from eigencut.paper.fits import ANY
 from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUTS, SETS
+from eigencut.paper.published import CUT_TITLES, SETS
 from eigencut.paper.results import Key, Task
 
 SPLITS = 5
@@ -21,7 +21,7 @@ def compute(tasks: Sequence[Task], found: Sequence[Mapping[Key, Any]]) -> list[d
         {"set": name, "cut": cut, "split": order, "gap": scores[name, ANY, cut, CHOSEN, "gaps"]}
         for name in SETS
         for order, scores in enumerate(_of_set(name, tasks, found))
-        for cut in CUTS
+        for cut in CUT_TITLES
     ]
 
 
@@ -42,7 +42,7 @@ def table(results: Mapping[str, Any]) -> str:
                 for r in results["convergence"]
                 if r["set"] == name and r["cut"] == cut
             )
-            for cut in CUTS
+            for cut in CUT_TITLES
         ]
         lines.append(f"| {name} | {' | '.join(steps)} |")
     return "\n".join(lines)
@@ -51,7 +51,7 @@ def table(results: Mapping[str, Any]) -> str:
 def draw(results: Mapping[str, Any], folder: Path) -> None:
     figure, axes = subplots(2, 3, figsize=(11, 6))
     for axis, name in zip(axes.flat, SETS, strict=True):
-        for color, (cut, title) in zip(COLORS, CUTS.items(), strict=False):
+        for color, (cut, title) in zip(COLORS, CUT_TITLES.items(), strict=False):
             for r in results["convergence"]:
                 if r["set"] == name and r["cut"] == cut:
                     label = title if r["split"] == 0 else None

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from eigencut.affinity import Gaussian
-from eigencut.cut import CUTS as CUT_OBJECTS
+from eigencut.cut import CUTS
 from eigencut.discretization import align
 from eigencut.estimator import GPOD
 from eigencut.exceptions import GraphWarning
@@ -20,7 +20,7 @@ from eigencut.extension.eigenfunctions import extend
 from eigencut.paper.candidates import STANDARDIZE, Candidate
 from eigencut.paper.choice import CHOICES, CHOSEN, Look
 from eigencut.paper.preprocessing import prepare
-from eigencut.paper.published import CUTS, SIGMAS
+from eigencut.paper.published import CUT_TITLES, SIGMAS
 from eigencut.paper.scores import accuracy
 from eigencut.runtime.arrays import Array, Indices
 
@@ -83,7 +83,7 @@ def fit_split(
     found = [_kmeans(split) for split in splits.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
-        for cut in CUTS:
+        for cut in CUT_TITLES:
             found += _fit_cut(cut, SIGMAS[cut][name], splits, candidates)
     return found
 
@@ -136,7 +136,7 @@ def _fit(split: Split, cut: str, rule: str, affinity: Any, every_way: bool = Fal
     if every_way:
         batch = model.predict_batch(split.test, init="random")
         labels["batch"], gaps = batch.labels, batch.gap_history.round(4).tolist()
-        if CUT_OBJECTS[cut].paper_extension != "consistent":
+        if CUTS[cut].paper_extension != "consistent":
             paper = paper_extension(model, split.train)
             labels["predict, Algorithm 1"] = paper.predict(split.test)
             labels["batch, Algorithm 1"] = paper.predict_batch(split.test, init="random").labels
@@ -167,13 +167,10 @@ def paper_extension(model: GPOD, A: Array) -> GPOD:
 
     The eigenvectors are the same, so that no second fit is needed.
     """
-    twin = copy.copy(model)
-    own = model._eigenfunctions
+    twin, own = copy.copy(model), model.fitted_cut_.functions
     functions = extend(
         "paper", own.affinity, own.cut, own.pairs, own.degrees, model.n_components_found_
     )
-    twin._eigenfunctions = functions
-    twin._rotation_of_extension = align(
-        functions(A, 1), model.partition_, model.embedding_, np.ones(len(A))
-    )
+    rotation = align(functions(A), model.partition_, model.embedding_, np.ones(len(A)))
+    twin.fitted_cut_ = replace(model.fitted_cut_, functions=functions, rotation=rotation)
     return twin

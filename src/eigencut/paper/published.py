@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CUTS = {"ncut": "NCut", "ratiocut": "RatioCut"}
+CUT_TITLES = {"ncut": "NCut", "ratiocut": "RatioCut"}
 METRICS = {"acc": "ACC", "nmi": "NMI"}
 SETS = ("ionosphere", "balance", "sonar", "diabetes", "banknote", "mammographic")
 

@@ -11,7 +11,7 @@ import numpy as np
 from eigencut.affinity import Gaussian
 from eigencut.estimator import GPOD
 from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUTS
+from eigencut.paper.published import CUT_TITLES
 from eigencut.risk import learning_curve
 from eigencut.runtime.arrays import Array
 
@@ -31,7 +31,7 @@ def rectangle(n: int) -> Array:
 
 
 DISTRIBUTIONS = {"moons, noise 0.1": moons, "rectangle 3 x 1": rectangle}
-TASKS = [(name, cut) for name in DISTRIBUTIONS for cut in CUTS]
+TASKS = [(name, cut) for name in DISTRIBUTIONS for cut in CUT_TITLES]
 
 
 def compute(task: tuple[str, str, int, int]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def table(results: Mapping[str, Any]) -> str:
         low, high = r["interval"]
         side = "in it" if low <= -0.5 <= high else ("above it" if high < -0.5 else "below it")
         lines.append(
-            f"| {r['distribution']} | {CUTS[r['cut']]} | {r['slope']:.2f} "
+            f"| {r['distribution']} | {CUT_TITLES[r['cut']]} | {r['slope']:.2f} "
             f"| {low:.2f} to {high:.2f} | {side} | {r['population']} rows "
             f"| {len(r['sizes'])} sizes x {r['repeats']} |"
         )
@@ -88,6 +88,8 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
         axis.loglog(sizes, line, "-", color=COLORS[1], label=label)
         rate = line[0] * (sizes / sizes[0]) ** -0.5
         axis.loglog(sizes, rate, "--", color="#555555", label="slope -1/2 (bounds)")
-        axis.set(title=f"{r['distribution']}, {CUTS[r['cut']]}", xlabel="n", ylabel="excess risk")
+        axis.set(
+            title=f"{r['distribution']}, {CUT_TITLES[r['cut']]}", xlabel="n", ylabel="excess risk"
+        )
         axis.legend()
     save(figure, folder, "rates")

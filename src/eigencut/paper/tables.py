@@ -11,7 +11,7 @@ import numpy as np
 from eigencut.paper.candidates import STANDARDIZE
 from eigencut.paper.choice import CHOICES, CHOSEN
 from eigencut.paper.fits import ANY, AUTO, PAPER, TUNED
-from eigencut.paper.published import CUTS, METRICS, RESULTS, SETS
+from eigencut.paper.published import CUT_TITLES, METRICS, RESULTS, SETS
 from eigencut.paper.scores import verdict
 
 Numbers = Mapping[str, Any]
@@ -49,7 +49,7 @@ def score(measured: Any, metric: str, way: str = "predict") -> Any:
 def verdicts(numbers: Numbers, way: str = "predict", rule: str = CHOSEN) -> dict[Any, str]:
     """(cut, set, metric) to verdict."""
     found = {}
-    for cut in CUTS:
+    for cut in CUT_TITLES:
         for name in SETS:
             for metric in METRICS:
                 ours = score(node(numbers, name, cut, rule), metric, way)
@@ -86,7 +86,7 @@ def headline(numbers: Numbers) -> str:
     """The verdicts in a sentence."""
     counts = Counter(verdicts(numbers).values())
     below = [
-        f"{CUTS[cut]} {name} {METRICS[metric]}"
+        f"{CUT_TITLES[cut]} {name} {METRICS[metric]}"
         for (cut, name, metric), found in verdicts(numbers).items()
         if found == "below"
     ]
@@ -99,7 +99,7 @@ def headline(numbers: Numbers) -> str:
 def verdict_table(numbers: Numbers) -> str:
     """The 24 cells, without labels, by ``predict``."""
     rows = []
-    for cut, title in CUTS.items():
+    for cut, title in CUT_TITLES.items():
         for name in SETS:
             row = [title, name]
             for metric in METRICS:
@@ -118,7 +118,7 @@ def verdict_table(numbers: Numbers) -> str:
 def count_table(numbers: Numbers) -> str:
     """How many of the 24 cells are above, inside and below, for each way to choose sigma."""
     rows = []
-    any_cut = next(iter(CUTS))
+    any_cut = next(iter(CUT_TITLES))
     for rule, text in HOW.items():
         for way, called in WAYS.items():
             if way in node(numbers, SETS[0], any_cut, rule):
@@ -130,7 +130,7 @@ def count_table(numbers: Numbers) -> str:
 def choice_table(numbers: Numbers) -> str:
     """What the label-free choice takes on each set, and how often."""
     rows = []
-    for cut, title in CUTS.items():
+    for cut, title in CUT_TITLES.items():
         for name in SETS:
             taken = Counter(node(numbers, name, cut)["chosen"]).most_common()
             texts = [f"{what} ({count})" for what, count in taken[:3]]
@@ -143,10 +143,10 @@ def choice_table(numbers: Numbers) -> str:
 def transfer_table(numbers: Numbers) -> str:
     """The pair that the other five sets choose for each set."""
     rows = [
-        [name, *(": ".join(numbers["table"][TRANSFERRED][cut][name]) for cut in CUTS)]
+        [name, *(": ".join(numbers["table"][TRANSFERRED][cut][name]) for cut in CUT_TITLES)]
         for name in SETS
     ]
-    return markdown(["set", *CUTS.values()], rows)
+    return markdown(["set", *CUT_TITLES.values()], rows)
 
 
 def main_table(numbers: Numbers, metric: str) -> str:
@@ -157,7 +157,7 @@ def main_table(numbers: Numbers, metric: str) -> str:
         published = RESULTS["kmeans"][metric][name]
         ours = score(scores[name][STANDARDIZE]["kmeans"][""], metric)
         rows.append([name, "k-means", f"{published:g}", cell(metric, ours), "", ""])
-        for cut, title in CUTS.items():
+        for cut, title in CUT_TITLES.items():
             published = RESULTS[cut][metric][name]
             measured = [node(numbers, name, cut, rule) for rule in (CHOSEN, TUNED, PAPER)]
             cells = [cell(metric, score(m, metric), published) for m in measured]
@@ -189,7 +189,7 @@ def below_table(numbers: Numbers) -> str:
         if found != "below":
             continue
         published = RESULTS[cut][metric][name]
-        row = [f"{CUTS[cut]}, {name}, {METRICS[metric]}", number(metric, published)]
+        row = [f"{CUT_TITLES[cut]}, {name}, {METRICS[metric]}", number(metric, published)]
         row.append(number(metric, score(node(numbers, name, cut), metric)[0]))
         for rule in others:
             ours = score(node(numbers, name, cut, rule), metric)

@@ -13,7 +13,7 @@ from eigencut.affinity import Gaussian
 from eigencut.datasets import paper_moons
 from eigencut.estimator import GPOD
 from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUTS
+from eigencut.paper.published import CUT_TITLES
 
 _REPEATS = 3
 
@@ -22,7 +22,7 @@ def compute(n: int, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     """Seconds, the best of three, on moons, with the local bandwidth."""
     records = []
     X, _ = paper_moons(n, 0)
-    for cut in CUTS:
+    for cut in CUT_TITLES:
         model = GPOD(2, cut=cut, affinity=Gaussian()).fit(X)
         for m in sizes:
             new, _ = paper_moons(m, 1)
@@ -55,7 +55,7 @@ def table(results: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {CUTS[r['cut']]} | {r['n']} | {r['m']} | {1000 * r['predict']:.0f} ms "
+        f"| {CUT_TITLES[r['cut']]} | {r['n']} | {r['m']} | {1000 * r['predict']:.0f} ms "
         f"| {1000 * r['batch']:.0f} ms | {1000 * r['refit']:.0f} ms "
         f"| {r['refit'] / r['predict']:.0f} |"
         for r in results["timing"]
@@ -66,7 +66,7 @@ def table(results: Mapping[str, Any]) -> str:
 def draw(results: Mapping[str, Any], folder: Path) -> None:
     figure, axes = subplots(1, 2, figsize=(10, 4))
     kinds = {"refit": "eigendecomposition of n + m", "batch": "predict_batch", "predict": "predict"}
-    for axis, (cut, title) in zip(axes.flat, CUTS.items(), strict=True):
+    for axis, (cut, title) in zip(axes.flat, CUT_TITLES.items(), strict=True):
         records = [r for r in results["timing"] if r["cut"] == cut]
         for color, (kind, label) in zip(COLORS, kinds.items(), strict=True):
             m = [r["m"] for r in records]

@@ -13,7 +13,7 @@ from eigencut.affinity import Gaussian
 from eigencut.datasets import paper_circles, paper_moons
 from eigencut.estimator import GPOD
 from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUTS, TOY_SIGMAS
+from eigencut.paper.published import CUT_TITLES, TOY_SIGMAS
 from eigencut.paper.scores import accuracy
 
 DATA = {"circles": paper_circles, "moons": paper_moons}
@@ -40,7 +40,7 @@ def compute(n: int, m: int) -> list[dict[str, Any]]:
     records = []
     for name, make in DATA.items():
         (X, _), (new, truth) = make(n, SEEDS[0]), make(m, SEEDS[1])
-        for cut in CUTS:
+        for cut in CUT_TITLES:
             for reading, affinity in readings(cut).items():
                 record: dict[str, Any] = {
                     "set": name,
@@ -75,7 +75,7 @@ def table(results: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for r in results["toys"]:
-        start = f"| {r['set']} | {CUTS[r['cut']]} | {r['reading']}"
+        start = f"| {r['set']} | {CUT_TITLES[r['cut']]} | {r['reading']}"
         if "error" in r:
             lines.append(f"{start} | refused | refused | |")
         else:
@@ -104,7 +104,7 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
                 if row == 0:
                     axis.set_title(f"{set_name}, {'original' if part == 'train' else 'unseen'}")
                 if column == 0:
-                    axis.set_ylabel(CUTS.get(cut, "data"))
+                    axis.set_ylabel(CUT_TITLES.get(cut, "data"))
         save(figure, folder, name)
 
 

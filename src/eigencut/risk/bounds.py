@@ -9,7 +9,7 @@ from typing import Any
 
 from eigencut.cut import CUTS
 from eigencut.risk.checks import check_fraction, check_magnitude
-from eigencut.risk.plain import to_plain
+from eigencut.risk.json_ready import json_ready
 from eigencut.runtime.validation import check_choice, check_count
 
 # Factors of sqrt(2 log(1/delta) / n) in the first term; see ``bounds``.
@@ -92,7 +92,7 @@ class Bounds:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain Python, ready for JSON."""
-        return dict(to_plain(self))
+        return dict(json_ready(self))
 
 
 def bounds(

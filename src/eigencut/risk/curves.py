@@ -20,8 +20,9 @@ from eigencut.cut import CUTS
 from eigencut.data.validation import check_rows
 from eigencut.exceptions import GraphWarning
 from eigencut.risk.checks import check_fraction
-from eigencut.risk.plain import to_plain
+from eigencut.risk.json_ready import json_ready
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_count
 
 _N_SIZES = 6
@@ -65,7 +66,7 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields and the sentence as plain Python, ready for JSON."""
-        return {**to_plain(self), "sentence": self.sentence}
+        return {**json_ready(self), "sentence": self.sentence}
 
     def excess_at(self, n: float) -> float:
         """The excess risk at n rows, by the fitted line."""
@@ -204,9 +205,10 @@ def learning_curve(
     population = reference.affinity_
     vertices = np.repeat(np.arange(len(population.rows_)), population.multiplicity_.astype(int))
     excess = np.empty((len(chosen), n_repeats))
-    for i, n in enumerate(chosen):
-        draws = (vertices[rng.randint(n_rows, size=n)] for _ in range(n_repeats))
-        excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
+    with threads(estimator.n_jobs):
+        for i, n in enumerate(chosen):
+            draws = (vertices[rng.randint(n_rows, size=n)] for _ in range(n_repeats))
+            excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
     slope, interval, intercept = _line(chosen, excess, confidence)
     return LearningCurve(
         sizes=chosen,
@@ -257,21 +259,22 @@ def excess_risk(reference: Any, model: Any) -> float:
                 f"model must have the {name} of the reference, {getattr(reference, name)!r}. "
                 f"Got {getattr(model, name)!r}; fit both alike."
             )
-    return float(_excess(reference, [model])[0])
+    with threads(model.n_jobs):
+        return float(_excess(reference, [model])[0])
 
 
 def _excess(reference: Any, models: Iterable[Any]) -> Array:
     """Excess risk of several models, in one product with the weights of the population."""
-    affinity, functions = reference.affinity_, reference._eigenfunctions
+    affinity, functions = reference.affinity_, reference.fitted_cut_.functions
     count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
     root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
     # A QR decomposition makes functions orthonormal without squaring their condition number.
     bases = [
-        np.linalg.qr(root * model._eigenfunctions(affinity.rows_, model.n_jobs))[0] / root
+        np.linalg.qr(root * model.fitted_cut_.embedding(affinity.rows_))[0] / root
         for model in models
     ]
     V = np.column_stack(bases)
-    WCV = affinity.within(affinity.rows_, count * V, reference.n_jobs) / affinity.n_rows_
+    WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
     per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
     risks = per_function.reshape(len(bases), -1).sum(axis=1)
     return np.asarray(risks - reference.eigenvalues_.sum())

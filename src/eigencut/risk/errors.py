@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity.base import Affinity
 from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
-from eigencut.risk.plain import to_plain
+from eigencut.risk.json_ready import json_ready
 from eigencut.runtime.arrays import Array
+from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice
 
 _FEWEST_ROWS = 3  # a spread of the projections needs as many
@@ -43,7 +44,7 @@ class ErrorEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain Python, ready for JSON."""
-        return dict(to_plain(self))
+        return dict(json_ready(self))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Gap:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain Python, ready for JSON."""
-        return dict(to_plain(self))
+        return dict(json_ready(self))
 
 
 def empirical_error(model: Any, normalization: str = "population") -> float:
@@ -108,7 +109,7 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
             f"model must be fitted on at least 2 rows, for an error is a mean over pairs. Got {n}; "
             "fit it on more."
         )
-    functions = model._eigenfunctions
+    functions = model.fitted_cut_.functions
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
     half_sum = max(float((model.affinity_.multiplicity_ @ inner).sum()), 0.0)
@@ -157,21 +158,16 @@ def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
             f"X must have at least {_FEWEST_ROWS} rows to estimate an error and its standard "
             f"error. Got {m}; hold out more rows."
         )
-    F = functions_at(model, rows)
+    with threads(model.n_jobs):
+        F = model.fitted_cut_.unit_embedding(rows)
+        products = model.affinity_.within(rows, np.column_stack([np.ones(m), F, F**2]))
     K = F.shape[1]
-    products = model.affinity_.within(rows, np.column_stack([np.ones(m), F, F**2]), model.n_jobs)
     degrees, WF, WF2 = products[:, :1], products[:, 1 : K + 1], products[:, K + 1 :]
     # 1/2 sum_j W_ij (f_i - f_j)^2; j = i contributes nothing. Rounding must not make it negative.
     projections = np.maximum(degrees * F**2 - 2 * F * WF + WF2, 0.0) / (2 * (m - 1))
     per_function = projections.mean(axis=0)
     spread = float(projections.sum(axis=1).std(ddof=1))
     return ErrorEstimate(float(per_function.sum()), 2 * spread / math.sqrt(m), per_function, m)
-
-
-def functions_at(model: Any, X: Array) -> Array:
-    """The eigenfunctions at rows X in population normalization: unit norm on the training rows."""
-    values = model._eigenfunctions(X, model.n_jobs)
-    return np.asarray(math.sqrt(model.affinity_.n_rows_) * values)
 
 
 def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
@@ -212,8 +208,8 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
         scores = normalize_rows(model.embedding_) @ model.rotation_
         labels = model.labels_
     else:
-        values = model._eigenfunctions(check_rows(model, X, reset=False), model.n_jobs)
-        scores = normalize_rows(values) @ model._rotation_of_extension
+        with threads(model.n_jobs):
+            scores = model.fitted_cut_.scores(check_rows(model, X, reset=False))
         # Not predict(): a row that it leaves out still has a place in the population.
         labels = assign(scores)
     one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
@@ -221,7 +217,7 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
     return Gap(per_cluster, float(per_cluster.sum()), len(scores))
 
 
-def dirichlet_error(affinity: Affinity, X: Array, F: Array, n_jobs: int | None = None) -> Array:
+def dirichlet_error(affinity: Affinity, X: Array, F: Array) -> Array:
     """The error F of functions known at the rows of X, one number per function.
 
         1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
@@ -237,16 +233,14 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, n_jobs: int | None =
         The functions' values at the rows.
     """
     m = len(F)
-    products = affinity.within(X, np.column_stack([np.ones(m), F]), n_jobs)
+    products = affinity.within(X, np.column_stack([np.ones(m), F]))
     degrees, WF = products[:, :1], products[:, 1:]
     # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.
     sums = (F * (degrees * F - WF)).sum(axis=0)
     return np.asarray(np.maximum(sums, 0.0) / (m * (m - 1)))
 
 
-def crossed_error(
-    affinity: Affinity, X: Array, F: Array, U: Array, n_jobs: int | None = None
-) -> Array:
+def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
     """The same error over pairs of a row of X and a training row, where U are the functions.
 
         1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - U[j, k])^2
@@ -259,7 +253,7 @@ def crossed_error(
         The functions' values at the training vertices.
     """
     K = U.shape[1]
-    product = affinity.apply(X, np.column_stack([U, U**2]), n_jobs)
+    product = affinity.apply(X, np.column_stack([U, U**2]))
     WU, WU2 = product.values[:, :K], product.values[:, K:]
     squares = product.degrees[:, np.newaxis] * F**2 - 2 * F * WU + WU2
     return np.asarray((np.exp(product.log_scale) @ np.maximum(squares, 0.0)) / (2 * len(X)))

@@ -22,11 +22,11 @@ from eigencut.risk.errors import (
     Gap,
     discretization_gap,
     empirical_error,
-    functions_at,
     population_error,
 )
-from eigencut.risk.plain import to_plain
+from eigencut.risk.json_ready import json_ready
 from eigencut.runtime.arrays import Array
+from eigencut.runtime.threads import threads
 
 _LABEL = 32  # width of the first column of the report
 _LINE = 96
@@ -79,7 +79,7 @@ class RiskSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain Python, ready for JSON."""
-        return dict(to_plain(self))
+        return dict(json_ready(self))
 
     def __str__(self) -> str:
         title = (
@@ -167,15 +167,16 @@ def assess(model: Any, X_heldout: ArrayLike | None = None, delta: float = 0.05) 
     """
     check_is_fitted(model)
     delta = check_fraction("delta", delta, 0.05)
-    affinity, functions = model.affinity_, model._eigenfunctions
+    affinity, fitted = model.affinity_, model.fitted_cut_
     n, K = affinity.n_rows_, len(model.eigenvalues_)
-    B = n * float(np.square(functions.at_training_vertices()).max())
+    B = n * float(np.square(fitted.functions.at_training_vertices()).max())
     error, gap = None, None
     if X_heldout is not None:
         error, gap = population_error(model, X_heldout), discretization_gap(model, X_heldout)
         rows = check_rows(model, X_heldout, reset=False)
-        B = max(B, float(np.square(functions_at(model, rows)).max()))
-    diagonal = functions.degrees - affinity.self_weights_
+        with threads(model.n_jobs):
+            B = max(B, float(np.square(fitted.unit_embedding(rows)).max()))
+    diagonal = fitted.functions.degrees - affinity.self_weights_
     C, kappa = float(affinity.largest_weight_), float(np.abs(diagonal).max())
     gap_training = discretization_gap(model)
     eps = (gap or gap_training).total

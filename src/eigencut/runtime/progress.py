@@ -77,39 +77,48 @@ def terminal_display(stage: str, leaves_time: bool = False) -> Display | None:
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     try:
-        from eigencut.runtime.terminal_line import LiveLine
+        from eigencut.runtime.terminal_line import TerminalLine
     except ImportError:
         return None
-    return LiveLine.on_this_terminal(stage, leaves_time)
+    return TerminalLine.on_this_terminal(stage, leaves_time)
 
 
-class Progress:
-    """Stages of a fit, shown on standard error if ``verbose``.
-
-    If not, they are heard by a display that is open around the fit, if any (the command line's).
-    """
-
-    def __init__(self, verbose: bool) -> None:
-        self._verbose = verbose
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        if self._verbose:
-            with terminal_display(name, leaves_time=True) or Lines(name):
-                yield
-            return
-        display = _listening.get()
-        if display is not None:
-            display.begin(name)
-        yield
+_verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def reporting(verbose: bool) -> Iterator[None]:
+    """Show the stages that run inside on standard error, if ``verbose``.
+
+    If not, they are heard by a display that is open around them, if any (the command line's).
+    """
+    token = _verbose.set(verbose)
+    try:
+        yield
+    finally:
+        _verbose.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """A part of a fit that users may want to know of."""
+    if _verbose.get():
+        with terminal_display(name, leaves_time=True) or Lines(name):
+            yield
+        return
+    display = _listening.get()
+    if display is not None:
+        display.begin(name)
+    yield
+
+
+@contextmanager
+def without_progress() -> Iterator[None]:
     """For work whose parts do not matter to those who wait for many such works."""
     token = _listening.set(None)
     try:
-        yield
+        with reporting(False):
+            yield
     finally:
         _listening.reset(token)
 

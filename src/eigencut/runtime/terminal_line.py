@@ -18,7 +18,7 @@ _BAR_WIDTH = 16
 _PER_SECOND = 8
 
 
-class LiveLine(Display):
+class TerminalLine(Display):
     """A line that vanishes when it is closed, and leaves the stage with its time if asked to."""
 
     def __init__(self, stage: str, console: Console, leaves_time: bool) -> None:

@@ -1,11 +1,16 @@
-"""Threads over independent pieces of work, with BLAS kept to one thread inside them."""
+"""Threads over independent pieces of work, with BLAS kept to one thread inside them.
+
+How many there are is a context, not a parameter: ``with threads(n_jobs):`` holds for everything
+that runs inside of it, and functions below the estimator know nothing of it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
@@ -15,14 +20,43 @@ from eigencut.runtime.progress import advance
 
 Item = TypeVar("Item")
 
+_limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
-def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: all cores for None, ``n_jobs`` otherwise; negative counts from the end."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cores = cores or 1
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Use so many threads inside: eigencut's own, and those of BLAS and OpenMP.
+
+    Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
+    an outer context says, or else all cores.
+
+    Examples
+    --------
+    >>> with threads(3):
+    ...     n_threads()
+    3
+    """
     if n_jobs is None:
-        return cores
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+        yield
+        return
+    number = n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+    token = _limit.set(number)
+    try:
+        with blas_threads(number):
+            yield
+    finally:
+        _limit.reset(token)
+
+
+def n_threads() -> int:
+    """How many threads may be used here."""
+    return _limit.get() or _cores()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @cache
@@ -40,24 +74,31 @@ def blas_threads(limit: int) -> AbstractContextManager[object]:
     return context
 
 
+def openmp_threads() -> AbstractContextManager[object]:
+    """Keep scikit-learn's own threads to those that may be used here."""
+    # Looked up anew: its libraries are loaded with the modules that use them.
+    context: AbstractContextManager[object] = ThreadpoolController().limit(
+        limits=n_threads(), user_api="openmp"
+    )
+    return context
+
+
 def for_each(
-    work: Callable[[Item], None],
-    items: Iterable[Item],
-    n_jobs: int | None,
-    things: str | None = None,
+    work: Callable[[Item], None], items: Iterable[Item], things: str | None = None
 ) -> None:
     """Call ``work`` on every item, in threads. The items must be independent of each other.
 
-    A result therefore never depends on ``n_jobs``. ``things`` is what the items are called when
-    users are told how many are done; nothing is told without.
+    A result therefore never depends on how many threads there are. ``things`` is what the items are
+    called when users are told how many are done; nothing is told without.
     """
     items = list(items)
-    threads = min(n_threads(n_jobs), len(items))
+    number = min(n_threads(), len(items))
     with blas_threads(1):
-        if threads <= 1:
+        if number <= 1:
             _wait_for(map(work, items), len(items), things)
             return
-        with ThreadPoolExecutor(threads) as pool:
+        # Work that has threads of its own to start does without: all are taken.
+        with ThreadPoolExecutor(number, initializer=_limit.set, initargs=(1,)) as pool:
             _wait_for(pool.map(work, items), len(items), things)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import for_each
+from eigencut.runtime.progress import counted
+from eigencut.runtime.threads import blas_threads, for_each, openmp_threads
 from eigencut.search.float32_candidates import ProductSearch
 from eigencut.search.kmeans import kmeans_centres, nearest_centres
 from eigencut.search.metrics import Space
@@ -46,12 +47,12 @@ class Index(ABC):
         self.size: int = points.shape[0]
 
     @abstractmethod
-    def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
+    def query(self, queries: Any, k: int) -> Found:
         """The k nearest points of each query, or all if there are fewer."""
 
-    def query_itself(self, k: int, n_jobs: int | None = None) -> Found:
+    def query_itself(self, k: int) -> Found:
         """The k nearest of each of the points, itself the first."""
-        return self.query(self.points, k, n_jobs)
+        return self.query(self.points, k)
 
     def _distances(self, queries: Any, numbers: Indices) -> Array:
         """Distances from each query to its points of these numbers, from direct differences."""
@@ -70,20 +71,18 @@ class RepeatedIndex(Index):
     in_threads = True  # whether blocks are searched side by side
     spare = 1  # neighbours asked for beyond k, to see that the k-th is settled
 
-    def query(self, queries: Any, k: int, n_jobs: int | None = None) -> Found:
+    def query(self, queries: Any, k: int) -> Found:
         k = min(k, self.size)
         distances = np.empty((queries.shape[0], k))
         numbers = np.empty((queries.shape[0], k), dtype=np.intp)
         open_rows, asked = np.arange(queries.shape[0]), k + self.spare
         while len(open_rows):
-            settled, *found = self._try(queries[open_rows], k, asked, n_jobs)
+            settled, *found = self._try(queries[open_rows], k, asked)
             distances[open_rows], numbers[open_rows] = found
             open_rows, asked = open_rows[~settled], 2 * asked
         return distances, numbers
 
-    def _try(
-        self, queries: Any, k: int, asked: int, n_jobs: int | None
-    ) -> tuple[Any, Array, Indices]:
+    def _try(self, queries: Any, k: int, asked: int) -> tuple[Any, Array, Indices]:
         """The k nearest, if they are among ``asked`` candidates; and for which queries they are."""
         m = queries.shape[0]
         settled, distances = np.ones(m, dtype=bool), np.empty((m, k))
@@ -98,7 +97,12 @@ class RepeatedIndex(Index):
             distances[rows], numbers[rows] = found[0][:, :k], found[1][:, :k]
 
         blocks = _blocks(m, self._cost(asked))
-        for_each(fill, blocks, n_jobs if self.in_threads else 1, "blocks of rows searched")
+        if self.in_threads:
+            for_each(fill, blocks, "blocks of rows searched")
+        else:
+            with blas_threads(1):
+                for block in counted(list(blocks), "blocks of rows searched"):
+                    fill(block)
         return settled, distances, numbers
 
     def _cost(self, asked: int) -> int:
@@ -128,9 +132,9 @@ class TreeIndex(RepeatedIndex):
         super().__init__(points, space)
         self._tree = cKDTree(points, leafsize=_TREE_LEAF)
 
-    def query_itself(self, k: int, n_jobs: int | None = None) -> Found:
+    def query_itself(self, k: int) -> Found:
         order = neighbors_together(self.points)
-        found = self.query(self.points[order], k, n_jobs)
+        found = self.query(self.points[order], k)
         distances, numbers = np.empty_like(found[0]), np.empty_like(found[1])
         distances[order], numbers[order] = found
         return distances, numbers
@@ -159,7 +163,8 @@ class ScanIndex(RepeatedIndex):
         self._farthest = float(_norms(points).max())
 
     def _candidates(self, queries: Any, asked: int) -> Found:
-        numbers = self._all.kneighbors(queries, asked, return_distance=False)
+        with openmp_threads():
+            numbers = self._all.kneighbors(queries, asked, return_distance=False)
         return _in_order(self._distances(queries, numbers), numbers)
 
     def _is_settled(self, queries: Any, distances: Array, k: int) -> Any:
@@ -176,9 +181,9 @@ class ProductIndex(Index):
         self._search = ProductSearch(points)
         self._scan = ScanIndex(points, space)
 
-    def query(self, queries: Array, k: int, n_jobs: int | None = None) -> Found:
+    def query(self, queries: Array, k: int) -> Found:
         if k > self.size // _DIRECT_SHARE:
-            return self._scan.query(queries, k, n_jobs)
+            return self._scan.query(queries, k)
         distances = np.empty((len(queries), k))
         numbers = np.empty((len(queries), k), dtype=np.intp)
         told = np.empty(len(queries), dtype=bool)
@@ -187,13 +192,13 @@ class ProductIndex(Index):
             rows, cells = block
             told[rows], distances[rows], numbers[rows] = self._nearest(queries[rows], k, cells)
 
-        for_each(fill, self._blocks(queries, k, n_jobs), n_jobs, "blocks of rows searched")
+        for_each(fill, self._blocks(queries, k), "blocks of rows searched")
         rest = np.flatnonzero(~told)
         if len(rest):
-            distances[rest], numbers[rest] = self._scan.query(queries[rest], k, n_jobs)
+            distances[rest], numbers[rest] = self._scan.query(queries[rest], k)
         return distances, numbers
 
-    def _blocks(self, queries: Array, k: int, n_jobs: int | None) -> list[Block]:
+    def _blocks(self, queries: Array, k: int) -> list[Block]:
         """Queries to be done together, and the cells to look into."""
         step = self._search.queries_at_a_time(_MANY_CANDIDATES * k)
         return [(slice(start, start + step), None) for start in range(0, len(queries), step)]
@@ -228,8 +233,8 @@ class CellIndex(ProductIndex):
         self._search = ProductSearch(points, nearest_centres(points, self._centres))
         self._scan = ScanIndex(points, space)
 
-    def _blocks(self, queries: Array, k: int, n_jobs: int | None) -> list[Block]:
-        cell = nearest_centres(queries, self._centres, n_jobs)
+    def _blocks(self, queries: Array, k: int) -> list[Block]:
+        cell = nearest_centres(queries, self._centres)
         order = np.argsort(cell, kind="stable")
         occupied, first = np.unique(cell[order], return_index=True)
         blocks: list[Block] = []

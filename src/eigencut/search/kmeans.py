@@ -13,9 +13,7 @@ _STEPS = 30  # fewer were seen to cost .01 of NMI on handwritten digits
 _ROWS = 2048  # that one thread works on at a time
 
 
-def kmeans_centres(
-    rows: Array, counts: Array, n_centres: int, n_jobs: int | None = None, steps: int = _STEPS
-) -> Array:
+def kmeans_centres(rows: Array, counts: Array, n_centres: int, steps: int = _STEPS) -> Array:
     """Centres of ``n_centres`` groups of rows, starting from the first so many rows.
 
     Parameters
@@ -25,7 +23,6 @@ def kmeans_centres(
     counts : array of shape (n_rows,)
         How many times each row counts.
     n_centres : int
-    n_jobs : int, optional
     steps : int, default=30
         At most.
     """
@@ -35,7 +32,7 @@ def kmeans_centres(
     weighted = rows * counts[:, np.newaxis]
     previous = None
     for _ in counted(range(steps), "steps of k-means"):
-        group = nearest_centres(rows, centres, n_jobs)
+        group = nearest_centres(rows, centres)
         if previous is not None and (group == previous).all():
             break
         previous = group
@@ -48,7 +45,7 @@ def kmeans_centres(
     return centres
 
 
-def nearest_centres(rows: Array, centres: Array, n_jobs: int | None = None) -> Indices:
+def nearest_centres(rows: Array, centres: Array) -> Indices:
     """The centre nearest to each row."""
     search = NearestPoints(centres, 1)
     group = np.empty(len(rows), dtype=np.intp)
@@ -57,5 +54,5 @@ def nearest_centres(rows: Array, centres: Array, n_jobs: int | None = None) -> I
         some = slice(start, start + _ROWS)
         group[some] = search(rows[some])[0][:, 0]
 
-    for_each(fill, range(0, len(rows), _ROWS), n_jobs)
+    for_each(fill, range(0, len(rows), _ROWS))
     return group

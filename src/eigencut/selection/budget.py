@@ -7,12 +7,13 @@ with what it may take, before anything large is computed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.sparse import issparse
 
 from eigencut.affinity import NAMES, Affinity
+from eigencut.affinity.fit_memory import FitSizes
 from eigencut.data.rows import Rows
 from eigencut.exceptions import MemoryRefusal
 from eigencut.runtime.memory import available_bytes, in_words, parse_bytes
@@ -21,7 +22,7 @@ from eigencut.runtime.warn import warn_user
 # The graphs that "auto" takes, by name, and up to how many rows. The complete graph of 5000 rows
 # has n^2 / 2 numbers, 100 MB. Neighbours took 31 CPU seconds on a million rows in the plane, so
 # about a minute on two million, where landmarks take three seconds (``docs/scale.md``).
-LADDER: dict[str, float] = {"gaussian": 5000, "neighbors": 2_000_000, "landmarks": math.inf}
+MOST_ROWS: dict[str, float] = {"gaussian": 5000, "neighbors": 2_000_000, "landmarks": math.inf}
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,9 @@ class Budget:
         ``memory_limit`` as it was given.
     allowed : float
         The limit in bytes; what is available where none was given.
-    n_rows : int or None
-        None for a stream.
-    n_features : float
-        Numbers per row.
+    sizes : FitSizes
     is_sparse : bool
         Whether rows are sparse, which not all affinities take.
-    n_clusters : int
-    n_jobs : int or None
 
     Examples
     --------
@@ -53,14 +49,11 @@ class Budget:
 
     limit: Any
     allowed: float
-    n_rows: int | None
-    n_features: float
+    sizes: FitSizes
     is_sparse: bool
-    n_clusters: int
-    n_jobs: int | None
 
     @classmethod
-    def of(cls, X: Any, n_clusters: int, limit: Any = None, n_jobs: int | None = None) -> Budget:
+    def of(cls, X: Any, n_clusters: int, limit: Any = None) -> Budget:
         """Of a fit on X, rows in memory or a stream."""
         is_stream, is_sparse = isinstance(X, Rows), issparse(X)
         if is_stream and not X.is_local:
@@ -71,18 +64,17 @@ class Budget:
         n_features = X.n_features if is_stream else X.shape[1]
         if is_sparse:
             n_features = X.nnz / max(1, X.shape[0])
-        return cls(limit, allowed, n_rows, n_features, is_sparse, n_clusters, n_jobs)
+        return cls(limit, allowed, FitSizes(n_rows, n_features, n_clusters), is_sparse)
 
     def needed(self, affinity: Affinity) -> float:
         """Bytes, at most; 0 where that is not known, so that nothing is refused by mistake."""
-        sizes = (self.n_rows, self.n_features, self.n_clusters, self.n_jobs)
-        return affinity.memory_bytes(*sizes) or 0.0
+        return affinity.memory_bytes(self.sizes) or 0.0
 
     def allows(self, affinity: Affinity) -> bool:
         return self.needed(affinity) <= self.allowed
 
-    def rung(self) -> str:
-        """What "auto" takes: the first name of the ladder that there is time and memory for.
+    def affinity_name(self) -> str:
+        """What "auto" takes: the first affinity that there is time and memory for.
 
         Where there is memory for none, it is the one that takes least.
         """
@@ -92,13 +84,13 @@ class Budget:
                 return name
         return min(possible, key=lambda name: self.needed(NAMES[name]()))
 
-    def report(self, rung: str) -> None:
-        """Warn where it was the memory available just now that decided on this rung."""
+    def report(self, taken: str) -> None:
+        """Warn where it was the memory available just now that decided on what is taken."""
         first = self._in_time()[0]
-        if self.limit is None and rung != first:
+        if self.limit is None and taken != first:
             needed, available = self.needed(NAMES[first]()), self.allowed
             warn_user(
-                f"affinity='auto' takes {rung!r}: {first!r} would take {in_words(needed)} of "
+                f"affinity='auto' takes {taken!r}: {first!r} would take {in_words(needed)} of "
                 f"memory, and {in_words(available)} are available. Set affinity or memory_limit "
                 "for a choice that does not depend on it."
             )
@@ -108,7 +100,7 @@ class Budget:
         if self.allows(affinity):
             return
         needed, remedy = in_words(self.needed(affinity)), remedy or self._remedy()
-        rows = "a stream" if self.n_rows is None else f"{self.n_rows} rows"
+        rows = "a stream" if self.sizes.n_rows is None else f"{self.sizes.n_rows} rows"
         if self.limit is None:
             raise MemoryRefusal(
                 f"A fit of {affinity!r} on {rows} would take {needed} of memory, and "
@@ -120,18 +112,20 @@ class Budget:
         )
 
     def _in_time(self) -> list[str]:
-        """Names of the ladder for this kind and number of rows; at least one."""
-        kind = "streams" if self.n_rows is None else "accepts_sparse" if self.is_sparse else None
-        names = [name for name in LADDER if kind is None or getattr(NAMES[name], kind)]
-        in_time = [name for name in names if (self.n_rows or 0) <= LADDER[name]]
+        """Names of affinities for this kind and number of rows; at least one."""
+        kind = (
+            "streams" if self.sizes.n_rows is None else "accepts_sparse" if self.is_sparse else None
+        )
+        names = [name for name in MOST_ROWS if kind is None or getattr(NAMES[name], kind)]
+        in_time = [name for name in names if (self.sizes.n_rows or 0) <= MOST_ROWS[name]]
         return in_time or names[-1:]
 
     def _remedy(self) -> str:
         for name in self._in_time():
             if self.allows(NAMES[name]()):
                 return f"use affinity={name!r}"
-        landmarks = NAMES["landmarks"]()
-        as_stream = landmarks.memory_bytes(None, self.n_features, self.n_clusters, self.n_jobs)
-        if self.n_rows is not None and not self.is_sparse and (as_stream or 0.0) <= self.allowed:
-            return "fit a stream of the rows (eigencut.data.rows.Rows)"
-        return "use fewer landmarks" if self.n_rows is None else "fit on fewer rows"
+        landmarks, is_stream = NAMES["landmarks"](), self.sizes.n_rows is None
+        as_stream = landmarks.memory_bytes(replace(self.sizes, n_rows=None)) or 0.0
+        if not is_stream and not self.is_sparse and as_stream <= self.allowed:
+            return "fit a stream of the rows (eigencut.Rows)"
+        return "use fewer landmarks" if is_stream else "fit on fewer rows"

@@ -14,15 +14,9 @@ from eigencut.data.validation import check_rows
 from eigencut.estimator import GPOD
 from eigencut.runtime.progress import counted
 from eigencut.runtime.validation import check_choice
+from eigencut.selection.automatic import choose_by_default
 from eigencut.selection.budget import Budget
-from eigencut.selection.criteria import (
-    CRITERIA,
-    Choice,
-    Task,
-    check_candidates,
-    choose_by_default,
-    evaluate,
-)
+from eigencut.selection.criteria import CRITERIA, Choice, Task, check_candidates, evaluate
 
 
 @dataclass(frozen=True)
@@ -114,15 +108,15 @@ def select(
             f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
             f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
         )
-    budget = Budget.of(rows, max(candidates), n_jobs=n_jobs)
+    budget = Budget.of(rows, max(candidates))
     for affinity in _affinities(sigma, criterion):
         budget.refuse(affinity, "select on some of the rows")
     seed = 0 if random_state is None else random_state
     if isinstance(sigma, str) and sigma == "auto" and criterion == "conductance":
-        choices, best = choose_by_default(rows, candidates, seed, n_jobs)
+        choices, best = choose_by_default(rows, candidates, seed)
     else:
         found = [
-            evaluate(criterion, Task(rows, affinity, candidates, seed, n_jobs))
+            evaluate(criterion, Task(rows, affinity, candidates, seed))
             for affinity in counted(_affinities(sigma, criterion), "graphs compared")
         ]
         choices = [choice for group, _ in found for choice in group]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.extension.eigenfunctions import Eigenfunctions, extend
-from eigencut.graph.components import connected_components
-from eigencut.graph.graphs import Graph
-from eigencut.graph.small_components import attach_crumbs, without_crumbs
+from eigencut.graph.base import Graph
+from eigencut.graph.small_components import set_aside
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
-from eigencut.solvers.eigenpairs import EigenPairs, eigenpairs
+from eigencut.solvers.eigenpairs import EigenPairs
+from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
 _STARTS = 6  # of POD, for each K
 
@@ -25,41 +25,32 @@ class Spectrum:
     affinity: Affinity
     cut: Cut
     graph: Graph
-    components: Indices
-    pairs: EigenPairs
+    relaxed: RelaxedCut
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int, n_jobs: int | None = None
-    ) -> Spectrum:
+    def of(cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int) -> Spectrum:
         """Fit the affinity on the rows of X and solve the relaxed cut."""
-        graph = affinity.fit_graph(X, n_jobs)
+        graph = affinity.fit_graph(X)
         if n_pairs > graph.n_vertices:
             raise ValueError(
                 f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "
                 f"part of the data. Got {n_pairs - 1}; lower it or add data."
             )
-        components = connected_components(graph)
-        groups = without_crumbs(components, graph, n_pairs)
-        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_jobs=n_jobs)
-        pairs = attach_crumbs(pairs, graph, components, affinity)
-        return cls(affinity, cut, graph, components, pairs)
+        return cls(affinity, cut, graph, relaxed_cut(graph, affinity, cut, n_pairs))
+
+    @property
+    def pairs(self) -> EigenPairs:
+        return self.relaxed.pairs
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
-        """The first K pairs; if other components are crumbs for this K, those of the others."""
-        groups = without_crumbs(self.components, self.graph, n_clusters)
+        """The first K pairs; if other components are too small for this K, those of the others."""
+        components = self.relaxed.components
+        groups = set_aside(components, self.graph, n_clusters)
         if ((groups >= 0) != self.pairs.takes_part).any():
-            mass = self.cut.mass(self.graph.degrees)
-            pairs = eigenpairs(self.graph, mass, n_clusters, groups)
-            return attach_crumbs(pairs, self.graph, self.components, self.affinity)
-        first = slice(None, n_clusters)
-        return replace(
-            self.pairs,
-            values=self.pairs.values[first],
-            vectors=self.pairs.vectors[:, first],
-            products=self.pairs.products[:, first],
-        )
+            again = relaxed_cut(self.graph, self.affinity, self.cut, n_clusters, components)
+            return again.pairs
+        return self.pairs.first(n_clusters)
 
     def partition(self, n_clusters: int) -> Partition:
         """The clusters of the vertices."""
@@ -70,10 +61,10 @@ class Spectrum:
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 
-    def predict(self, X: Array, n_clusters: int, n_jobs: int | None = None) -> Indices:
+    def predict(self, X: Array, n_clusters: int) -> Indices:
         """The clusters of new rows."""
         functions = self.functions(n_clusters)
-        rows = normalize_rows(functions(X, n_jobs))
+        rows = normalize_rows(functions(X))
         return assign(rows @ self.partition(n_clusters).rotation)
 
     def functions(self, n_clusters: int) -> Eigenfunctions:

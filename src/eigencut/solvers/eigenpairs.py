@@ -13,14 +13,15 @@ A sparse graph is solved for the smallest eigenvalues of s - A instead (``sparse
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.files.reader import State
-from eigencut.graph.graphs import Graph, SparseGraph
+from eigencut.files.reader import StateReader
+from eigencut.graph.base import Graph
+from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import approach
 from eigencut.runtime.threads import blas_threads, n_threads
@@ -70,12 +71,22 @@ class EigenPairs:
     solver: str
     takes_part: NDArray[np.bool_]
 
-    def state(self) -> dict[str, Any]:
+    def first(self, n_pairs: int) -> EigenPairs:
+        """The smallest so many pairs."""
+        some = slice(None, n_pairs)
+        return replace(
+            self,
+            values=self.values[some],
+            vectors=self.vectors[:, some],
+            products=self.products[:, some],
+        )
+
+    def _state(self) -> dict[str, Any]:
         """As plain values and arrays."""
         return {**self.__dict__, "takes_part": self.takes_part.astype(np.uint8)}
 
     @classmethod
-    def restored(cls, state: State, n_vertices: int, n_pairs: int) -> EigenPairs:
+    def _restored(cls, state: StateReader, n_vertices: int, n_pairs: int) -> EigenPairs:
         """Saved eigenpairs."""
         shape = (n_vertices, n_pairs)
         return cls(
@@ -94,7 +105,6 @@ def eigenpairs(
     n_pairs: int,
     groups: Indices | None = None,
     seed: int = 0,
-    n_jobs: int | None = None,
 ) -> EigenPairs:
     """Solve the relaxed cut on a graph.
 
@@ -111,8 +121,6 @@ def eigenpairs(
         do not take part: the problem is solved as if they did not exist, and their vectors are 0.
     seed : int
         Of the random part of the first block.
-    n_jobs : int, optional
-        Threads; None means all cores.
 
     Examples
     --------
@@ -125,7 +133,7 @@ def eigenpairs(
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
-    problem = _Problem(graph, part, mass[part], n_jobs)
+    problem = _Problem(graph, part, mass[part])
     known = _indicators(groups[part], problem.root_mass)
     solver, (theta, vectors, image) = _solve(problem, known, n_pairs, seed)
     residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
@@ -146,8 +154,8 @@ def eigenpairs(
 class _Problem:
     """The symmetric problem ``A v = theta v`` on the vertices that take part."""
 
-    def __init__(self, graph: Graph, part: Indices, mass: Array, n_jobs: int | None) -> None:
-        self.graph, self.part, self.n_jobs = graph, part, n_jobs
+    def __init__(self, graph: Graph, part: Indices, mass: Array) -> None:
+        self.graph, self.part = graph, part
         multiplicity = graph.multiplicity[part]
         self.root_mass = np.sqrt(multiplicity * mass)
         self.to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
@@ -162,7 +170,7 @@ class _Problem:
     def operator(self, V: Array) -> Array:
         """``A V``."""
         everywhere = _spread(self.to_symmetric * V, self.part, self.graph.n_vertices)
-        product = self.graph.matmat(everywhere, self.n_jobs)
+        product = self.graph.matmat(everywhere)
         return self.to_symmetric * product[self.part] + self.diagonal * V
 
     def dense(self) -> Array:
@@ -199,7 +207,7 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[st
                 solution = _block_lanczos(problem.operator, known, n_pairs, tolerance, seed)
         if solution is not None:
             return "sparse" if is_sparse else "lanczos", solution
-    with blas_threads(n_threads(problem.n_jobs) if n > _DENSE_VERTICES else 1):
+    with blas_threads(n_threads() if n > _DENSE_VERTICES else 1):
         theta, vectors = _lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
 
@@ -245,7 +253,7 @@ def _signs(vectors: Array) -> Array:
 
 def _sparse(problem: _Problem, known: Array, n_pairs: int, seed: int) -> Solution | None:
     """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
-    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, problem.n_jobs)
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed)
     residuals = np.linalg.norm(found.residuals(), axis=0)
     if residuals.max() > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
         return None

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.graph.sparse_product import RowBlocks
+from eigencut.graph.sparse_product import SparseProduct
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
 
@@ -47,7 +47,7 @@ class Level:
     """One level: the matrix, and the way to the next, coarser level if there is one."""
 
     matrix: Any  # float64 csr
-    operator: RowBlocks  # float32
+    operator: SparseProduct  # float32
     inverse_diagonal: Single
     prolong: Any = None  # P, float32 csr
     restrict: Any = None  # P^T
@@ -64,12 +64,9 @@ class Hierarchy:
         Orthonormal: the square roots of the masses on each connected component.
     seed : int
         Of the order in which groups are formed.
-    n_jobs : int, optional
     """
 
-    def __init__(
-        self, matrix: Any, null_vectors: Array, seed: int = 0, n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, matrix: Any, null_vectors: Array, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
         root_mass = np.abs(null_vectors).max(axis=1)
         self.levels: list[Level] = []
@@ -78,10 +75,10 @@ class Hierarchy:
             if step is None:
                 break
             P, coarse, root_mass = step
-            self.levels.append(_level(matrix, n_jobs, P.astype(np.float32)))
+            self.levels.append(_level(matrix, P.astype(np.float32)))
             matrix = coarse
             advance(len(self.levels), None, "level(s) of smaller graphs")
-        self.levels.append(_level(matrix, n_jobs))
+        self.levels.append(_level(matrix))
         self._n_null = null_vectors.shape[1]
         self._values, self._vectors = np.ones(0), np.ones((matrix.shape[0], 0))
         if matrix.shape[0] <= _LARGEST_DENSE:
@@ -138,8 +135,8 @@ class Hierarchy:
 class Polynomial:
     """Approximately solves ``B t = r`` without coarser levels: enough where there is a gap."""
 
-    def __init__(self, matrix: Any, n_jobs: int | None = None) -> None:
-        self._level = _level(matrix, n_jobs)
+    def __init__(self, matrix: Any) -> None:
+        self._level = _level(matrix)
 
     def __call__(self, residual: Array) -> Array:
         solution = chebyshev(self._level, residual.astype(np.float32), _GAP, _GAP_DEGREE)
@@ -167,10 +164,10 @@ def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Sing
     return solution
 
 
-def _level(matrix: Any, n_jobs: int | None, P: Any = None) -> Level:
+def _level(matrix: Any, P: Any = None) -> Level:
     diagonal = matrix.diagonal()
     inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
-    operator = RowBlocks(matrix.astype(np.float32), n_jobs)
+    operator = SparseProduct(matrix.astype(np.float32))
     scale = inverse.astype(np.float32)[:, np.newaxis]
     if P is None:
         return Level(matrix, operator, scale)

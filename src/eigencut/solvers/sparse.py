@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.graph.sparse_product import RowBlocks
+from eigencut.graph.sparse_product import SparseProduct
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance, approach
 from eigencut.solvers.block_iteration import (
@@ -51,7 +51,6 @@ def smallest_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int = 0,
-    n_jobs: int | None = None,
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``.
 
@@ -68,8 +67,6 @@ def smallest_pairs(
         is missed, the residuals of the result show it.
     seed : int
         Of the hierarchy and the random block.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
 
     Examples
     --------
@@ -90,10 +87,10 @@ def smallest_pairs(
     ordered = matrix[order][:, order] / unit
     null = known[order]
     n_wanted = n_pairs - null.shape[1]
-    found = _plain(ordered, null, n_wanted, tolerance, seed, n_jobs)
+    found = _plain(ordered, null, n_wanted, tolerance, seed)
     if found is None:
-        hierarchy = Hierarchy(ordered, null, seed, n_jobs)
-        operator = RowBlocks(ordered, n_jobs)
+        hierarchy = Hierarchy(ordered, null, seed)
+        operator = SparseProduct(ordered)
         found = _complete(operator, hierarchy, null, n_wanted, tolerance, seed)
     vectors = np.empty((len(known), n_pairs))
     vectors[order] = np.hstack([null, found.vectors])
@@ -101,9 +98,7 @@ def smallest_pairs(
     return Ritz(values, vectors, matrix @ vectors)
 
 
-def _plain(
-    matrix: Any, null: Array, n_wanted: int, tolerance: float, seed: int, n_jobs: int | None
-) -> Ritz | None:
+def _plain(matrix: Any, null: Array, n_wanted: int, tolerance: float, seed: int) -> Ritz | None:
     """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
     rng = np.random.default_rng(seed)
     if len(null) < _LARGE or not has_large_gap(matrix, null, rng):
@@ -111,15 +106,15 @@ def _plain(
     found = by_lanczos(matrix, null, n_wanted, tolerance, rng)
     if found is None:
         return None
-    operator, taken = RowBlocks(matrix, n_jobs), np.hstack([null, found.vectors])
+    operator, taken = SparseProduct(matrix), np.hstack([null, found.vectors])
     block = rng.standard_normal((len(null), 1))  # one is enough to see that some are missing
-    precondition = Polynomial(matrix, n_jobs)
+    precondition = Polynomial(matrix)
     missed = _missed(operator, precondition, taken, block, found.values[-1], tolerance)
     return found if missed is None else None
 
 
 def _complete(
-    operator: RowBlocks,
+    operator: SparseProduct,
     hierarchy: Hierarchy,
     null: Array,
     n_wanted: int,
@@ -172,7 +167,7 @@ def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
         level = hierarchy.levels[depth]
         block = level.prolong @ block
         if depth > 0:
-            operator = RowBlocks(level.matrix)
+            operator = SparseProduct(level.matrix)
             start = rayleigh_ritz(operator, block, nulls[depth])
             cycle, steps = hierarchy.from_level(depth), _Until(_COARSE_STEPS)
             block = iterate(operator, start, cycle, nulls[depth], steps).vectors
@@ -180,7 +175,7 @@ def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
 
 
 def _missed(
-    operator: RowBlocks,
+    operator: SparseProduct,
     precondition: Precondition,
     taken: Array,
     block: Array,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def to_plain(value: Any) -> Any:
+def json_ready(value: Any) -> Any:
     """Dataclasses to dicts, arrays and tuples to lists, numpy's numbers to Python's.
 
     Numbers that are not finite become None, for JSON has no other word for them.
@@ -17,19 +17,19 @@ def to_plain(value: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> to_plain({"a": np.array([1.0, np.nan]), "b": (np.int64(2), "c")})
+    >>> json_ready({"a": np.array([1.0, np.nan]), "b": (np.int64(2), "c")})
     {'a': [1.0, None], 'b': [2, 'c']}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return to_plain(value.tolist())
+        return json_ready(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
+        return [json_ready(item) for item in value]
     if isinstance(value, np.generic):
-        return to_plain(value.item())
+        return json_ready(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -1,0 +1,59 @@
+"""Models from files, whoever wrote them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from eigencut.affinity import Gaussian, Landmarks, Neighbors, Precomputed
+from eigencut.data.table_model import TableModel
+from eigencut.estimator import GPOD
+from eigencut.exceptions import ModelFileError
+from eigencut.files.format import Header, read
+from eigencut.files.reader import StateReader
+
+# Classes that can be loaded, by the name that files have for them.
+CLASSES: dict[str, type] = {
+    kind._saved_as: kind for kind in (GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel)
+}
+
+
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
+    """Read a model from a file, whoever wrote it; nothing in it is ever run.
+
+    Everything is verified before it is used. The model predicts, bit for bit, what the saved one
+    did (with the same versions of the libraries on the same kind of machine).
+
+    Parameters
+    ----------
+    path : path
+    mmap : bool, default=False
+        Leave the arrays in the file, mapped into memory and shared between processes. The file
+        must then stay unchanged; ``save`` over it is safe, for it makes a new one.
+
+    Returns
+    -------
+    GPOD or TableModel
+    """
+    header, arrays = read(path, mmap=mmap)
+    try:
+        return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+
+
+def _joined(header: Header, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The tree that ``_split`` took apart."""
+    tree = header.content.get("model")
+    for path, array in arrays.items():
+        *groups, name = path.split(".")
+        place: Any = tree
+        for group in groups:
+            place = place.get(group) if isinstance(place, dict) else None
+        if not isinstance(place, dict) or name in place:
+            raise ModelFileError(f"the array {path} has no place in the model.")
+        place[name] = array
+    return tree if isinstance(tree, dict) else {}
