@@ -6,9 +6,12 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from conftest import in_threads
+from eigencut.search.brute import brute_index
+from eigencut.search.build import build_index
+from eigencut.search.cells import CellIndex
 from eigencut.search.distinct_rows import distinct_rows
-from eigencut.search.indexes import CellIndex, TreeIndex, brute_index, build_index
 from eigencut.search.metrics import METRICS, Space
+from eigencut.search.tree import TreeIndex
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 

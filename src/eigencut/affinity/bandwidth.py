@@ -9,6 +9,8 @@ from numbers import Real
 import numpy as np
 
 from eigencut.runtime.arrays import Array
+from eigencut.search.build import exact_index
+from eigencut.search.metrics import METRICS, Space
 
 Bandwidth = float | str | Callable[[Array], Array]
 
@@ -17,7 +19,6 @@ WIDTH_LIMITS = (1e-140, 1e140)
 
 RULES = ("auto", "median", "neighbors", "local")
 
-_TREE_FEATURES = 8  # up to here a tree beats brute force
 _FEW_DISTANCES = 1 << 15  # so many are measured sooner than a search begins
 _LEAST_WIDTH = 0.1
 _MEDIAN_ROWS = 2000  # rows whose pairwise distances are enough to know the median
@@ -55,12 +56,9 @@ class NeighborDistances:
     """
 
     def __init__(self, points: Array, k: int) -> None:
-        from sklearn.neighbors import NearestNeighbors
-
         self._points = points
         self._k = min(k, len(points))
-        algorithm = "kd_tree" if points.shape[1] <= _TREE_FEATURES else "brute"
-        self._index = NearestNeighbors(n_neighbors=self._k, algorithm=algorithm).fit(points)
+        self._index = exact_index(points, Space(points, METRICS["euclidean"]))
 
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
@@ -70,9 +68,8 @@ class NeighborDistances:
 
             distances = cdist(queries, self._points)
             return np.partition(distances, self._k - 1, axis=1)[:, self._k - 1]
-        nearest = self._index.kneighbors(queries, return_distance=False)
+        _, nearest = self._index.query(queries, self._k)
         kth = np.zeros(len(queries))
-        # Brute force finds neighbours by |x|^2 - 2xy + |y|^2; their distances are taken directly.
         for column in nearest.T:
             np.maximum(kth, np.linalg.norm(queries - self._points[column], axis=1), out=kth)
         return kth

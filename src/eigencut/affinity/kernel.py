@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.affinity.vectors import VectorAffinity, nearest_rows
+from eigencut.affinity.vectors import VectorAffinity
 from eigencut.runtime.arrays import Array
+from eigencut.search.distances import nearest_rows
 
 _SYMMETRY_ROWS = 64
 

@@ -23,7 +23,6 @@ import numpy as np
 from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
-from eigencut.affinity.vectors import nearest_rows
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample
 from eigencut.files.reader import StateReader
@@ -33,6 +32,7 @@ from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice, check_count
+from eigencut.search.distances import nearest_rows
 from eigencut.search.distinct_rows import DistinctRows
 from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_points import NearestPoints

@@ -24,15 +24,17 @@ from scipy import sparse
 import eigencut.kernels.native as native
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
-from eigencut.affinity.vectors import row_blocks
 from eigencut.files.reader import StateReader, csr_state
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
+from eigencut.search.brute import brute_index
+from eigencut.search.build import INDEXES, build_index
 from eigencut.search.distinct_rows import distinct_rows, row_keys
-from eigencut.search.indexes import INDEXES, brute_index, build_index, neighbors_together
+from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS, Space
 
 _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
@@ -343,7 +345,7 @@ class Neighbors(Affinity):
             share, exponent = self._weight(distances, radii[rows, np.newaxis], radii)
             product[rows] = share * np.exp(exponent) @ V
 
-        for_each(fill, row_blocks(len(radii), len(radii)))
+        for_each(fill, row_blocks(len(radii), len(radii), _BLOCK_ELEMENTS))
         return product
 
     # --------------------------------------------------------------- places

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,35 +14,14 @@ from eigencut.graph.base import Graph
 from eigencut.graph.complete import DenseGraph
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
+from eigencut.search.distances import nearest_rows
 from eigencut.search.distinct_rows import DistinctRows
 
 _BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
 _CHUNK_ROWS = 8192  # new rows prepared at a time
-_FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
 _TINY_DEGREE = 1e-280  # below it the weights have underflowed
-
-
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of rows whose weights to all columns stay within the memory bound."""
-    step = max(1, _BLOCK_ELEMENTS // max(1, n_columns))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def nearest_rows(queries: Array, rows: Array) -> Indices:
-    """Index of the Euclidean nearest row, from direct differences."""
-    from scipy.spatial.distance import cdist
-
-    # A power of two as unit is exact, and keeps squares from over- and underflowing.
-    unit = -int(np.frexp(np.abs(rows).max())[1])
-    with np.errstate(over="ignore"):
-        queries = np.clip(np.ldexp(queries, unit), -_FARTHEST, _FARTHEST)
-    rows = np.ldexp(rows, unit)
-    found = np.empty(len(queries), dtype=np.intp)
-    for block in row_blocks(len(queries), len(rows)):
-        found[block] = np.argmin(cdist(queries[block], rows), axis=1)
-    return found
 
 
 class VectorAffinity(Affinity):
@@ -132,7 +110,7 @@ class VectorAffinity(Affinity):
                     )
                 product[start + rows.start : start + rows.stop] = block
 
-            for_each(fill, row_blocks(len(queries), len(weighted)))
+            for_each(fill, row_blocks(len(queries), len(weighted), _BLOCK_ELEMENTS))
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def within(self, X: Array, V: Array) -> Array:
@@ -142,7 +120,7 @@ class VectorAffinity(Affinity):
         def fill(rows: slice) -> None:
             product[rows] = self._weights(everything[rows], everything) @ V
 
-        for_each(fill, row_blocks(len(X), len(X)))
+        for_each(fill, row_blocks(len(X), len(X), _BLOCK_ELEMENTS))
         return product
 
     def identical_vertices(self, X: Array) -> Indices:

@@ -83,10 +83,7 @@ class ProductSearch:
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", queries, queries)), _FARTHEST)
         near = np.clip(queries, -_FARTHEST, _FARTHEST)
         left = np.column_stack([near, np.ones(len(near))]).astype(np.float32)
-        # A score sums n_features + 1 products of two rounded factors; the limit is rounded too.
-        n_roundings = left.shape[1] + 4
-        error = n_roundings * _EPS * self._longest * (2 * length + self._longest)
-        slack = (2 * error).astype(np.float32)
+        slack = (2 * score_error(queries.shape[1], self._longest, length)).astype(np.float32)
         visits = self._strips_of(cells)
         found = self._by_kernel(left, visits, slack, k, most)
         places, count = self._by_numpy(left, visits, slack, k, most) if found is None else found
@@ -133,3 +130,19 @@ def _kth_smallest_bound(scores: Any, k: int) -> Any:
     # Points of a group are far apart in their order: neighbours often follow each other.
     groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
     return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
+
+
+def score_error(n_features: int, longest: float, length: Array) -> Array:
+    """Bound on the error of a score ``|y|^2 - 2xy`` in float32.
+
+    It sums n_features + 1 products of two rounded factors; what it is compared with is rounded too.
+
+    Parameters
+    ----------
+    n_features : int
+    longest : float
+        The largest |y|.
+    length : array
+        |x| of each query.
+    """
+    return (n_features + 5) * _EPS * longest * (2 * length + longest)

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array
-
-_FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
+from eigencut.search.distances import FARTHEST
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Space:
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.clip(np.ldexp(values, -self._exponent), -_FARTHEST, _FARTHEST)
+            return np.clip(np.ldexp(values, -self._exponent), -FARTHEST, FARTHEST)
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""

@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
+from eigencut.search.distances import nearest_of
+from eigencut.search.float32_candidates import score_error
 from eigencut.search.grid import CANDIDATES, CELL_FEATURES, Cells
+from eigencut.search.tree import TREE_LEAF
 
 _TREE_FEATURES = 4  # up to here the tree is faster
-_TREE_LEAF = 8
 MANY_ROWS = 1 << 19  # from here on cells pay
 _FEW_POINTS = 64  # up to here direct differences are as fast as anything
 _PRODUCT_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
 _DIRECT_ENTRIES = 4 * 1024 * 1024
 _FARTHEST = 1e150  # rows beyond are moved here, so that their squares stay finite
-_ROUNDING = float(np.finfo(np.float32).eps)
 
 
 class NearestPoints:
@@ -87,11 +89,8 @@ class _Direct:
         from scipy.spatial.distance import cdist
 
         found = np.empty((len(X), self._n_nearest), dtype=np.intp)
-        step = max(1, _DIRECT_ENTRIES // len(self._points))
-        for start in range(0, len(X), step):
-            rows = slice(start, start + step)
-            distances = cdist(X[rows], self._points)
-            found[rows] = np.argsort(distances, axis=1, kind="stable")[:, : self._n_nearest]
+        for rows in row_blocks(len(X), len(self._points), _DIRECT_ENTRIES):
+            found[rows] = nearest_of(cdist(X[rows], self._points), self._n_nearest)[1]
         found.sort(axis=1)
         return found
 
@@ -103,7 +102,7 @@ class _Tree:
         from scipy.spatial import cKDTree
 
         self._n_nearest = n_nearest
-        self.tree = cKDTree(points, leafsize=_TREE_LEAF)
+        self.tree = cKDTree(points, leafsize=TREE_LEAF)
 
     def __call__(self, X: Array) -> Indices:
         _, found = self.tree.query(X, self._n_nearest)
@@ -157,7 +156,5 @@ class _Product:
             last = scores[every, best]
             scores[every, best] = np.inf
         following = scores.min(axis=1)
-        # Each score has n_features + 1 products and a conversion of both factors behind it.
-        n_roundings = len(self._factor) + 2
-        error = n_roundings * _ROUNDING * self._longest * (2 * length + self._longest)
+        error = score_error(X.shape[1], self._longest, length)
         return found, ~(following - last > 2 * error)

@@ -1,0 +1,45 @@
+"""Which index finds the nearest of some points, and building it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scipy import sparse
+
+from eigencut.search.brute import brute_index
+from eigencut.search.cells import CellIndex
+from eigencut.search.index import Index
+from eigencut.search.metrics import Space
+from eigencut.search.tree import TreeIndex
+
+TREE_FEATURES = 8  # up to here a tree beats brute force
+_BRUTE_PRODUCTS = 3.2e10  # n^2 d, up to which brute force takes half a second
+
+_KINDS: dict[str, Callable[[Any, Space], Index]] = {
+    "kdtree": TreeIndex,
+    "brute": brute_index,
+    "approximate": CellIndex,
+}
+INDEXES = ("auto", *_KINDS)
+
+
+def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
+    """The index of that name, or the one that "auto" takes; and its name."""
+    kind = _fastest(points, space) if name == "auto" else name
+    return kind, _KINDS[kind](points, space)
+
+
+def _fastest(points: Any, space: Space) -> str:
+    """See the measurements in ``docs/neighbors.md``."""
+    n, d = points.shape
+    if not sparse.issparse(points) and d <= TREE_FEATURES:
+        return "kdtree"
+    is_plain = space.metric.p == 2 and not sparse.issparse(points)
+    return "approximate" if is_plain and float(n) ** 2 * d > _BRUTE_PRODUCTS else "brute"
+
+
+def exact_index(points: Any, space: Space) -> Index:
+    """The faster of the exact ones."""
+    is_tree = not sparse.issparse(points) and points.shape[1] <= TREE_FEATURES
+    return TreeIndex(points, space) if is_tree else brute_index(points, space)
