@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -19,28 +18,28 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import NAMES, Affinity, named_affinity
+from eigencut.affinity import NAMES, named_affinity
 from eigencut.cut import CUTS
 from eigencut.data.rows import Rows, write_labels
 from eigencut.data.validation import check_rows, check_source, check_stream
-from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
 from eigencut.files.reader import StateReader
-from eigencut.files.saving import save
+from eigencut.files.saving import SavableMixin
 from eigencut.fitted import FittedCut
-from eigencut.graph.base import Graph
-from eigencut.risk.errors import crossed_error, dirichlet_error
+from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
 from eigencut.runtime.progress import reporting, stage
-from eigencut.runtime.threads import blas_threads, threads
+from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import (
     check_choice,
     check_count,
     check_n_clusters,
+    check_n_jobs,
+    check_quantile,
     check_random,
 )
-from eigencut.runtime.warn import warn_user
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget
 from eigencut.solvers.relaxed_cut import relaxed_cut
@@ -48,7 +47,9 @@ from eigencut.solvers.relaxed_cut import relaxed_cut
 Answer = TypeVar("Answer")
 
 
-class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class GPOD(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SavableMixin, BaseEstimator
+):
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
@@ -189,57 +190,32 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         relaxed = relaxed_cut(graph, affinity, cut, n_clusters)
         relaxed.report(graph, affinity)
         with stage("extension"):
-            n_components = relaxed.n_components
-            functions = extend(
-                self.extension, affinity, cut, relaxed.pairs, graph.degrees, n_components
-            )
+            degrees, n_components = graph.degrees, relaxed.n_components
+            functions = extend(self.extension, affinity, cut, relaxed.pairs, degrees, n_components)
         functions.report_lost_components()
         with stage("discretization"):
-            U = functions.eigenvectors()
-            partition = self._discretize(U, graph)
-            least_support = graph.support_quantile(self.outlier_quantile)
-            fitted = FittedCut.of(functions, partition, graph.multiplicity, least_support)
+            starts = {"n_init": self.n_init, "random_state": self.random_state}
+            fitted = FittedCut.of(functions, graph, n_components, self.outlier_quantile, **starts)
         with stage(f"labels of {graph.n_rows} rows"):
-            self._keep_rows(graph, U, partition)
+            labels, embedding = fitted.at_training_rows(graph)
+        return self._keep(fitted, labels, embedding)
 
-        self.n_clusters_ = self._n_features_out = n_clusters
-        self.affinity_ = affinity
-        self.n_components_found_ = n_components
-        self.eigenvalues_ = relaxed.pairs.values
-        self.rotation_ = partition.rotation
+    def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> Self:
+        """Set the attributes of a fitted model; of training rows those that there are."""
         self.fitted_cut_ = fitted
-        return self
-
-    def _discretize(self, U: Array, graph: Graph) -> Partition:
-        """POD on the vertices."""
-        with blas_threads(1):
-            partition = pod(
-                U,
-                n_init=self.n_init,
-                random_state=self.random_state,
-                sample_weight=graph.multiplicity,
-                sample_order=graph.first_row,
-            )
-        n_found = len(np.unique(partition.labels))
-        if n_found < U.shape[1]:
-            warn_user(
-                f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
-                "do not fall into more. Lower n_clusters, or try another sigma."
-            )
-        return partition
-
-    def _keep_rows(self, graph: Graph, U: Array, partition: Partition) -> None:
-        """Labels and embedding of the training rows, where there is room for them."""
-        for name in ("labels_", "embedding_"):
+        self.affinity_ = fitted.affinity
+        self.eigenvalues_ = fitted.functions.pairs.values
+        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
+        self.n_components_found_ = fitted.n_components
+        self.rotation_ = fitted.partition.rotation
+        self.partition_ = fitted.partition
+        for name, found in (("labels_", labels), ("embedding_", embedding)):
             self.__dict__.pop(name, None)
-        self.partition_ = partition
-        if not graph.has_rows:
-            return
-        rotation = partition.rotation
-        self.labels_ = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
-        self.partition_ = replace(partition, labels=self.labels_)
-        if graph.keeps_embedding(U.shape[1]):
-            self.embedding_ = graph.at_rows(U, np.asarray)
+            if found is not None:
+                setattr(self, name, found)
+        if labels is not None:
+            self.partition_ = replace(fitted.partition, labels=labels)
+        return self
 
     # -------------------------------------------------------------- new rows
 
@@ -361,77 +337,35 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
         the data. To choose sigma or K use ``eigencut.select``.
         """
-        return self._answer(X, self._score, at_least=2)
-
-    def _score(self, rows: Array) -> float:
-        n, functions = self.affinity_.n_rows_, self.fitted_cut_.functions
-        values = functions(rows)
-        if self.affinity_.pairwise:
-            U = functions.at_training_vertices()
-            errors = crossed_error(self.affinity_, rows, values, U)
-        else:
-            errors = dirichlet_error(self.affinity_, rows, values)
-        return -float(n * errors.mean())
+        return -self._answer(X, lambda rows: held_out_error(self.fitted_cut_, rows), at_least=2)
 
     # ---------------------------------------------------------------- saving
-
-    def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
-        """Write the fitted model to a file that ``eigencut.load`` reads; see ``docs/models.md``.
-
-        Parameters
-        ----------
-        path : path
-            By custom ``<name>.eigencut``. What was there is replaced when all is written.
-        include_training_data : bool, default=True
-            False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
-            the rows), where the affinity can answer for new rows without.
-        """
-        save(self, path, include_training_data=include_training_data)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""
         check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
         per_row = {
             name: getattr(self, f"{name}_")
             for name in ("labels", "embedding")
             if include_training_data and hasattr(self, f"{name}_")
         }
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "affinity": self.affinity_,
-            "n_clusters": self.n_clusters_,
-            "n_components_found": self.n_components_found_,
-            "feature_names": None if names is None else [str(name) for name in names],
-            **self.fitted_cut_._state(),
-            "partition": self.partition_._history(),
-            "rotation": self.rotation_,
-            "rotation_of_extension": self.fitted_cut_.rotation,
-        } | per_row
+        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
+        return self.fitted_cut_._state() | of_columns | per_row
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
         named_affinity(self.affinity)
-        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
-        n, n_vertices = affinity.n_rows_, len(affinity.multiplicity_)
-        K = state.integer("n_clusters", 1, n_vertices)
-        self.n_clusters_ = self._n_features_out = K
-        self.n_features_in_ = affinity.n_columns_
+        fitted = FittedCut._restored(state, CUTS[self.cut])
+        n, K = fitted.n_rows, len(fitted.rotation)
+        self.n_features_in_ = fitted.affinity.n_columns_
         if state.raw("feature_names") is not None:
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
-        self.affinity_ = affinity
-        self.n_components_found_ = state.integer("n_components_found", 1, n_vertices)
-        self.fitted_cut_ = FittedCut._restored(state, affinity, CUTS[self.cut], K)
-        functions = self.fitted_cut_.functions
-        self.eigenvalues_ = functions.pairs.values
-        self.rotation_ = state.array("rotation", (K, K))
-        labels = assign(normalize_rows(functions.eigenvectors()) @ self.rotation_)
-        if "labels" in state:
-            self.labels_ = labels = state.indices("labels", (n,), below=K)
-        if "embedding" in state:
-            self.embedding_ = state.array("embedding", (n, K))
-        self.partition_ = Partition._restored(state.part("partition"), labels, self.rotation_)
+        labels = state.indices("labels", (n,), below=K) if "labels" in state else None
+        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
+        self._keep(fitted, labels, embedding)
 
     # ------------------------------------------------------------ parameters
 
@@ -440,23 +374,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             remedy = "use the number of clusters you expect, or 'auto'"
             check_count("n_clusters", self.n_clusters, remedy)
         check_choice("outliers", self.outliers, ("keep", "label"))
-        quantile = self.outlier_quantile
-        if not (isinstance(quantile, Real) and 0 <= quantile < 1):
-            raise ValueError(
-                "outlier_quantile must be at least 0 and below 1. "
-                f"Got {self.outlier_quantile!r}; use the default of 0.01."
-            )
+        check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_count("n_init", self.n_init, "use the default of 10")
         parse_bytes(self.memory_limit)
         check_random("random_state", self.random_state)
         check_choice("cut", self.cut, tuple(CUTS))
         check_choice("extension", self.extension, ("consistent", "paper"))
-        is_count = isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and not (is_count and self.n_jobs != 0):
-            raise ValueError(
-                "n_jobs must be a positive number of threads, or negative to count from all cores. "
-                f"Got {self.n_jobs!r}; use None for all cores."
-            )
+        check_n_jobs(self.n_jobs)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""

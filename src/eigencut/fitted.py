@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
-from eigencut.discretization import Partition, align, assign
+from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
 from eigencut.extension.labelling import OUTLIER, label_rows, scores_and_support
 from eigencut.files.reader import StateReader
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import blas_threads
+from eigencut.runtime.warn import warn_user
 from eigencut.solvers.eigenpairs import EigenPairs
 
 
@@ -42,24 +45,50 @@ class FittedCut:
         Carries the values of the eigenfunctions to clusters.
     least_support : float
         Rows with less support count as outliers.
+    partition : Partition
+        The discretization of the training vertices.
+    n_components : int
+        Connected components of the graph.
     """
 
     functions: Eigenfunctions
     rotation: Array
     least_support: float
+    partition: Partition
+    n_components: int
 
     @classmethod
     def of(
         cls,
         functions: Eigenfunctions,
-        partition: Partition,
-        multiplicity: Array,
-        least_support: float,
+        graph: Graph,
+        n_components: int,
+        outlier_quantile: float,
+        **starts: Any,
     ) -> FittedCut:
-        """With the rotation that leads from these functions to the clusters of the vertices."""
-        reference = functions.eigenvectors()
-        rotation = align(functions.at_training_vertices(), partition, reference, multiplicity)
-        return cls(functions, rotation, least_support)
+        """Discretize the eigenvectors on the vertices; ``starts`` are options of ``pod``."""
+        U = functions.eigenvectors()
+        with blas_threads(1):
+            weight, order = graph.multiplicity, graph.first_row
+            partition = pod(U, sample_weight=weight, sample_order=order, **starts)
+        n_found = len(np.unique(partition.labels))
+        if n_found < U.shape[1]:
+            warn_user(
+                f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
+                "do not fall into more. Lower n_clusters, or try another sigma."
+            )
+        rotation = align(functions.at_training_vertices(), partition, U, weight)
+        least_support = graph.support_quantile(outlier_quantile)
+        return cls(functions, rotation, least_support, partition, n_components)
+
+    def at_training_rows(self, graph: Graph) -> tuple[Indices | None, Array | None]:
+        """Labels and embedding of the training rows, where there is room for them."""
+        if not graph.has_rows:
+            return None, None
+        U, rotation = self.functions.eigenvectors(), self.partition.rotation
+        labels = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        embeds = graph.keeps_embedding(U.shape[1])
+        return labels, graph.at_rows(U, np.asarray) if embeds else None
 
     @property
     def affinity(self) -> Affinity:
@@ -106,24 +135,38 @@ class FittedCut:
         return Answers(labels, _margins(scores), support)
 
     def _state(self) -> dict[str, Any]:
-        """As plain values and arrays, but for the affinity and the rotation."""
+        """As plain values, arrays and the affinity."""
         functions = self.functions
         return {
+            "affinity": self.affinity,
+            "n_clusters": len(functions.pairs.values),
+            "n_components_found": self.n_components,
             "least_support": self.least_support,
             "form": functions.form,
             "degrees": functions.degrees,
             "pairs": functions.pairs._state(),
+            "partition": self.partition._history(),
+            "rotation": self.partition.rotation,
+            "rotation_of_extension": self.rotation,
         }
 
     @classmethod
-    def _restored(cls, state: StateReader, affinity: Affinity, cut: Cut, K: int) -> FittedCut:
+    def _restored(cls, state: StateReader, cut: Cut) -> FittedCut:
+        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
         n_vertices = len(affinity.multiplicity_)
-        least_support = state.number("least_support")
+        K = state.integer("n_clusters", 1, n_vertices)
         pairs = EigenPairs._restored(state.part("pairs"), n_vertices, K)
         form = EXTENSIONS[state.word("form", EXTENSIONS)]
-        degrees = state.array("degrees", (n_vertices,))
-        rotation = state.array("rotation_of_extension", (K, K))
-        return cls(form(affinity, cut, pairs, degrees), rotation, least_support)
+        functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,)))
+        rotation = state.array("rotation", (K, K))
+        labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
+        return cls(
+            functions,
+            state.array("rotation_of_extension", (K, K)),
+            state.number("least_support"),
+            Partition._restored(state.part("partition"), labels, rotation),
+            state.integer("n_components_found", 1, n_vertices),
+        )
 
 
 def _margins(scores: Array) -> Array:

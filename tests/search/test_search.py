@@ -198,7 +198,7 @@ def test_auto_takes_the_fastest(monkeypatch):
         space = Space(rows, METRICS[metric])
         return build_index("auto", rows if dense else sparse.csr_array(rows), space)[0]
 
-    monkeypatch.setattr("eigencut.search.indexes._BRUTE_PRODUCTS", 300**2 * 12)
+    monkeypatch.setattr("eigencut.search.build._BRUTE_PRODUCTS", 300**2 * 12)
     assert kind(500, 2) == "kdtree"
     assert kind(200, 12) == "brute"
     assert kind(500, 12, "manhattan") == "brute"

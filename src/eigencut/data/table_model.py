@@ -7,7 +7,6 @@ the columns are found by name, missing values are filled (or the row is left out
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -19,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.data.table import Table, plain_names, quoted
 from eigencut.estimator import GPOD
 from eigencut.files.reader import StateReader
-from eigencut.files.saving import save
+from eigencut.files.saving import SavableMixin
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_choice
 
@@ -51,7 +50,7 @@ MISSING: dict[str, Callable[..., Any] | None] = {
 }
 
 
-class TableModel(ClusterMixin, BaseEstimator):
+class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
     """A model of tables: columns by name, missing values and units are part of it.
 
     The command line fits these; ``eigencut.load`` gives back one if the file holds one.
@@ -192,10 +191,6 @@ class TableModel(ClusterMixin, BaseEstimator):
         return np.clip(scaled, -np.finfo(np.float64).max, np.finfo(np.float64).max)
 
     # ---------------------------------------------------------------- saving
-
-    def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
-        """Write the fitted model to a file; see ``GPOD.save``."""
-        save(self, path, include_training_data=include_training_data)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the model."""

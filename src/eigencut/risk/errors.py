@@ -257,3 +257,17 @@ def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
     WU, WU2 = product.values[:, :K], product.values[:, K:]
     squares = product.degrees[:, np.newaxis] * F**2 - 2 * F * WU + WU2
     return np.asarray((np.exp(product.log_scale) @ np.maximum(squares, 0.0)) / (2 * len(X)))
+
+
+def held_out_error(fitted: Any, rows: Array) -> float:
+    """The mean error of the eigenfunctions of a fitted cut on rows, of unit norm on its own.
+
+    Over pairs of the rows, or, for precomputed affinities, of a row and a training row.
+    """
+    affinity, functions = fitted.affinity, fitted.functions
+    values = functions(rows)
+    if affinity.pairwise:
+        errors = crossed_error(affinity, rows, values, functions.at_training_vertices())
+    else:
+        errors = dirichlet_error(affinity, rows, values)
+    return float(affinity.n_rows_ * errors.mean())

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Self, TypeVar
 
+from eigencut.runtime.context import holding
+
 _EVERY = 2.0  # seconds from one line to the next
 _DIGITS = 8.0  # by which residuals fall from the first step to the last, usually
 _TINY = sys.float_info.min
@@ -92,11 +94,8 @@ def reporting(verbose: bool) -> Iterator[None]:
 
     If not, they are heard by a display that is open around them, if any (the command line's).
     """
-    token = _verbose.set(verbose)
-    try:
+    with holding(_verbose, verbose):
         yield
-    finally:
-        _verbose.reset(token)
 
 
 @contextmanager
@@ -115,12 +114,8 @@ def stage(name: str) -> Iterator[None]:
 @contextmanager
 def without_progress() -> Iterator[None]:
     """For work whose parts do not matter to those who wait for many such works."""
-    token = _listening.set(None)
-    try:
-        with reporting(False):
-            yield
-    finally:
-        _listening.reset(token)
+    with holding(_listening, None), reporting(False):
+        yield
 
 
 def tell(share: float | None, text: str) -> None:

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from eigencut.runtime.context import holding
 from eigencut.runtime.progress import advance
 
 Item = TypeVar("Item")
@@ -40,12 +41,8 @@ def threads(n_jobs: int | None) -> Iterator[None]:
         yield
         return
     number = n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
-    token = _limit.set(number)
-    try:
-        with blas_threads(number):
-            yield
-    finally:
-        _limit.reset(token)
+    with holding(_limit, number), blas_threads(number):
+        yield
 
 
 def n_threads() -> int:

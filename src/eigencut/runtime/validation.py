@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,24 @@ def check_random(name: str, value: object) -> None:
             f"{name} must be a non-negative integer, a numpy RandomState or None. "
             f"Got {value!r}; use {name}=0."
         ) from error
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """A number of threads, or None."""
+    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (is_count and n_jobs != 0):
+        raise ValueError(
+            "n_jobs must be a positive number of threads, or negative to count from all cores. "
+            f"Got {n_jobs!r}; use None for all cores."
+        )
+
+
+def check_quantile(name: str, value: object, usual: float) -> None:
+    """A number from 0, up to but not including 1."""
+    if not (isinstance(value, Real) and 0 <= float(value) < 1):
+        raise ValueError(
+            f"{name} must be at least 0 and below 1. Got {value!r}; use the default of {usual}."
+        )
 
 
 def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
