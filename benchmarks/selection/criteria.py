@@ -40,7 +40,7 @@ def auto(X: Array) -> Found:
 
 def by_select(X: Array, *, criterion: str) -> Found:
     """One graph, that of the default affinity."""
-    found = select(X, CANDIDATES, sigma=Gaussian(), criterion=criterion, n_jobs=JOBS)
+    found = select(X, CANDIDATES, affinity=Gaussian(), criterion=criterion, n_jobs=JOBS)
     return Found(found.best.n_clusters, found.model.labels_)
 
 

@@ -22,7 +22,7 @@ def draw(folder: Path) -> None:
     import matplotlib.pyplot as plt
 
     X, _, K = make_set(FIGURE_SEED)
-    found = select(X, CANDIDATES, sigma=Gaussian(), n_jobs=JOBS)
+    found = select(X, CANDIDATES, affinity=Gaussian(), n_jobs=JOBS)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     colors = np.array(["#1f4e79", "#e07b39", "#4c9a6a", "#a23b72", "#777777", "#c9a227"])
     left.scatter(*X.T, s=5, c=colors[found.model.labels_ % len(colors)])
@@ -32,7 +32,7 @@ def draw(folder: Path) -> None:
         choices = (
             found.choices
             if criterion == found.criterion
-            else select(X, CANDIDATES, sigma=Gaussian(), criterion=criterion, n_jobs=JOBS).choices
+            else select(X, CANDIDATES, Gaussian(), criterion=criterion, n_jobs=JOBS).choices
         )
         scores = {c.n_clusters: c.score for c in choices}
         line = [scores[k] for k in CANDIDATES]

@@ -49,7 +49,8 @@ def measure_grid(name: str) -> dict[str, Any]:
         str(sigma): round(ari(y, gpod_labels(X, K, affinity=Gaussian(sigma))), 4)
         for sigma in GRID_SIGMAS
     }
-    found = select(X, GRID_CLUSTERS, sigma=list(GRID_SIGMAS), n_jobs=JOBS)
+    affinities = [Gaussian(sigma) for sigma in GRID_SIGMAS]
+    found = select(X, GRID_CLUSTERS, affinities, n_jobs=JOBS)
     default = auto(X)
     return {
         "n_clusters": K,

@@ -254,7 +254,7 @@ def test_choices_count_the_graphs_that_were_compared(monkeypatch):
         expected = [f"{done} of {n_graphs} graphs compared" for done in range(n_graphs)]
         assert heard.texts("choices") == expected
     with Recorded() as heard:
-        select(X, [2, 3], sigma=["local", "median"])
+        select(X, [2, 3], [Gaussian("local"), Gaussian("median")])
     assert heard.texts() == [f"{done} of 2 graphs compared" for done in range(2)]
 
 

@@ -102,13 +102,14 @@ def test_a_spectrum_gives_the_partitions_of_separate_fits():
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_graphs_in_more_pieces_than_clusters_can_be_selected_on():
     X = make_blobs(200, 2, centers=50.0 * np.eye(4)[:, :2] + np.arange(4)[:, None] * 100)[0]
-    found = select(X, n_clusters=range(2, 7), sigma=1.0)
+    found = select(X, n_clusters=range(2, 7), affinity=Gaussian(1.0))
     assert found.best.n_clusters == 4
 
 
 def test_the_ranked_table():
     X, _ = SETS["moons"]
-    found = select(X, n_clusters=[2, 3], sigma=[0.1, "median", Gaussian(sigma=0.15)])
+    affinities = [Gaussian(0.1), Gaussian("median"), Gaussian(0.15)]
+    found = select(X, n_clusters=[2, 3], affinity=affinities)
     assert len(found.choices) == 6
     assert found.best is found.choices[0]
     scores = [c.score for c in found.choices]
@@ -137,12 +138,13 @@ def test_selection_is_reproducible():
         (dict(n_clusters=1), r"n_clusters must hold a candidate .* Got 1; add data, or"),
         (dict(n_clusters=[2.5]), "n_clusters must be an integer of at least 1. Got 2.5"),
         (dict(n_clusters=None), "n_clusters must hold a candidate .* Got None"),
-        (dict(sigma=[]), "sigma must hold at least one candidate. Got none"),
-        (dict(sigma=-1), "sigma must be a positive number .* Got -1"),
+        (dict(affinity=[]), "affinity must hold at least one. Got none"),
+        (dict(affinity=Gaussian(-1)), "sigma must be a positive number .* Got -1"),
+        (dict(affinity=0.5), "affinity must be one of .* Got 0.5"),
         (dict(cut="mincut"), "cut must be 'ncut' or 'ratiocut'. Got 'mincut'"),
         (
-            dict(X=np.eye(60) + 1, sigma=Precomputed(), criterion="risk"),
-            r"sigma must be an affinity of rows for criterion='risk'.* Got Precomputed\(\); use",
+            dict(X=np.eye(60) + 1, affinity=Precomputed(), criterion="risk"),
+            r"affinity must be one of rows for criterion='risk'.* Got Precomputed\(\); use",
         ),
         (
             dict(X=np.repeat(np.arange(11.0), [200] + [1] * 10)[:, None], criterion="stability"),

@@ -1,4 +1,4 @@
-"""Choosing the number of clusters and the bandwidth without labels."""
+"""Choosing the number of clusters and the affinity without labels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.affinity import Affinity, Gaussian, named_affinity
+from eigencut.affinity import Affinity, named_affinity
 from eigencut.data.validation import check_rows
 from eigencut.estimator import GPOD
 from eigencut.runtime.progress import counted
-from eigencut.runtime.validation import check_choice
+from eigencut.runtime.threads import threads
+from eigencut.runtime.validation import check_choice, check_n_jobs
 from eigencut.selection.automatic import choose_by_default
 from eigencut.selection.budget import Budget
 from eigencut.selection.criteria import CRITERIA, Choice, Task, check_candidates, evaluate
@@ -58,22 +59,23 @@ class Selection:
 def select(
     X: ArrayLike,
     n_clusters: int | Iterable[int] = range(2, 11),
-    sigma: Any = "auto",
+    affinity: Any = "auto",
     cut: str = "ncut",
     criterion: str = "conductance",
     random_state: int | None = None,
     n_jobs: int | None = None,
 ) -> Selection:
-    """Choose the number of clusters, and the bandwidth if there are several, without labels.
+    """Choose the number of clusters, and the affinity if there are several, without labels.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
     n_clusters : int or iterable of int, default=range(2, 11)
         The candidates, each at least 2.
-    sigma : "auto", a bandwidth, an affinity, or a list of them, default="auto"
-        "auto" is the default affinity; with the conductance criterion, two global bandwidths are
-        tried where that shows no clear number of clusters.
+    affinity : str, Affinity, callable or a list of them, default="auto"
+        What ``GPOD`` takes; several are compared. "auto" is a Gaussian with local bandwidths; with
+        the conductance criterion, two global bandwidths are tried where that shows no clear number
+        of clusters.
     cut : {"ncut", "ratiocut"}, default="ncut"
         Of the model that is fitted in the end. Criteria are always computed with NCut, whose
         eigenvalues have no unit.
@@ -82,6 +84,7 @@ def select(
     random_state : int or None, default=None
         Of the splits and null samples of "stability" and "risk". None means 0.
     n_jobs : int or None, default=None
+        Threads. None means all cores.
 
     Returns
     -------
@@ -99,6 +102,7 @@ def select(
     (1,)
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
+    check_n_jobs(n_jobs)
     model = GPOD(cut=cut, n_jobs=n_jobs)
     rows = check_rows(model, X, reset=True)
     candidates = check_candidates(n_clusters, len(np.unique(rows, axis=0)))
@@ -109,34 +113,37 @@ def select(
             f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
         )
     budget = Budget.of(rows, max(candidates))
-    for affinity in _affinities(sigma, criterion):
-        budget.refuse(affinity, "select on some of the rows")
+    affinities = _affinities(affinity, criterion)
+    for one in affinities:
+        budget.refuse(one, "select on some of the rows")
     seed = 0 if random_state is None else random_state
-    if isinstance(sigma, str) and sigma == "auto" and criterion == "conductance":
-        choices, best = choose_by_default(rows, candidates, seed)
-    else:
-        found = [
-            evaluate(criterion, Task(rows, affinity, candidates, seed))
-            for affinity in counted(_affinities(sigma, criterion), "graphs compared")
-        ]
-        choices = [choice for group, _ in found for choice in group]
-        best = max((chosen for _, chosen in found), key=lambda choice: choice.score)
+    is_auto = isinstance(affinity, str) and affinity == "auto"
+    with threads(n_jobs):
+        if is_auto and criterion == "conductance":
+            choices, best = choose_by_default(rows, candidates, seed)
+        else:
+            tasks = [Task(rows, one, candidates, seed) for one in affinities]
+            choices, best = _compared(criterion, tasks)
     ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
     model.set_params(n_clusters=best.n_clusters, affinity=best.affinity)
     return Selection(criterion, tuple(ranked), model.fit(X))
 
 
-def _affinities(sigma: Any, criterion: str) -> list[Affinity]:
-    entries = list(sigma) if isinstance(sigma, (list, tuple, np.ndarray)) else [sigma]
+def _compared(criterion: str, tasks: list[Task]) -> tuple[list[Choice], Choice]:
+    """The candidates of all tasks, and the best of those to take."""
+    found = [evaluate(criterion, task) for task in counted(tasks, "graphs compared")]
+    choices = [choice for group, _ in found for choice in group]
+    return choices, max((chosen for _, chosen in found), key=lambda choice: choice.score)
+
+
+def _affinities(given: Any, criterion: str) -> list[Affinity]:
+    entries = list(given) if isinstance(given, (list, tuple)) else [given]
     if not entries:
-        raise ValueError("sigma must hold at least one candidate. Got none; use sigma='auto'.")
-    affinities = [
-        named_affinity(entry) if isinstance(entry, Affinity) else Gaussian(sigma=entry)
-        for entry in entries
-    ]
+        raise ValueError("affinity must hold at least one. Got none; use affinity='auto'.")
+    affinities = [named_affinity(entry) for entry in entries]
     if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
         raise ValueError(
-            f"sigma must be an affinity of rows for criterion={criterion!r}, which splits them. "
+            f"affinity must be one of rows for criterion={criterion!r}, which splits them. "
             "Got Precomputed(); use criterion='conductance' or 'eigengap'."
         )
     return affinities

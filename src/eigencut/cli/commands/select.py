@@ -90,7 +90,7 @@ def command(
     rows, complete = model.fit_preparation(block.table)
     rows, complete = sampled(rows, complete, sample, seed)
     with progress_bar("candidates", quiet):
-        found = select(rows, candidates, _sigmas(sigma), cut, criterion, seed, jobs)
+        found = select(rows, candidates, _affinities(sigma), cut, criterion, seed, jobs)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
@@ -110,11 +110,17 @@ def _candidates(text: str) -> list[int]:
         raise click.UsageError(f"-k must be like 2-10 or 2,4,8. Got {text!r}.") from error
 
 
-def _sigmas(text: str) -> Any:
+def _affinities(text: str) -> Any:
+    """The affinities with the bandwidths that --sigma lists."""
+
     def one(part: str) -> Any:
         try:
             return float(part)
         except ValueError:
             return part.strip()
 
-    return text if text == "auto" else [one(part) for part in text.split(",")]
+    if text == "auto":
+        return text
+    from eigencut.affinity import Gaussian
+
+    return [Gaussian(one(part)) for part in text.split(",")]
