@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from eigencut.runtime.arrays import Array
 from eigencut.search.build import exact_index
+from eigencut.search.index import Index
 from eigencut.search.metrics import METRICS, Space
 
 Bandwidth = float | str | Callable[[Array], Array]
@@ -58,7 +61,14 @@ class NeighborDistances:
     def __init__(self, points: Array, k: int) -> None:
         self._points = points
         self._k = min(k, len(points))
-        self._index = exact_index(points, Space(points, METRICS["euclidean"]))
+
+    @cached_property
+    def _index(self) -> Index:
+        return exact_index(self._points, Space(self._points, METRICS["euclidean"]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index is quickly built anew, and has parts that skops cannot keep.
+        return {"_points": self._points, "_k": self._k}
 
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
