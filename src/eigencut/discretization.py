@@ -25,7 +25,13 @@ from sklearn.utils import check_random_state
 from eigencut.files.reader import StateReader
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
-from eigencut.runtime.validation import check_count, described, real_array
+from eigencut.runtime.validation import (
+    check_count,
+    check_eigenvectors,
+    check_order,
+    check_rotation,
+    check_weights,
+)
 
 _MANY_ROWS = 20_000  # beyond, starts are compared on evenly spaced ones
 _MOST_STARTS = 6  # times n_init
@@ -159,77 +165,22 @@ def pod(
     >>> pod(np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0]])).labels
     array([0, 0, 1])
     """
-    U, weight = _check_input(U, n_clusters, sample_weight)
+    U = check_eigenvectors(U, n_clusters)
+    weight = check_weights(sample_weight, len(U))
     check_count("n_init", n_init, "use the default of 10")
     check_count("max_iter", max_iter, "use the default of 200")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise ValueError(f"tol must be at least 0 and below 1. Got {tol!r}; use the default 1e-10.")
-    order = _check_order(sample_order, len(U))
+    order = check_order(sample_order, len(U))
     rows = normalize_rows(U)
     if init is not None:
-        return _alternate(rows, weight, _check_init(init, U.shape[1]), max_iter, tol)
+        return _alternate(rows, weight, check_rotation(init, U.shape[1]), max_iter, tol)
     # Of very many rows, some tell where to start.
     some = slice(None, None, -(-len(rows) // _MANY_ROWS))
     best = _best_of_many_starts(rows[some], weight[some], n_init, random_state, max_iter, tol)
     if len(rows) > _MANY_ROWS:
         best = _alternate(rows, weight, best.rotation, max_iter, tol)
     return _number_by_size(best, rows, weight, order)
-
-
-def _check_input(
-    U: ArrayLike, n_clusters: int | None, sample_weight: ArrayLike | None
-) -> tuple[Array, Array]:
-    U = real_array("U", U)
-    if U.ndim != 2 or 0 in U.shape:
-        raise ValueError(
-            f"U must be a two-dimensional array with rows and columns. Got shape {U.shape}; "
-            "pass eigenvectors as columns."
-        )
-    if not np.isfinite(U).all():
-        raise ValueError("U must be finite. Got NaN or infinity; drop those rows.")
-    if n_clusters is not None:
-        check_count("n_clusters", n_clusters, "leave it out to use all columns")
-        if n_clusters > U.shape[1]:
-            raise ValueError(
-                f"n_clusters must be between 1 and the {U.shape[1]} columns of U. "
-                f"Got {n_clusters}; pass more eigenvectors or lower it."
-            )
-        U = U[:, :n_clusters]
-    weight = (
-        np.ones(len(U)) if sample_weight is None else real_array("sample_weight", sample_weight)
-    )
-    if weight.shape != (len(U),) or not ((weight >= 0) & (weight < np.inf)).all():
-        raise ValueError(
-            f"sample_weight must hold one finite, non-negative number for each of the {len(U)} "
-            f"rows. Got {described(weight)}; leave it out to weigh all rows equally."
-        )
-    return U, weight
-
-
-def _check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
-    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
-    if order.shape != (n_rows,) or np.isnan(order).any():
-        raise ValueError(
-            f"sample_order must hold one number for each of the {n_rows} rows. "
-            f"Got {described(order)}; leave it out to order by row."
-        )
-    return order
-
-
-def _check_init(init: ArrayLike, n_clusters: int) -> Array:
-    shape = (n_clusters, n_clusters)
-    rotation = real_array("init", init)
-    if rotation.shape != shape or not np.isfinite(rotation).all():
-        raise ValueError(
-            f"init must be a rotation of shape {shape}. Got {described(rotation)}; leave it out "
-            "to start from rows."
-        )
-    if np.linalg.matrix_rank(rotation) < n_clusters:
-        raise ValueError(
-            "init must be a rotation, with independent columns. Got a singular matrix; leave it "
-            "out to start from rows."
-        )
-    return rotation
 
 
 def _best_of_many_starts(

@@ -83,3 +83,65 @@ def described(values: NDArray[Any]) -> str:
     if values.size == 0:
         return f"shape {values.shape}"
     return f"shape {values.shape} with values from {values.min():.3g} to {values.max():.3g}"
+
+
+def check_eigenvectors(U: ArrayLike, n_clusters: int | None) -> Array:
+    """Eigenvectors as columns: the first ``n_clusters`` of them, or all."""
+    U = real_array("U", U)
+    if U.ndim != 2 or 0 in U.shape:
+        raise ValueError(
+            f"U must be a two-dimensional array with rows and columns. Got shape {U.shape}; "
+            "pass eigenvectors as columns."
+        )
+    if not np.isfinite(U).all():
+        raise ValueError("U must be finite. Got NaN or infinity; drop those rows.")
+    if n_clusters is None:
+        return U
+    check_count("n_clusters", n_clusters, "leave it out to use all columns")
+    if n_clusters > U.shape[1]:
+        raise ValueError(
+            f"n_clusters must be between 1 and the {U.shape[1]} columns of U. "
+            f"Got {n_clusters}; pass more eigenvectors or lower it."
+        )
+    return U[:, :n_clusters]
+
+
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
+    """How many times each row counts; once for None."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = real_array("sample_weight", sample_weight)
+    if weight.shape != (n_rows,) or not ((weight >= 0) & (weight < np.inf)).all():
+        raise ValueError(
+            f"sample_weight must hold one finite, non-negative number for each of the {n_rows} "
+            f"rows. Got {described(weight)}; leave it out to weigh all rows equally."
+        )
+    return weight
+
+
+def check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """A number per row by which rows are ordered; their own numbers for None."""
+    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
+    if order.shape != (n_rows,) or np.isnan(order).any():
+        raise ValueError(
+            f"sample_order must hold one number for each of the {n_rows} rows. "
+            f"Got {described(order)}; leave it out to order by row."
+        )
+    return order
+
+
+def check_rotation(init: ArrayLike, n_clusters: int) -> Array:
+    """A K x K matrix of full rank."""
+    shape = (n_clusters, n_clusters)
+    rotation = real_array("init", init)
+    if rotation.shape != shape or not np.isfinite(rotation).all():
+        raise ValueError(
+            f"init must be a rotation of shape {shape}. Got {described(rotation)}; leave it out "
+            "to start from rows."
+        )
+    if np.linalg.matrix_rank(rotation) < n_clusters:
+        raise ValueError(
+            "init must be a rotation, with independent columns. Got a singular matrix; leave it "
+            "out to start from rows."
+        )
+    return rotation
