@@ -18,7 +18,6 @@ import os
 import sys
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -31,12 +30,6 @@ from eigencut.runtime.arrays import Array, Indices
 __all__ = [
     "UCI_SETS",
     "load",
-    "load_balance",
-    "load_banknote",
-    "load_diabetes",
-    "load_ionosphere",
-    "load_mammographic",
-    "load_sonar",
     "paper_circles",
     "paper_moons",
 ]
@@ -154,14 +147,6 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
     if path is not None:
         return _read(entry, path)
     return _fetch(entry)
-
-
-load_ionosphere = partial(load, "ionosphere")
-load_balance = partial(load, "balance")
-load_sonar = partial(load, "sonar")
-load_diabetes = partial(load, "diabetes")
-load_banknote = partial(load, "banknote")
-load_mammographic = partial(load, "mammographic")
 
 
 def paper_circles(n: int, seed: int) -> tuple[Array, Indices]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from eigencut.cut import CUTS
-from eigencut.risk.checks import check_fraction, check_magnitude
-from eigencut.risk.json_ready import json_ready
-from eigencut.runtime.validation import check_choice, check_count
+from eigencut.risk.json_ready import JsonReady
+from eigencut.runtime.validation import check_choice, check_count, check_fraction, check_magnitude
 
 # Factors of sqrt(2 log(1/delta) / n) in the first term; see ``bounds``.
 CONSTANTS = {"paper": 2.0, "tight": 0.5}
@@ -64,7 +62,7 @@ THEORIES: dict[str, CutTheory] = {
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(JsonReady):
     """Bounds of the excess risk, and what they are made of.
 
     Attributes
@@ -89,10 +87,6 @@ class Bounds:
     terms: dict[str, float]
     confidence: dict[str, float]
     constant: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain Python, ready for JSON."""
-        return dict(json_ready(self))
 
 
 def bounds(

@@ -19,11 +19,10 @@ from eigencut.affinity.vectors import VectorAffinity
 from eigencut.cut import CUTS
 from eigencut.data.validation import check_rows
 from eigencut.exceptions import GraphWarning
-from eigencut.risk.checks import check_fraction
 from eigencut.risk.json_ready import json_ready
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
-from eigencut.runtime.validation import check_count
+from eigencut.runtime.validation import check_count, check_fraction
 
 _N_SIZES = 6
 _SMALLEST = 50  # rows below which a sample says little about a rate

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.affinity.base import Affinity
 from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
-from eigencut.risk.json_ready import json_ready
+from eigencut.risk.json_ready import JsonReady
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice
@@ -22,7 +22,7 @@ _FEWEST_ROWS = 3  # a spread of the projections needs as many
 
 
 @dataclass(frozen=True)
-class ErrorEstimate:
+class ErrorEstimate(JsonReady):
     """An estimate of the population error F.
 
     Attributes
@@ -42,13 +42,9 @@ class ErrorEstimate:
     per_function: Array
     n_rows: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain Python, ready for JSON."""
-        return dict(json_ready(self))
-
 
 @dataclass(frozen=True)
-class Gap:
+class Gap(JsonReady):
     """The discretization gap: how far the continuous solution is from indicators of clusters.
 
     Attributes
@@ -64,10 +60,6 @@ class Gap:
     per_cluster: Array
     total: float
     n_rows: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain Python, ready for JSON."""
-        return dict(json_ready(self))
 
 
 def empirical_error(model: Any, normalization: str = "population") -> float:

@@ -33,3 +33,11 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+class JsonReady:
+    """Gives a dataclass ``to_dict``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain Python, ready for JSON."""
+        return dict(json_ready(self))

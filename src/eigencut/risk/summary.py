@@ -16,7 +16,6 @@ from eigencut.affinity.precomputed import Precomputed
 from eigencut.affinity.vectors import VectorAffinity
 from eigencut.data.validation import check_rows
 from eigencut.risk.bounds import THEORIES, Bounds, bounds, largest_error
-from eigencut.risk.checks import check_fraction
 from eigencut.risk.errors import (
     ErrorEstimate,
     Gap,
@@ -24,16 +23,17 @@ from eigencut.risk.errors import (
     empirical_error,
     population_error,
 )
-from eigencut.risk.json_ready import json_ready
+from eigencut.risk.json_ready import JsonReady
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import threads
+from eigencut.runtime.validation import check_fraction
 
 _LABEL = 32  # width of the first column of the report
 _LINE = 96
 
 
 @dataclass(frozen=True)
-class RiskSummary:
+class RiskSummary(JsonReady):
     """What is known about the risk of a fitted model. ``print`` it to read it.
 
     Attributes
@@ -76,10 +76,6 @@ class RiskSummary:
     largest_error: float
     vacuous: bool
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain Python, ready for JSON."""
-        return dict(json_ready(self))
 
     def __str__(self) -> str:
         title = (

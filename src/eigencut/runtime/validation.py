@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -47,6 +48,23 @@ def check_quantile(name: str, value: object, usual: float) -> None:
         raise ValueError(
             f"{name} must be at least 0 and below 1. Got {value!r}; use the default of {usual}."
         )
+
+
+def check_fraction(name: str, value: object, usual: float) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(
+            f"{name} must be a number strictly between 0 and 1. Got {value!r}; use {name}={usual}."
+        )
+    return float(value)
+
+
+def check_magnitude(name: str, value: object, remedy: str) -> float:
+    """A finite number that is not negative."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(value) < math.inf:  # type: ignore[arg-type]
+        raise ValueError(f"{name} must be a finite number of at least 0. Got {value!r}; {remedy}.")
+    return float(value)  # type: ignore[arg-type]
 
 
 def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
