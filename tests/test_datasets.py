@@ -32,7 +32,7 @@ def nowhere(monkeypatch, tmp_path):
 @needs_files
 @pytest.mark.parametrize("name", FROM_FILES)
 def test_files_are_known_by_their_checksum(name):
-    found = getattr(datasets, f"load_{name}")(data_dir=DATA)
+    found = datasets.load(name, data_dir=DATA)
     assert found.source == "file, checksum known"
     assert found.data.shape == (UCI_SETS[name].n_rows, UCI_SETS[name].n_features)
     assert len(found.feature_names) == found.data.shape[1]
