@@ -73,7 +73,7 @@ def test_components_are_eigenvectors_of_zero(cut, n_parts):
 
 
 def test_lapack_takes_over_when_lanczos_does_not_converge(cut, monkeypatch):
-    monkeypatch.setattr(module, "_BUDGET", 3)
+    monkeypatch.setattr("eigencut.solvers.dense._BUDGET", 3)
     graph = Gaussian(0.05).fit_graph(make_moons(1100, noise=0.1, random_state=0)[0])
     pairs = solve(graph, cut, 3)
     assert pairs.solver == "lapack"
@@ -118,7 +118,9 @@ def test_signs_are_deterministic(cut):
 
 
 def test_inaccurate_vectors_are_refused(cut, monkeypatch):
-    monkeypatch.setattr(module, "_lapack", lambda A, _: (np.ones(2), np.ones((len(A), 2))))
+    monkeypatch.setattr(
+        module, "largest_by_lapack", lambda A, _: (np.ones(2), np.ones((len(A), 2)))
+    )
     graph = Gaussian(0.3).fit_graph(make_moons(50, random_state=0)[0])
     with pytest.raises(ArithmeticError, match="eigenvectors are not accurate"):
         solve(graph, cut, 2)

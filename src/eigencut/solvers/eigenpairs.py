@@ -7,12 +7,11 @@ turning it upside down makes the wanted eigenvalues the largest ones of
     A = T W T + diag(s - d/m),    T = diag(sqrt(c/m)),    s = max(d/m),    lambda = s - theta.
 
 For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
-A sparse graph is solved for the smallest eigenvalues of s - A instead (``sparse_eigenpairs``).
+A sparse graph is solved for the smallest eigenvalues of s - A instead (``solvers.sparse``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,24 +22,17 @@ from eigencut.files.reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.progress import approach
 from eigencut.runtime.threads import blas_threads, n_threads
 from eigencut.runtime.warn import warn_user
+from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
 from eigencut.solvers.sparse import smallest_pairs
 
 _DENSE_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
 _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-7  # residual up to which a result is usable at all
-_BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
-_KEPT_BLOCKS = 3  # of the compressed basis
-_RECENT_BLOCKS = _KEPT_BLOCKS + 1  # that an image can overlap with: those kept, and its own
-_BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
-_EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
-_COLUMNS_MULTIPLE = 8  # in a block: fewer cost as much, being done eight at a time
 
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
-Solution = tuple[Array, Array, Array]  # theta, v, A v
 
 
 @dataclass(frozen=True)
@@ -204,11 +196,11 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[st
                 solution = _sparse(problem, known, n_pairs, seed)
             else:
                 tolerance = _TOLERANCE * problem.shift
-                solution = _block_lanczos(problem.operator, known, n_pairs, tolerance, seed)
+                solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
         if solution is not None:
             return "sparse" if is_sparse else "lanczos", solution
     with blas_threads(n_threads() if n > _DENSE_VERTICES else 1):
-        theta, vectors = _lapack(problem.dense(), n_pairs)
+        theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
 
 
@@ -259,75 +251,3 @@ def _sparse(problem: _Problem, known: Array, n_pairs: int, seed: int) -> Solutio
         return None
     images = problem.shift * found.vectors - found.images
     return problem.shift - found.values, found.vectors, images
-
-
-def _lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
-    from scipy.linalg import LinAlgError, eigh
-
-    n = len(A)
-    try:
-        theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
-        is_complete = len(theta) == n_pairs
-    except LinAlgError:
-        is_complete = False
-    if not is_complete:
-        # Several equal eigenvalues can make the subset driver fail, or silently return too few.
-        theta, vectors = eigh(A, driver="evd", check_finite=False)
-    return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
-
-
-def _block_lanczos(
-    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
-) -> Solution | None:
-    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
-
-    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
-    does not; and a product with a block costs hardly more than with a vector, because reading the
-    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
-    """
-    n, n_known = known.shape
-    width = n_pairs + _EXTRA_COLUMNS
-    width += -width % _COLUMNS_MULTIPLE
-    rng = np.random.default_rng(seed)
-    block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
-    capacity = max(_BASIS_COLUMNS, 4 * width) + width
-    basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
-    projected = np.zeros((capacity, capacity))
-    size = 0
-    for step in range(_BUDGET):
-        new = slice(size, size + width)
-        basis[:, new] = block
-        image[:, new] = operator(block)
-        size += width
-        # By the recurrence an image overlaps with the last two blocks, or what a restart has kept.
-        lately = slice(max(0, size - _RECENT_BLOCKS * width), size)
-        projected[lately, new] = basis[:, lately].T @ image[:, new]
-        projected[new, lately] = projected[lately, new].T
-        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
-        block, leaving = _orthonormal_block(rest, basis[:, :size])
-        theta, coordinates = np.linalg.eigh(projected[:size, :size])
-        theta, coordinates = theta[::-1], coordinates[:, ::-1]
-        wanted = coordinates[:, :n_pairs]
-        # Only the last block has an image outside the basis: its part is the residual.
-        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
-        approach(step + 1, residual, tolerance)
-        if residual <= tolerance:
-            return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
-        if size + width > capacity:  # keep the best; the next block continues it as before
-            size, full = _KEPT_BLOCKS * width, size
-            kept = coordinates[:, :size]
-            basis[:, :size] = basis[:, :full] @ kept
-            image[:, :size] = image[:, :full] @ kept
-            projected[:] = 0.0
-            projected[:size, :size] = np.diag(theta[:size])
-    return None
-
-
-def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
-    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it.
-
-    ``rest`` is orthogonal to the basis but for rounding, which a second pass removes.
-    """
-    block, first = np.linalg.qr(rest)
-    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
-    return block, second @ first

@@ -1,0 +1,92 @@
+"""The largest eigenpairs of a dense symmetric problem: LAPACK, and block Lanczos for large ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.progress import approach
+
+_BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
+_KEPT_BLOCKS = 3  # of the compressed basis
+_RECENT_BLOCKS = _KEPT_BLOCKS + 1  # that an image can overlap with: those kept, and its own
+_BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
+_EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
+_COLUMNS_MULTIPLE = 8  # in a block: fewer cost as much, being done eight at a time
+
+Solution = tuple[Array, Array, Array]  # theta, v, A v
+
+
+def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
+    """The largest eigenpairs of a symmetric matrix, descending, by LAPACK."""
+    from scipy.linalg import LinAlgError, eigh
+
+    n = len(A)
+    try:
+        theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
+        is_complete = len(theta) == n_pairs
+    except LinAlgError:
+        is_complete = False
+    if not is_complete:
+        # Several equal eigenvalues can make the subset driver fail, or silently return too few.
+        theta, vectors = eigh(A, driver="evd", check_finite=False)
+    return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
+
+
+def largest_by_lanczos(
+    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
+) -> Solution | None:
+    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
+
+    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
+    does not; and a product with a block costs hardly more than with a vector, because reading the
+    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
+    """
+    n, n_known = known.shape
+    width = n_pairs + _EXTRA_COLUMNS
+    width += -width % _COLUMNS_MULTIPLE
+    rng = np.random.default_rng(seed)
+    block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
+    capacity = max(_BASIS_COLUMNS, 4 * width) + width
+    basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
+    projected = np.zeros((capacity, capacity))
+    size = 0
+    for step in range(_BUDGET):
+        new = slice(size, size + width)
+        basis[:, new] = block
+        image[:, new] = operator(block)
+        size += width
+        # By the recurrence an image overlaps with the last two blocks, or what a restart has kept.
+        lately = slice(max(0, size - _RECENT_BLOCKS * width), size)
+        projected[lately, new] = basis[:, lately].T @ image[:, new]
+        projected[new, lately] = projected[lately, new].T
+        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
+        block, leaving = _orthonormal_block(rest, basis[:, :size])
+        theta, coordinates = np.linalg.eigh(projected[:size, :size])
+        theta, coordinates = theta[::-1], coordinates[:, ::-1]
+        wanted = coordinates[:, :n_pairs]
+        # Only the last block has an image outside the basis: its part is the residual.
+        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
+        approach(step + 1, residual, tolerance)
+        if residual <= tolerance:
+            return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
+        if size + width > capacity:  # keep the best; the next block continues it as before
+            size, full = _KEPT_BLOCKS * width, size
+            kept = coordinates[:, :size]
+            basis[:, :size] = basis[:, :full] @ kept
+            image[:, :size] = image[:, :full] @ kept
+            projected[:] = 0.0
+            projected[:size, :size] = np.diag(theta[:size])
+    return None
+
+
+def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
+    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it.
+
+    ``rest`` is orthogonal to the basis but for rounding, which a second pass removes.
+    """
+    block, first = np.linalg.qr(rest)
+    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
+    return block, second @ first
