@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sysconfig
@@ -51,7 +52,8 @@ class Compile(BuildHookInterface):
 def compile_kernels(compiler: str, folder: Path, library: Path) -> None:
     """One object per kernel and kind of processor, in one library that appears when complete."""
     x86 = X86 if platform.machine() in ("x86_64", "AMD64") else {}
-    sources = [(f"{name}.c", name, ()) for name in PLAIN]
+    abi = runpy.run_path(str(folder / "abi.py"))["abi_of"](folder / "csrc")
+    sources = [(f"{name}.c", name, (f"-DABI={abi}u",)) for name in PLAIN]
     for kind, flags in ({"plain": ()} | x86).items():
         sources.append(("weighted_sums.c", f"weighted_sums_{kind}", (*SUMS, *flags)))
     for kernel, (kind, flags) in product(("symmetric_product", "near_points"), x86.items()):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
-from eigencut.kernels import native
+import eigencut.kernels
+from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.runtime.threads import threads
 
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
@@ -33,9 +34,10 @@ def cut(request):
 def kernels(request, monkeypatch):
     """With the kernels in C, and without them."""
     if request.param == "numpy":
-        monkeypatch.setattr(native, "library", lambda: None)
-    elif native.library() is None:
+        monkeypatch.setattr(eigencut.kernels, "chosen", NumpyKernels())
+    elif eigencut.kernels.chosen.name == "numpy":
         pytest.skip("the kernels in C were not compiled here")
+    return eigencut.kernels.chosen
 
 
 @pytest.fixture

@@ -18,16 +18,17 @@ import numpy as np
 
 from benchmarks.data import Array
 from benchmarks.harness.method import NotInstalled
-from eigencut.kernels import native
+from eigencut.kernels.layout import ROWS_MULTIPLE, SOURCES, padded
+from eigencut.kernels.native import WeightedSums
 
-_SOURCE = Path(native.__file__).with_name("csrc") / "weighted_sums.c"
+_SOURCE = SOURCES / "weighted_sums.c"
 _FLAGS = ("-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC", "-DNAME=weighted_sums")
 _C_NAMES = {"float32": "float", "float64": "double"}
 _CHUNK_ROWS = 4096
 
 
 @cache
-def compiled(dtype: str) -> ctypes.CDLL:
+def compiled(dtype: str) -> WeightedSums:
     """The kernel in this precision, from the system's compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -38,14 +39,14 @@ def compiled(dtype: str) -> ctypes.CDLL:
         kind = (f"-DREAL={_C_NAMES[dtype]}", f"-DREAL_BITS={bits}")
         command = [compiler, *_FLAGS, *kind, str(_SOURCE), "-o", str(library)]
         subprocess.run(command, check=True)
-        return ctypes.CDLL(str(library))  # stays loaded when the file is gone
+        return WeightedSums(ctypes.CDLL(str(library)), dtype)  # stays when the file is gone
 
 
 @dataclass(frozen=True)
 class MultiplyExp:
     """``W(x, Y) @ V`` for rows x, with everything about Y and V prepared."""
 
-    library: ctypes.CDLL
+    sums: WeightedSums
     center: Array
     unit: float
     right: Any  # [y, -1, -|y|^2] in units, padded
@@ -58,8 +59,7 @@ class MultiplyExp:
         center = Y.mean(axis=0)
         scaled = (Y - center) * unit
         right = np.column_stack([scaled, -np.ones(len(Y)), -_squares(scaled)])
-        padding = ((0, -len(Y) % native.ROWS_MULTIPLE), (0, 0))
-        prepared = (np.pad(array, padding).astype(dtype) for array in (right, V))
+        prepared = (padded(array.astype(dtype), ROWS_MULTIPLE) for array in (right, V))
         return cls(compiled(dtype), center, unit, *prepared)
 
     def rows(self, X: Array) -> Any:
@@ -73,7 +73,7 @@ class MultiplyExp:
 
         def fill(start: int) -> None:
             chunk = slice(start, start + _CHUNK_ROWS)
-            product[chunk] = native.weighted_sums(self.library, rows[chunk], self.right, self.V)
+            product[chunk] = self.sums(rows[chunk], self.right, self.V)
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(fill, range(0, len(rows), _CHUNK_ROWS)))

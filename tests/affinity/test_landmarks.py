@@ -9,12 +9,13 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+import eigencut.kernels
 from conftest import CUTS
 from eigencut import GPOD, GraphWarning, Landmarks
 from eigencut.data.sample import RowSample
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.graph.memberships import Memberships, MembershipSums
-from eigencut.kernels import native
+from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_points import NearestPoints
 
@@ -261,14 +262,14 @@ def test_sums_of_memberships():
 
 
 def test_kernels_in_c_find_the_same(monkeypatch):
-    if native.library() is None:
+    if eigencut.kernels.chosen.name == "numpy":
         pytest.skip("the kernels in C were not compiled here")
     X, _ = make_moons(20_000, noise=0.1, random_state=0)
     points = make_moons(200, noise=0.1, random_state=1)[0]
     in_c = NearestPoints(points, 5, n_rows=10**7)(X)[0]
     weights = np.random.default_rng(0).dirichlet(np.ones(5), size=len(X))
     sums_in_c = MembershipSums.of(Memberships(in_c, weights), 200).units
-    monkeypatch.setattr(native, "library", lambda: None)
+    monkeypatch.setattr(eigencut.kernels, "chosen", NumpyKernels())
     assert (NearestPoints(points, 5, n_rows=10**7)(X)[0] == in_c).all()
     assert (MembershipSums.of(Memberships(in_c, weights), 200).units == sums_in_c).all()
 

@@ -5,7 +5,6 @@ import pytest
 
 from conftest import in_threads
 from eigencut.graph.tiles import SymmetricTiles
-from eigencut.kernels import native
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -32,9 +31,3 @@ def test_products_do_not_depend_on_threads():
     _, tiles = symmetric(900)
     V = np.random.default_rng(0).normal(size=(900, 5))
     assert (in_threads(1, tiles.matmat, V) == in_threads(3, tiles.matmat, V)).all()
-
-
-def test_a_processor_without_a_kernel_of_its_own(monkeypatch):
-    monkeypatch.setattr(native, "add_symmetric_product", lambda *arguments: False)
-    A, tiles = symmetric(500)
-    assert np.abs(tiles.matmat(np.eye(500)) - A).max() < 1e-12

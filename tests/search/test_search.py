@@ -88,8 +88,8 @@ def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
     rows, new = clouds(12)
     index, space = build(brute_index, rows)
     expected = in_threads(1, index.query, space.points(new), 8)
-    monkeypatch.setattr("eigencut.search.float32_candidates._SCORES", 10_000)
-    monkeypatch.setattr("eigencut.search.float32_candidates._QUERIES", 7)
+    monkeypatch.setattr("eigencut.kernels.numpy_kernels._SCORES", 10_000)
+    monkeypatch.setattr("eigencut.kernels.native._QUERIES", 7)
     for n_jobs in (1, 3):
         found = in_threads(n_jobs, index.query, space.points(new), 8)
         assert all((a == b).all() for a, b in zip(found, expected, strict=True))

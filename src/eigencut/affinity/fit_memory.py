@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import eigencut.kernels.native as native
+from eigencut import kernels
 from eigencut.data.rows import BLOCK_ROWS, rows_of_block
-from eigencut.graph.memberships import HISTOGRAM_ROWS
 from eigencut.runtime.threads import n_threads
 from eigencut.search.grid import CELL_FEATURES
 from eigencut.search.nearest_points import MANY_ROWS
@@ -20,7 +19,6 @@ from eigencut.search.nearest_points import MANY_ROWS
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
-_SEARCH = {False: 20e6, True: 1e6}  # of a thread, without the kernel in C and with it
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
     if n is None:
         return None
     width = K - 1 + max(4, (K - 1) // 4)
-    of_search = _SEARCH[native.library() is not None] * min(n_threads(), n / 1000)
+    of_search = kernels.chosen.search_bytes * min(n_threads(), n / 1000)
     return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
 
 
@@ -75,7 +73,6 @@ def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
     of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
     of_block = block * (32 * d + 16 * r + 40)
-    if native.library() is None:
-        of_block += min(block, HISTOGRAM_ROWS) * 40 * r * r
+    of_block += kernels.chosen.membership_sums_bytes(block, r)
     of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
     return _IMPORTS + sums + of_sample + of_search + of_block + of_rows

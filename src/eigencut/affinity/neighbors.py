@@ -13,7 +13,7 @@ among their own k nearest are looked for where its nearest training row has them
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -21,12 +21,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-import eigencut.kernels.native as native
+from eigencut import kernels
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.files.reader import StateReader, csr_state
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
+from eigencut.kernels.neighbor_graph import EdgeWeight, NeighborGraph, Width
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
@@ -39,44 +40,27 @@ from eigencut.search.metrics import METRICS, Space
 
 _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
-_SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
 _FAR_SEARCH = 1000  # neighbours among which nearest() looks, before it measures all
 
 
-@dataclass(frozen=True)
-class _Width:
-    """sigma(x) as a function of r(x): the same for all rows, or ``scale`` times r(x)."""
-
-    scale: float
-    least: float
-    most: float
-
-    def __call__(self, radii: Array) -> Array:
-        return self.scale * np.clip(radii, self.least, self.most)
+def _local_width(radii: Array, scale: float) -> Width:
+    return Width(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
 
 
-def _local_width(radii: Array, scale: float) -> _Width:
-    return _Width(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
-
-
-def _one_width(radii: Array, scale: float) -> _Width:
-    return _Width(scale, float(radii.mean()), float(radii.mean()))
+def _one_width(radii: Array, scale: float) -> Width:
+    return Width(scale, float(radii.mean()), float(radii.mean()))
 
 
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
-WIDTH_RULES: dict[str, Callable[[Array, float], _Width | None]] = {
+WIDTH_RULES: dict[str, Callable[[Array, float], Width | None]] = {
     "local": _local_width,
     "gaussian": _one_width,
     "binary": lambda radii, scale: None,
 }
 
-# How many of the two rows must have the other one within its radius, as a factor on h.
-SHARES: dict[str, Callable[[Any, Any], Array]] = {
-    "symmetric": lambda in_first, in_second: (in_first + in_second.astype(float)) / 2,
-    "mutual": lambda in_first, in_second: (in_first & in_second).astype(float),
-}
+GRAPHS = ("symmetric", "mutual")
 
 
 class Neighbors(Affinity):
@@ -203,12 +187,9 @@ class Neighbors(Affinity):
         graph.eliminate_zeros()
         return graph
 
-    def _weight(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
-        share = SHARES[self.graph](distances <= r_x * _SLACK, distances <= r_y * _SLACK)
-        if self._width is None:
-            return share, np.zeros_like(share)
-        with np.errstate(over="ignore"):
-            return share, -(distances**2) / (2 * self._width(r_x) * self._width(r_y))
+    @property
+    def _weight(self) -> EdgeWeight:
+        return EdgeWeight(self.graph == "mutual", self._width)
 
     def _blocks(self, n_edges: Indices) -> list[slice]:
         """Slices of rows whose edges fit in memory, however many a single row may have."""
@@ -254,7 +235,7 @@ class Neighbors(Affinity):
         if "width" in state:
             width = state.part("width")
             least, scale = width.number("least", least=0.0), width.number("scale", least=0.0)
-            self._width = _Width(scale, least, width.number("most", least=least))
+            self._width = Width(scale, least, width.number("most", least=least))
 
     # ------------------------------------------------------------- new rows
 
@@ -276,64 +257,23 @@ class Neighbors(Affinity):
         distances, numbers = self._index.query(points, self.n_neighbors_)
         product = np.empty((len(numbers), weighted.shape[1]))
         log_scale = np.empty(len(numbers))
-
-        kernel, graph = native.library(), self._native_graph
+        graph = self._neighbor_graph()
 
         def fill(rows: slice) -> None:
             given = points[rows], distances[rows], numbers[rows], weighted
-            if kernel is None or graph is None:
-                product[rows], log_scale[rows] = self._averages(*given)
-            else:
-                product[rows], log_scale[rows] = native.neighbor_averages(kernel, graph, *given)
+            product[rows], log_scale[rows] = kernels.chosen.neighbor_averages(graph, *given)
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
         for_each(fill, self._blocks(n_edges))
         return product, log_scale
 
-    @property
-    def _native_graph(self) -> native.NeighborGraph | None:
-        """For the kernel in C, where it can be used: distances must be Euclidean."""
-        indices = self._reverse.indices
-        if METRICS[self.metric].p != 2 or sparse.issparse(self._points) or indices.itemsize != 4:
-            return None
-        width = (0.0, 0.0, 0.0) if self._width is None else astuple(self._width)
-        is_mutual = self.graph == "mutual"
-        starts = self._reverse.indptr
-        points, radii = (np.ascontiguousarray(array) for array in (self._points, self.radii_))
-        return native.NeighborGraph(points, radii, starts, indices, _SLACK, width, is_mutual)
-
-    def _averages(
-        self, points: Any, distances: Array, near: Indices, weighted: Array
-    ) -> tuple[Array, Array]:
-        """Sums over the neighbours of points, and the logarithms of what they are relative to."""
-        radii = distances[:, -1]
-        share, exponent = self._weight(distances, radii[:, np.newaxis], self.radii_[near])
-        others = self._reverse_edges(points, radii, near)
-        exponent[share == 0] = -np.inf
-        largest = exponent.max(axis=1)
-        np.maximum.at(largest, others.origin, others.exponent)
-        isolated = np.flatnonzero(largest == -np.inf)
-        largest[isolated] = 0.0
-        share *= np.exp(exponent - largest[:, np.newaxis])
-        product = _matrix(share.ravel(), near.ravel(), near.shape[1], len(weighted)) @ weighted
-        product += others.matrix(largest, len(weighted)) @ weighted
-        # A row without a neighbour is as good as the training row nearest to it.
-        product[isolated], largest[isolated] = weighted[near[isolated, 0]], -np.inf
-        return product, largest
-
-    def _reverse_edges(self, points: Any, radii: Array, near: Indices) -> _Edges:
-        """Edges to vertices that would have these points among their nearest, unless near them."""
-        edges = self._reverse[near[:, 0]]
-        origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
-        distances = self._space.between(points[origin], self._points[edges.indices])
-        is_other = distances >= radii[origin] / _SLACK
-        at_the_rim = np.flatnonzero(is_other & (distances <= radii[origin] * _SLACK))
-        same = near[origin[at_the_rim]] == edges.indices[at_the_rim, np.newaxis]
-        is_other[at_the_rim] = ~same.any(axis=1)
-        origin, vertex, distances = origin[is_other], edges.indices[is_other], distances[is_other]
-        share, exponent = self._weight(distances, radii[origin], self.radii_[vertex])
-        kept = share > 0
-        return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
+    def _neighbor_graph(self) -> NeighborGraph:
+        is_sparse, is_euclidean = sparse.issparse(self._points), METRICS[self.metric].p == 2
+        points = self._points if is_sparse else np.ascontiguousarray(self._points)
+        between = self._space.between
+        return NeighborGraph(
+            points, self.radii_, self._reverse, self._weight, between, is_euclidean
+        )
 
     def within(self, X: Any, V: Array) -> Array:
         points = self._space.points(X)
@@ -395,7 +335,7 @@ class Neighbors(Affinity):
         if not (is_number and 0 < self.scale < np.inf):
             raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
         for name, choices in (
-            ("graph", tuple(SHARES)),
+            ("graph", GRAPHS),
             ("weights", tuple(WIDTH_RULES)),
             ("metric", tuple(METRICS)),
             ("index", INDEXES),
@@ -413,28 +353,6 @@ class Neighbors(Affinity):
                 f"metric={self.metric!r} and index={self.index!r}; use metric='euclidean' or "
                 "'cosine' and index='brute', or X.toarray()."
             )
-
-
-@dataclass(frozen=True)
-class _Edges:
-    """Edges from rows to vertices, in the order of the rows."""
-
-    origin: Indices
-    vertex: Indices
-    share: Array
-    exponent: Array
-
-    def matrix(self, largest: Array, n: int) -> Any:
-        """Weights, relative to ``exp(largest)`` of each row."""
-        weights = self.share * np.exp(self.exponent - largest[self.origin])
-        starts = np.searchsorted(self.origin, np.arange(len(largest) + 1))
-        return sparse.csr_array((weights, self.vertex, starts), shape=(len(largest), n))
-
-
-def _matrix(weights: Array, vertex: Indices, k: int, n: int) -> Any:
-    """Weights of k edges for each row."""
-    starts = np.arange(0, len(weights) + 1, k)
-    return sparse.csr_array((weights, vertex, starts), shape=(len(starts) - 1, n))
 
 
 def default_n_neighbors(n_vertices: int) -> int:

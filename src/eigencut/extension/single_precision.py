@@ -2,13 +2,12 @@
 
 The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. With exponents
 from one matrix product (see ``gaussian.Points``), everything is two matrix products and an
-exponential on tiles that stay in the cache of a core; or, where it was compiled, one fused kernel
-in C. With u = 2^-24, the unit of float32:
+exponential (``kernels``). With u = 2^-24, the unit of float32:
 
 * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
   ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.
-* A sum over a tile adds at most ``n_tile u`` of the sum of absolute values, in whatever order the
-  products are summed. Tiles are added in float64.
+* A sum over a panel adds at most ``n_panel u`` of the sum of absolute values, in whatever order the
+  products are summed. Panels are added in float64.
 * Columns are centred and scaled to [-1, 1] first, so an average is off by at most twice the sum of
   these, times half the range of its column.
 """
@@ -19,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigencut.kernels.sums import TRAINING_ROWS, weighted_sums_of
+from eigencut import kernels
+from eigencut.kernels.layout import MOST_PANEL_ROWS
 from eigencut.runtime.arrays import Array
 
 _UNIT = 2.0**-24
@@ -70,7 +70,7 @@ class SinglePrecisionAverager:
         columns *= multiplicity[:, np.newaxis]
         self._n_rows = float(multiplicity.sum())
         clipped = np.clip(factor, -_LARGEST_FACTOR, _LARGEST_FACTOR)
-        self._sums = weighted_sums_of(clipped, columns)
+        self._sums = kernels.chosen.weighted_sums_of(clipped, columns)
         # The largest of g, g |y| and g |y|^2: what the error of an exponent depends on.
         g, g_squares = -factor[:, -2], -factor[:, -1]
         self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
@@ -82,7 +82,7 @@ class SinglePrecisionAverager:
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
         usable &= sums[:, -1] > _LEAST_WEIGHT
         degrees = np.where(usable, sums[:, -1], 1.0)
-        error = 1.1 * (1.1 * exponent_error + (TRAINING_ROWS + 10) * _UNIT)
+        error = 1.1 * (1.1 * exponent_error + (MOST_PANEL_ROWS + 10) * _UNIT)
         return SinglePrecisionAverages(
             self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),

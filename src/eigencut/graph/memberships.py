@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import eigencut.kernels.native as native
-from eigencut.runtime.arrays import Array, Indices
+from eigencut import kernels
+from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import for_each
 
 _QUANTUM = 2.0**-34
-HISTOGRAM_ROWS = 1 << 16  # at a time, without the kernel in C
 _PARTS = 2  # of the rows, for as many threads
 _LARGEST_UNITS = 1 << 62
 
@@ -91,7 +90,9 @@ class MembershipSums:
         step = -(-len(members) // _PARTS)
 
         def fill(part: int) -> None:
-            _add_half(members[part * step : (part + 1) * step], parts[part])
+            some = members[part * step : (part + 1) * step]
+            nearest = some.nearest.astype(np.intp)
+            kernels.chosen.add_membership_sums(nearest, some.weights, _QUANTUM, parts[part])
 
         for_each(fill, range(_PARTS))
         return cls(parts.sum(axis=0), len(members))
@@ -110,28 +111,3 @@ class MembershipSums:
         """E."""
         half = self.units.astype(np.float64) * _QUANTUM
         return half + half.T - np.diag(half.diagonal())
-
-
-def _add_half(members: Memberships, units: NDArray[np.int64]) -> None:
-    """Add one half of ``Z^T Z`` to units.
-
-    A histogram over pairs of landmarks is several times as fast as a sparse product, and its sums
-    of integers below 2^53 are exact; the kernel in C is faster still, and gives the same.
-    """
-    kernel = native.library()
-    nearest = members.nearest.astype(np.intp)
-    if kernel is not None:
-        native.membership_sums(kernel, nearest, members.weights, 1 / _QUANTUM, units)
-        return
-    for start in range(0, len(members), HISTOGRAM_ROWS):
-        rows = slice(start, start + HISTOGRAM_ROWS)
-        units += _histogram(nearest[rows], members.weights[rows], len(units))
-
-
-def _histogram(nearest: Indices, weights: Array, n_landmarks: int) -> NDArray[np.int64]:
-    r = nearest.shape[1]
-    pairs = [(a, b) for a in range(r) for b in range(a + 1)]
-    place = np.concatenate([nearest[:, a] * n_landmarks + nearest[:, b] for a, b in pairs])
-    products = np.concatenate([weights[:, a] * weights[:, b] for a, b in pairs])
-    sums = np.bincount(place, np.rint(products / _QUANTUM), n_landmarks**2)
-    return sums.astype(np.int64).reshape(n_landmarks, n_landmarks)

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import eigencut.kernels.native as native
+from eigencut import kernels
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 
 _SIDE = 384  # of a tile
-_BLOCK = 192  # side of the blocks that BLAS multiplies: small ones it does not copy
-_PARTIAL_SUMS = 8  # of a product; a fixed number, so that no result depends on the threads
 
 
 @dataclass(frozen=True)
@@ -70,41 +68,7 @@ class SymmetricTiles:
 
     def matmat(self, V: Array) -> Array:
         """The product with the columns of V; every tile is read once and used twice."""
-        parts = min(_PARTIAL_SUMS, len(self.places))
-        product = self._native_product(V, parts)
-        if product is not None:
-            return product
-        tiles = list(self.tiles())
-        sums = np.empty((parts, *V.shape))
-
-        def add(part: int) -> None:
-            sums[part] = 0.0
-            for i, j, tile in tiles[part::parts]:
-                _add_products(sums[part], tile, V, i * _SIDE, j * _SIDE)
-
-        for_each(add, range(parts))
-        return np.asarray(sums.sum(axis=0))
-
-    def _native_product(self, V: Array, parts: int) -> Array | None:
-        """The same by the kernel in C, where there is one."""
-        kernel = native.library()
-        if kernel is None:
-            return None
-        width = V.shape[1] + -V.shape[1] % native.COLUMNS_MULTIPLE
-        padded = np.zeros((self.size, width))
-        padded[:, : V.shape[1]] = V
-        sums = np.empty((parts, *padded.shape))
-        done = [False] * parts
-
-        def add(part: int) -> None:
-            sums[part] = 0.0
-            some = slice(part, None, parts)
-            done[part] = native.add_symmetric_product(
-                kernel, self.squares, self.places, some, padded, sums[part]
-            )
-
-        for_each(add, range(parts))
-        return np.asarray(sums.sum(axis=0)[:, : V.shape[1]]) if all(done) else None
+        return kernels.chosen.symmetric_product(self.squares, self.places, V)
 
     def rows(self, wanted: Indices) -> Array:
         """Whole rows of the matrix."""
@@ -128,19 +92,6 @@ class SymmetricTiles:
     def dense(self) -> Array:
         """The whole matrix: for small ones."""
         return self.rows(np.arange(self.size))
-
-
-def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> None:
-    """Add the products with a tile and, off the diagonal, with its mirror image."""
-    n_rows, n_columns = tile.shape
-    for start in range(0, n_rows, _BLOCK):
-        rows = slice(top + start, top + min(start + _BLOCK, n_rows))
-        for across in range(0, n_columns, _BLOCK):
-            columns = slice(left + across, left + min(across + _BLOCK, n_columns))
-            block = tile[start : start + _BLOCK, across : across + _BLOCK]
-            sums[rows] += block @ V[columns]
-            if top != left:
-                sums[columns] += block.T @ V[rows]
 
 
 def _strip(index: int, size: int) -> slice:

@@ -1,1 +1,13 @@
-"""The few loops that are worth C, each also in numpy."""
+"""The few loops that are worth C: one interface (``NumpyKernels``), two builds.
+
+``chosen`` is the build in C (``native.py`` over ``csrc/``) where the library was compiled when
+eigencut was installed, and the one in numpy otherwise, or where ``EIGENCUT_NATIVE=0`` is in the
+environment. Both give the same results, up to rounding. It imports runtime only.
+"""
+
+from __future__ import annotations
+
+from eigencut.kernels.native import native_kernels
+from eigencut.kernels.numpy_kernels import NumpyKernels
+
+chosen: NumpyKernels = native_kernels() or NumpyKernels()

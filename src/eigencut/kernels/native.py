@@ -1,211 +1,241 @@
-"""Kernels in C: used where a compiler was there when eigencut was installed.
+"""The build in C, over ``csrc/``; what the library has no form of for this processor stays numpy's.
 
-Without them everything works the same, by numpy: ``predict`` takes two to three times as long, a
-fit of the complete graph a quarter longer, and an exact search for neighbours twice as long.
-``EIGENCUT_NATIVE=0`` in the environment switches them off.
+Compared with numpy, ``predict`` takes a half to a third of the time, a fit of the complete graph
+four fifths, and an exact search for neighbours half.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
-from dataclasses import dataclass
-from functools import cache
+import math
+from ctypes import CDLL, c_double, c_int, c_long
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-_NO_MEMORY = 1  # what a kernel returns
-LIBRARY = Path(__file__).with_name("kernels.so")
-ROWS_MULTIPLE = 60  # training rows are padded to a multiple of this
-COLUMNS_MULTIPLE = 8  # columns of a block of vectors are padded to a multiple of this
-STRIP = 32  # points that a query meets at a time
-PANEL_ROWS = 480  # training rows summed in single precision before they are added in double
+from eigencut.kernels.layout import (
+    CANDIDATES,
+    COLUMNS_MULTIPLE,
+    ROWS_MULTIPLE,
+    STRIP,
+    STRIP_BYTES,
+    padded,
+)
+from eigencut.kernels.library import LIBRARY, Function, load
+from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
+from eigencut.kernels.numpy_kernels import (
+    Floats,
+    Grid,
+    NumpyKernels,
+    Places,
+    Sums,
+    sum_of_parts,
+)
+from eigencut.runtime.arrays import Array, Indices
+
+_QUERIES = 256  # at a time
+_ROOM = 1 << 21  # candidates that are kept
 
 
-@cache
-def library() -> ctypes.CDLL | None:
-    """The compiled kernels, or None."""
-    if os.environ.get("EIGENCUT_NATIVE") == "0" or not LIBRARY.exists():
+def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
+    """The build that this processor can run, or None where there is no library."""
+    library = load(path)
+    if library is None:
         return None
-    try:
-        return ctypes.CDLL(str(LIBRARY))
-    except OSError:  # of another machine
-        return None
+    return WideKernels(library) if library.has_wide_vectors() else NativeKernels(library)
 
 
-def weighted_sums(
-    kernel: ctypes.CDLL, left: NDArray[Any], right: NDArray[Any], V: NDArray[Any]
-) -> NDArray[np.float64]:
-    """``sum_j 2^(left_i . right_j) V[j]`` for each row i; the GIL is free meanwhile.
+class WeightedSums:
+    """``sum_j 2^(left_i . right_j) V[j]`` for each row i, from arrays of one precision."""
 
-    All arrays are of the kernel's precision; ``right`` and V have a multiple of ``ROWS_MULTIPLE``
-    rows.
-    """
-    (m, p), (n, columns) = left.shape, V.shape
-    left, right, V = (np.ascontiguousarray(array) for array in (left, right, V))
-    sums = np.empty((m, columns))
-    sizes = map(ctypes.c_long, (m, n, p, columns))
-    if kernel.weighted_sums(*map(_address, (left, right, V, sums)), *sizes) == _NO_MEMORY:
-        raise MemoryError("There is no memory for the buffers of weighted sums.")
-    return sums
+    def __init__(self, library: CDLL, dtype: str = "float32") -> None:
+        self._function = Function(
+            library,
+            "weighted_sums",
+            "m p n columns",
+            left=f"{dtype} m p",
+            right=f"{dtype} n p",
+            V=f"{dtype} n columns",
+            sums="out float64 m columns",
+        )
 
-
-def add_symmetric_product(
-    kernel: ctypes.CDLL,
-    tiles: NDArray[np.float64],
-    places: NDArray[np.int64],
-    part: slice,
-    V: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> bool:
-    """Add the product of some tiles of a symmetric matrix and V; the GIL is free meanwhile.
-
-    All arrays are contiguous, and V has a multiple of ``COLUMNS_MULTIPLE`` columns. Returns whether
-    there is a form of the kernel for this processor; if not, nothing was added.
-    """
-    numbers = (len(tiles), part.start, part.step, tiles.shape[1], len(V))
-    status = kernel.symmetric_product(
-        *map(_address, (tiles, places)),
-        *map(ctypes.c_long, numbers),
-        *map(_address, (V, sums)),
-        ctypes.c_long(V.shape[1]),
-    )
-    return status == 0
+    def __call__(self, left: NDArray[Any], right: NDArray[Any], V: NDArray[Any]) -> Array:
+        _check_multiple("right", "rows", len(right), ROWS_MULTIPLE)
+        sums = np.empty((len(left), V.shape[1]))
+        self._function(left, right, V, sums)
+        return sums
 
 
-def near_points(
-    kernel: ctypes.CDLL,
-    left: NDArray[np.float32],
-    strips: NDArray[np.float32],
-    visits: NDArray[np.int32],
-    slack: NDArray[np.float32],
-    k: int,
-    room: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
-    """Points whose score is not above the k-th smallest by more than the slack of a query.
+class NativeKernels(NumpyKernels):
+    """The kernels that are plain C: any processor runs them."""
 
-    The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to visit
-    are met, in that order. The GIL is free meanwhile. Returns numbers ``STRIP * strip + lane`` in
-    ``room`` columns, and how many of these are filled: none where ``room`` is not enough. Or None:
-    there is no form of the kernel for this processor.
-    """
-    m, p = left.shape
-    numbers, count = np.empty((m, room), dtype=np.int32), np.empty(m, dtype=np.int32)
-    status = kernel.near_points(
-        *map(_address, (left, strips, visits, slack)),
-        *map(ctypes.c_long, (m, len(visits), p, k, room)),
-        *map(_address, (numbers, count)),
-    )
-    if status == _NO_MEMORY:
-        raise MemoryError("There is no memory for the candidates of a search for neighbours.")
-    return (numbers, count) if status == 0 else None
+    name = "native"
 
+    def __init__(self, library: CDLL) -> None:
+        self._weighted_sums = WeightedSums(library)
+        self._neighbor_averages = Function(
+            library,
+            "neighbor_averages",
+            "m d k columns",
+            [c_double, c_double, c_double, c_double, c_int, c_long],
+            rows="float64 m d",
+            distances="float64 m k",
+            numbers="long m k",
+            vertices="float64 n d",
+            radii="float64 n",
+            starts="intc n",
+            ends="intc n",
+            reverse="intc edges",
+            weighted="float64 n columns",
+            product="out float64 m columns",
+            largest="out float64 m",
+        )
+        self._near_in_cells = Function(
+            library,
+            "near_in_cells",
+            "m d r",
+            rows="float64 m d",
+            low="float64 d",
+            scale="float64 d",
+            shape="long d",
+            candidates=f"intc cells {CANDIDATES}",
+            is_known="bool cells",
+            points="float64 n d",
+            nearest="out long m r",
+            told="out bool m",
+        )
+        self._membership_sums = Function(
+            library,
+            "membership_sums",
+            "m r p",
+            [c_double],
+            nearest="long m r",
+            weights="float64 m r",
+            units="out int64 p p",
+        )
 
-def near_in_cells(
-    kernel: ctypes.CDLL,
-    rows: NDArray[np.float64],
-    grid: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]],
-    candidates: NDArray[np.int32],
-    is_known: NDArray[np.bool_],
-    points: NDArray[np.float64],
-    n_nearest: int,
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The nearest of 12 candidates of the cell of each row, and for which rows these are enough.
+    def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
+        """The fused kernel; powers of two instead of e."""
+        given = [padded(array.astype(np.float32), ROWS_MULTIPLE) for array in (right, columns)]
 
-    The grid is its lowest corner, cells per unit, and number of cells along each axis. The GIL is
-    free meanwhile.
-    """
-    rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(points)
-    m, d = rows.shape
-    nearest, told = np.empty((m, n_nearest), dtype=np.intp), np.empty(m, dtype=bool)
-    kernel.near_in_cells(
-        _address(rows),
-        *map(ctypes.c_long, (m, d)),
-        *map(_address, grid),
-        *map(_address, (candidates, is_known, points)),
-        ctypes.c_long(n_nearest),
-        *map(_address, (nearest, told)),
-    )
-    return nearest, told
+        def sums(left: Array) -> Array:
+            scaled = (math.log2(math.e) * left).astype(np.float32, order="C")
+            return self._weighted_sums(scaled, *given)
 
+        return sums
 
-def membership_sums(
-    kernel: ctypes.CDLL,
-    nearest: NDArray[np.intp],
-    weights: NDArray[np.float64],
-    per_unit: float,
-    units: NDArray[np.int64],
-) -> None:
-    """Add one half of ``Z^T Z`` to units; the GIL is free meanwhile."""
-    nearest, weights = np.ascontiguousarray(nearest), np.ascontiguousarray(weights)
-    kernel.membership_sums(
-        *map(_address, (nearest, weights)),
-        *map(ctypes.c_long, (*nearest.shape, len(units))),
-        ctypes.c_double(per_unit),
-        _address(units),
-    )
+    def neighbor_averages(
+        self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
+    ) -> tuple[Array, Array]:
+        """In one pass over the edges; by numpy where distances are not those of dense rows."""
+        starts, numbers = graph.reverse.indptr, graph.reverse.indices
+        is_plain = graph.is_euclidean and not sparse.issparse(graph.vertices)
+        if not is_plain or numbers.dtype != np.intc:
+            return super().neighbor_averages(graph, rows, distances, near, weighted)
+        width, most_edges = graph.weight.width, near.shape[1] + int(np.diff(starts).max(initial=0))
+        of_rows = map(np.ascontiguousarray, (rows, distances, near))
+        of_vertices = map(np.ascontiguousarray, (graph.vertices, graph.radii))
+        product, largest = np.empty((len(rows), weighted.shape[1])), np.empty(len(rows))
+        self._neighbor_averages(
+            *of_rows,
+            *of_vertices,
+            *(starts[:-1], starts[1:], numbers),
+            *(np.ascontiguousarray(weighted), product, largest),
+            *(SLACK, *((0.0, 0.0, 0.0) if width is None else astuple(width))),
+            *(graph.weight.is_mutual, most_edges),
+        )
+        return product, largest
 
+    def near_in_cells(
+        self, rows: Array, grid: Grid, n_nearest: int
+    ) -> tuple[Indices, NDArray[np.bool_]]:
+        """Row by row, without arrays of all candidates."""
+        if n_nearest > CANDIDATES:
+            raise ValueError(f"n_nearest must be at most {CANDIDATES}. Got {n_nearest}.")
+        rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(grid.points)
+        nearest, told = np.empty((len(rows), n_nearest), dtype=np.intp), np.empty(len(rows), bool)
+        of_grid = (grid.low, grid.scale, grid.shape, grid.candidates, grid.is_known)
+        self._near_in_cells(rows, *of_grid, points, nearest, told)
+        return nearest, told
 
-@dataclass(frozen=True)
-class NeighborGraph:
-    """What ``neighbor_averages`` needs of a graph of nearest neighbours."""
+    def add_membership_sums(
+        self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
+    ) -> None:
+        """Row by row, without arrays of all pairs."""
+        given = map(np.ascontiguousarray, (nearest, weights))
+        self._membership_sums(*given, units, 1 / quantum)
 
-    vertices: NDArray[np.float64]
-    radii: NDArray[np.float64]
-    starts: NDArray[np.int32]  # of the vertices in ``reverse`` that have a vertex near
-    reverse: NDArray[np.int32]
-    slack: float
-    width: tuple[float, float, float]  # scale, least and most; a scale of 0 for no width
-    is_mutual: bool
-
-
-def neighbor_averages(
-    kernel: ctypes.CDLL,
-    graph: NeighborGraph,
-    rows: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    numbers: NDArray[np.intp],
-    weighted: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums over the neighbours of rows, and the largest exponent of each, to which they relate.
-
-    The GIL is free meanwhile.
-    """
-    given: list[NDArray[Any]] = [
-        np.ascontiguousarray(array) for array in (rows, distances, numbers)
-    ]
-    weighted = np.ascontiguousarray(weighted)
-    (m, k), columns = numbers.shape, weighted.shape[1]
-    product, largest = np.empty((m, columns)), np.empty(m)
-    most_edges = k + int(np.diff(graph.starts).max(initial=0))
-    status = kernel.neighbor_averages(
-        *map(_address, given),
-        *map(ctypes.c_long, (m, rows.shape[1], k)),
-        *map(_address, (graph.vertices, graph.radii)),
-        *map(_address, (graph.starts, graph.reverse)),
-        _address(weighted),
-        ctypes.c_long(columns),
-        *map(ctypes.c_double, (graph.slack, *graph.width)),
-        ctypes.c_int(graph.is_mutual),
-        ctypes.c_long(most_edges),
-        *map(_address, (product, largest)),
-    )
-    if status == _NO_MEMORY:
-        raise MemoryError("There is no memory for the neighbours of a row.")
-    return product, largest
+    def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
+        return 0.0
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous copy that begins at a multiple of 64 bytes, as wide vectors want it."""
-    room = np.empty(array.nbytes + 64, dtype=np.uint8)
-    start = -room.ctypes.data % 64
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+class WideKernels(NativeKernels):
+    """Also those that are written for AVX-512 and AVX2; without these, BLAS is as good."""
+
+    search_bytes = 1e6
+
+    def __init__(self, library: CDLL) -> None:
+        super().__init__(library)
+        self._symmetric_product = Function(
+            library,
+            "symmetric_product",
+            "tiles side size width",
+            [c_long, c_long],
+            tiles="float64 tiles side side",
+            places="long tiles 2",
+            V="float64 size width",
+            sums="out float64 size width",
+        )
+        self._near_points = Function(
+            library,
+            "near_points",
+            "m p visits room",
+            [c_long],
+            left="float32 m p",
+            strips=f"float32 strips p {STRIP}",
+            visits="intc visits",
+            slack="float32 m",
+            numbers="out intc m room",
+            counts="out intc m",
+        )
+
+    def symmetric_product(self, tiles: Array, places: NDArray[np.int64], V: Array) -> Array:
+        """Both halves while a block of a tile is in the cache."""
+        n_strips = -(-len(V) // tiles.shape[1])
+        if not (places.min() >= 0 and places.max() < n_strips):
+            raise ValueError(f"places must be of {n_strips} strips, as V. Got {places.max()}.")
+        given = padded(V, columns=COLUMNS_MULTIPLE)
+
+        def add(part: slice, sums: Array) -> None:
+            self._symmetric_product(tiles, places, given, sums, part.start, part.step)
+
+        return sum_of_parts(len(tiles), given.shape, add)[:, : V.shape[1]]
+
+    def near_points(
+        self,
+        left: Floats,
+        strips: Floats,
+        visits: NDArray[np.int32],
+        slack: Floats,
+        k: int,
+        most: int,
+    ) -> Places:
+        """Queries keep what they have met so far: of points in random order, few are ever kept."""
+        _check_multiple("strips", "bytes before them", strips.ctypes.data, STRIP_BYTES)
+        if not 1 <= k <= most:
+            raise ValueError(f"k must be from 1 to most = {most}. Got {k}.")
+        m = len(left)
+        numbers, count = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
+        self._near_points(left, strips, visits, slack, numbers, count, k)
+        return numbers, count
+
+    def queries_at_a_time(self, n_points: int, most: int) -> int:
+        return max(1, min(_QUERIES, _ROOM // most))
 
 
-def _address(array: NDArray[Any]) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+def _check_multiple(name: str, of: str, size: int, multiple: int) -> None:
+    if size % multiple:
+        raise ValueError(f"{name} must have a multiple of {multiple} {of}. Got {size}; pad them.")

@@ -2,7 +2,7 @@
 
 The score ``|y|^2 - 2xy`` orders the points y as the distance to x does. Every point whose score is
 not above the k-th smallest one, allowing for the error of float32, is a candidate; so the k nearest
-are always among the candidates. By numpy, or by the kernel in C.
+are always among the candidates.
 """
 
 from __future__ import annotations
@@ -11,16 +11,10 @@ from typing import Any
 
 import numpy as np
 
-import eigencut.kernels.native as native
+from eigencut import kernels
+from eigencut.kernels.layout import STRIP, aligned
 from eigencut.runtime.arrays import Array, Indices
 
-Places = tuple[Any, Any]  # where the candidates of each query are, and how many there are
-
-_QUERIES = 256  # at a time, by the kernel
-_ROOM = 1 << 21  # candidates that it may keep
-_SCORES = 1 << 20  # held at a time by numpy
-_GROUP = 64  # points in a group, at most; few of the k nearest share one
-_GROUPS_PER_NEIGHBOR = 4  # at least
 _FARTHEST = 1e15  # queries beyond are moved here: products stay finite, and all points candidates
 _EPS = float(np.finfo(np.float32).eps)
 
@@ -49,27 +43,25 @@ class ProductSearch:
         cell = np.zeros(n, dtype=np.intp) if cell is None else cell
         order = order[np.argsort(cell[order], kind="stable")]
         self.cell_sizes = np.bincount(cell)
-        self._first_strip = np.append(0, np.cumsum(-(-self.cell_sizes // native.STRIP)))
+        self._first_strip = np.append(0, np.cumsum(-(-self.cell_sizes // STRIP)))
         # Every cell begins a strip of its own; what fills up its last one is infinitely far.
-        shift = native.STRIP * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
+        shift = STRIP * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
         place = np.arange(n) + shift[cell[order]]
         n_strips = int(self._first_strip[-1])
-        self._number_at = np.full(n_strips * native.STRIP + 1, n, dtype=np.intp)  # n is no point
+        self._number_at = np.full(n_strips * STRIP + 1, n, dtype=np.intp)  # n is no point
         self._number_at[place] = order
         squares = np.einsum("ij,ij->i", points, points)
         self._longest = float(np.sqrt(squares.max()))
-        factor = np.zeros((d + 1, n_strips * native.STRIP), dtype=np.float32)
+        factor = np.zeros((d + 1, n_strips * STRIP), dtype=np.float32)
         factor[-1] = np.inf
         factor[:, place] = np.vstack([-2 * points.T, squares])[:, order]
-        strips = factor.reshape(d + 1, n_strips, native.STRIP).transpose(1, 0, 2)
-        self._strips = native.aligned(strips)
+        strips = factor.reshape(d + 1, n_strips, STRIP).transpose(1, 0, 2)
+        self._strips = aligned(strips)
 
     def queries_at_a_time(self, most: int, cells: Indices | None = None) -> int:
         """For which what is held stays near the processor."""
-        if native.library() is None:
-            n_points = int(self.cell_sizes[slice(None) if cells is None else cells].sum())
-            return max(1, _SCORES // n_points)
-        return max(1, min(_QUERIES, _ROOM // most))
+        n_points = int(self.cell_sizes[slice(None) if cells is None else cells].sum())
+        return kernels.chosen.queries_at_a_time(n_points, most)
 
     def candidates(
         self, queries: Array, k: int, most: int, cells: Indices | None = None
@@ -85,8 +77,7 @@ class ProductSearch:
         left = np.column_stack([near, np.ones(len(near))]).astype(np.float32)
         slack = (2 * score_error(queries.shape[1], self._longest, length)).astype(np.float32)
         visits = self._strips_of(cells)
-        found = self._by_kernel(left, visits, slack, k, most)
-        places, count = self._by_numpy(left, visits, slack, k, most) if found is None else found
+        places, count = kernels.chosen.near_points(left, self._strips, visits, slack, k, most)
         is_filled = np.arange(max(k, count.max(initial=0))) < count[:, np.newaxis]
         places = np.where(is_filled, places[:, : is_filled.shape[1]], -1)
         return np.sort(self._number_at[places], axis=1), count.astype(np.intp)
@@ -97,39 +88,6 @@ class ProductSearch:
         first, count = self._first_strip[cells], np.diff(self._first_strip)[cells]
         shift = first - np.cumsum(count) + count
         return (np.arange(count.sum()) + np.repeat(shift, count)).astype(np.int32)
-
-    def _by_kernel(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Places | None:
-        """None where there is no kernel for this processor."""
-        kernel = native.library()
-        if kernel is None:
-            return None
-        return native.near_points(kernel, left, self._strips, visits, slack, k, most + 1)
-
-    def _by_numpy(self, left: Any, visits: Any, slack: Any, k: int, most: int) -> Places:
-        visited = self._strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
-        scores = left @ visited
-        limit = _kth_smallest_bound(scores, k) + slack
-        pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
-        origin, place = np.divmod(pairs, scores.shape[1])
-        count = np.bincount(origin, minlength=len(left))
-        first = np.cumsum(count) - count
-        strip, lane = np.divmod(place, native.STRIP)
-        places = np.empty((len(left), max(k, count.max(initial=0))), dtype=np.intp)
-        places[origin, np.arange(len(pairs)) - first[origin]] = native.STRIP * visits[strip] + lane
-        return places, np.where(count <= most, count, 0)
-
-
-def _kth_smallest_bound(scores: Any, k: int) -> Any:
-    """Of every row a number that is not below its k-th smallest.
-
-    The k-th smallest of the least scores of groups of points: found without sorting all of them.
-    """
-    n_queries, n_points = scores.shape
-    size = max(1, min(_GROUP, n_points // (_GROUPS_PER_NEIGHBOR * k)))
-    n_groups = n_points // size
-    # Points of a group are far apart in their order: neighbours often follow each other.
-    groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
-    return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
 
 
 def score_error(n_features: int, longest: float, length: Array) -> Array:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from eigencut.kernels.layout import CANDIDATES
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 from eigencut.search.distances import nearest_of
 from eigencut.search.float32_candidates import score_error
-from eigencut.search.grid import CANDIDATES, CELL_FEATURES, Cells
+from eigencut.search.grid import CELL_FEATURES, Cells
 from eigencut.search.tree import TREE_LEAF
 
 _TREE_FEATURES = 4  # up to here the tree is faster

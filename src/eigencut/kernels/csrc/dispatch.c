@@ -1,25 +1,28 @@
-/* The forms of the kernels that are made for the processor they run on. */
+/* The forms of the kernels that are made for the processor they run on, and what is told of the
+ * library when it is loaded. */
 
-#define SUMS_ARGUMENTS                                                                        \
-    const float *left, const float *right, const float *V, double *sums, long m, long n, long p, \
+const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see abi.py */
+
+#define SUMS_ARGUMENTS                                                                           \
+    const float *left, const float *right, const float *V, double *sums, long m, long p, long n, \
         long columns
-#define PRODUCT_ARGUMENTS                                                                     \
-    const double *tiles, const long *places, long n_tiles, long first, long step, long side,  \
-        long size, const double *V, double *sums, long width
-#define NEAR_ARGUMENTS                                                                        \
-    const float *left, const float *right, const int *visits, const float *slack, long m,     \
-        long n_visits, long p, long k, long room, int *numbers, int *counts
-#define NEAR_GIVEN left, right, visits, slack, m, n_visits, p, k, room, numbers, counts
-
-enum { NO_FORM = 2 }; /* returned where a kernel was not made for the processor */
+#define SUMS_GIVEN left, right, V, sums, m, p, n, columns
+#define PRODUCT_ARGUMENTS                                                                        \
+    const double *tiles, const long *places, const double *V, double *sums, long n_tiles,        \
+        long side, long size, long width, long first, long step
+#define PRODUCT_GIVEN tiles, places, V, sums, n_tiles, side, size, width, first, step
+#define NEAR_ARGUMENTS                                                                           \
+    const float *left, const float *right, const int *visits, const float *slack, int *numbers,  \
+        int *counts, long m, long p, long n_visits, long room, long k
+#define NEAR_GIVEN left, right, visits, slack, numbers, counts, m, p, n_visits, room, k
 
 int weighted_sums_plain(SUMS_ARGUMENTS);
 
 #if defined(__x86_64__)
 int weighted_sums_avx2(SUMS_ARGUMENTS);
 int weighted_sums_avx512(SUMS_ARGUMENTS);
-void symmetric_product_avx2(PRODUCT_ARGUMENTS);
-void symmetric_product_avx512(PRODUCT_ARGUMENTS);
+int symmetric_product_avx2(PRODUCT_ARGUMENTS);
+int symmetric_product_avx512(PRODUCT_ARGUMENTS);
 int near_points_avx2(NEAR_ARGUMENTS);
 int near_points_avx512(NEAR_ARGUMENTS);
 
@@ -32,34 +35,26 @@ static int has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
-#endif
 
 int weighted_sums(SUMS_ARGUMENTS) {
-#if defined(__x86_64__)
-    if (has_avx512()) return weighted_sums_avx512(left, right, V, sums, m, n, p, columns);
-    if (has_avx2()) return weighted_sums_avx2(left, right, V, sums, m, n, p, columns);
-#endif
-    return weighted_sums_plain(left, right, V, sums, m, n, p, columns);
+    if (has_avx512()) return weighted_sums_avx512(SUMS_GIVEN);
+    if (has_avx2()) return weighted_sums_avx2(SUMS_GIVEN);
+    return weighted_sums_plain(SUMS_GIVEN);
 }
 
+/* Whether symmetric_product and near_points can be called: they have no plain form. */
+int has_wide_vectors(void) { return has_avx512() || has_avx2(); }
+
 int symmetric_product(PRODUCT_ARGUMENTS) {
-#if defined(__x86_64__)
-    if (has_avx512())
-        symmetric_product_avx512(tiles, places, n_tiles, first, step, side, size, V, sums, width);
-    else if (has_avx2())
-        symmetric_product_avx2(tiles, places, n_tiles, first, step, side, size, V, sums, width);
-    else
-        return NO_FORM;
-    return 0;
-#else
-    return NO_FORM;
-#endif
+    return has_avx512() ? symmetric_product_avx512(PRODUCT_GIVEN)
+                        : symmetric_product_avx2(PRODUCT_GIVEN);
 }
 
 int near_points(NEAR_ARGUMENTS) {
-#if defined(__x86_64__)
-    if (has_avx512()) return near_points_avx512(NEAR_GIVEN);
-    if (has_avx2()) return near_points_avx2(NEAR_GIVEN);
-#endif
-    return NO_FORM;
+    return has_avx512() ? near_points_avx512(NEAR_GIVEN) : near_points_avx2(NEAR_GIVEN);
 }
+#else
+int weighted_sums(SUMS_ARGUMENTS) { return weighted_sums_plain(SUMS_GIVEN); }
+
+int has_wide_vectors(void) { return 0; }
+#endif

@@ -4,8 +4,8 @@
  * nearest: m x r landmarks. weights: m x r. units: p x p, added to. */
 #include <math.h>
 
-void membership_sums(const long *nearest, const double *weights, long m, long r, long p,
-                     double per_unit, long long *units) {
+int membership_sums(const long *nearest, const double *weights, long long *units, long m, long r,
+                    long p, double per_unit) {
     for (long i = 0; i < m; i++) {
         const long *landmark = nearest + i * r;
         const double *weight = weights + i * r;
@@ -14,4 +14,5 @@ void membership_sums(const long *nearest, const double *weights, long m, long r,
                 units[landmark[a] * p + landmark[b]] +=
                     (long long)rint(weight[a] * weight[b] * per_unit);
     }
+    return 0;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CANDIDATES = 12, POSITION_BITS = 15 };
+#include "kernels.h"
 
 /* The cell of a row, or -1 if it lies outside of the grid. */
 static long cell_of(const double *x, long d, const double *low, const double *scale,
@@ -16,11 +16,11 @@ static long cell_of(const double *x, long d, const double *low, const double *sc
     return cell;
 }
 
-/* rows: m x d. points: n x d. candidates: 12 for each cell, ascending. is_known: whether these are
+/* rows: m x d. points: n x d. candidates: of each cell, ascending. is_known: whether these are
  * enough. nearest: m x r, of rows for which told[i] becomes 1: numbers of points, ascending. */
-void near_in_cells(const double *rows, long m, long d, const double *low, const double *scale,
-                   const long *shape, const int *candidates, const unsigned char *is_known,
-                   const double *points, long r, long *nearest, unsigned char *told) {
+int near_in_cells(const double *rows, const double *low, const double *scale, const long *shape,
+                  const int *candidates, const unsigned char *is_known, const double *points,
+                  long *nearest, unsigned char *told, long m, long d, long r) {
     for (long i = 0; i < m; i++) {
         const double *x = rows + i * d;
         const long cell = cell_of(x, d, low, scale, shape);
@@ -47,4 +47,5 @@ void near_in_cells(const double *rows, long m, long d, const double *low, const 
         }
         memcpy(nearest + i * r, found, sizeof(long) * r);
     }
+    return 0;
 }

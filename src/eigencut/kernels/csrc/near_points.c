@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels.h"
+
 /* Scores in registers: QUERIES queries by VECTORS vectors of points; 32 registers or 16. */
 #if defined(__AVX512F__)
 typedef __m512 vector;
@@ -23,13 +25,10 @@ enum { QUERIES = 2 };
 #define NOT_ABOVE(a, b) (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ))
 #endif
 enum {
-    STRIP = 32, /* points, one per lane */
     LANES = sizeof(vector) / sizeof(float),
     VECTORS = STRIP / LANES,
     BLOCK_BYTES = 1 << 19 /* of points that all queries meet while the second-level cache has them */
 };
-
-#define INLINE static inline __attribute__((always_inline))
 
 typedef struct {
     long k, room;
@@ -84,14 +83,14 @@ INLINE void meet(kept *all, const float *left, const float *right, long p, long 
     }
 }
 
-/* left: m x p. right: strips of 32 points, p x 32 each, aligned to 64 bytes; what fills up a strip
- * has an infinite score. visits: the strips to meet, in that order. slack: m. numbers: m x room, of
- * which counts[i] are filled, with lane + 32 strip: 0 where `room`, which is above k, is not enough.
- * Returns 0, or 1 if there is no memory. */
-int NAME(const float *left, const float *right, const int *visits, const float *slack, long m,
-         long n_visits, long p, long k, long room, int *numbers, int *counts) {
+/* left: m x p. right: strips of STRIP points, p x STRIP each, aligned to STRIP_BYTES; what fills up a
+ * strip has an infinite score. visits: the strips to meet, in that order. slack: m. numbers: m x
+ * room, of which counts[i] are filled, with lane + STRIP strip: 0 where `room`, which is above k, is
+ * not enough. */
+int NAME(const float *left, const float *right, const int *visits, const float *slack, int *numbers,
+         int *counts, long m, long p, long n_visits, long room, long k) {
     float *memory = malloc(sizeof(float) * (m * room + m));
-    if (!memory) return 1;
+    if (!memory) return NO_MEMORY;
     kept all = {k, room, memory, memory + m * room, slack, numbers, counts};
     for (long i = 0; i < m; i++) {
         all.limits[i] = 3e38f;

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels.h"
+
 typedef struct {
     long d, k, columns;
     const double *vertices, *radii, *weighted; /* n x d, n, n x columns */
-    const int *starts, *reverse;               /* of each vertex, those that have it near */
+    const int *starts, *ends, *reverse;        /* of each vertex, those that have it near */
     double slack, scale, least, most;          /* scale 0: all exponentials are 1 */
     int is_mutual;
 } graph;
@@ -52,7 +54,7 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
         edges[count] = edge_to(g, near[j], distances[j], r_x);
         count += edges[count].share > 0;
     }
-    for (int e = g->starts[near[0]]; e < g->starts[near[0] + 1]; e++) {
+    for (int e = g->starts[near[0]]; e < g->ends[near[0]]; e++) {
         const double *y = g->vertices + g->reverse[e] * g->d;
         double squared = 0;
         for (long f = 0; f < g->d; f++) squared += (x[f] - y[f]) * (x[f] - y[f]);
@@ -66,16 +68,16 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
 
 /* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: room for the edges of a
  * row. product: m x columns. largest: m; minus infinity where a row has no edge, and its product is
- * that of its nearest vertex. Returns 0, or 1 if there is no memory. */
-int neighbor_averages(const double *rows, const double *distances, const long *numbers, long m,
-                      long d, long k, const double *vertices, const double *radii,
-                      const int *starts, const int *reverse, const double *weighted, long columns,
-                      double slack, double scale, double least, double most, int is_mutual,
-                      long most_edges, double *product, double *largest) {
-    const graph g = {d,    k,     columns, vertices, radii, weighted, starts, reverse,
-                     slack, scale, least,   most,     is_mutual};
+ * that of its nearest vertex. */
+int neighbor_averages(const double *rows, const double *distances, const long *numbers,
+                      const double *vertices, const double *radii, const int *starts,
+                      const int *ends, const int *reverse, const double *weighted, double *product,
+                      double *largest, long m, long d, long k, long columns, double slack,
+                      double scale, double least, double most, int is_mutual, long most_edges) {
+    const graph g = {d,    k,       columns, vertices, radii, weighted, starts,
+                     ends, reverse, slack,   scale,    least, most,     is_mutual};
     edge *edges = malloc(sizeof(edge) * (most_edges + 1));
-    if (!edges) return 1;
+    if (!edges) return NO_MEMORY;
     for (long i = 0; i < m; i++) {
         const long *near = numbers + i * k;
         const long count = edges_of(&g, rows + i * d, distances + i * k, near, edges);

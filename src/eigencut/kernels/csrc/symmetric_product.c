@@ -3,6 +3,7 @@
  * Every tile is read from memory once and used twice: for its own rows, and mirrored for its
  * columns. Compiled for AVX-512 and AVX2, with -DNAME=...; elsewhere BLAS is as good.
  */
+#include "kernels.h"
 
 /* Sums in registers: GROUP rows of up to two panels; 32 registers (AVX-512) or 16. */
 #if defined(__AVX512F__)
@@ -12,13 +13,11 @@ enum { VECTOR_BYTES = 32, GROUP = 3 };
 #endif
 enum {
     LANES = VECTOR_BYTES / sizeof(double),
-    PANEL = 8,  /* columns: V has a multiple of them */
+    PANEL = COLUMNS_MULTIPLE,
     BLOCK = 192 /* side of the blocks that are used twice while the second-level cache has them */
 };
 
 typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* sums(i, :) += sum_j a(i, j) V(j, :) for `group` rows i and `vectors` vectors of columns, numbers
  * the compiler knows; a(i, j) is at i * down + j * across. */
@@ -54,10 +53,11 @@ static void multiply(const double *a, long down, long across, long rows, long le
         multiply_rows(a, down, across, rows, length, V + c, sums + c, width, PANEL / LANES);
 }
 
-/* Add the products with the tiles first, first + step, ... to sums, size x width like V.
+/* Add the products with the tiles first, first + step, ... to sums, size x width like V, where width
+ * is a multiple of COLUMNS_MULTIPLE.
  * tiles: n_tiles squares of `side`; places: strip of rows and strip of columns of each. */
-void NAME(const double *tiles, const long *places, long n_tiles, long first, long step, long side,
-          long size, const double *V, double *sums, long width) {
+int NAME(const double *tiles, const long *places, const double *V, double *sums, long n_tiles,
+         long side, long size, long width, long first, long step) {
     for (long t = first; t < n_tiles; t += step) {
         const long top = places[2 * t] * side, left = places[2 * t + 1] * side;
         const long rows = size - top < side ? size - top : side;
@@ -72,4 +72,5 @@ void NAME(const double *tiles, const long *places, long n_tiles, long first, lon
                 if (top != left) multiply(block, 1, side, n, m, V + row, sums + column, width);
             }
     }
+    return 0;
 }

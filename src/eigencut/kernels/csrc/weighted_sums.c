@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels.h"
+
 /* Register tiles: accumulators, operands and constants must fit 32 (AVX-512) or 16 registers. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, VECTORS = 2, BATCH = 6, COLUMNS = 12 };
@@ -24,8 +26,7 @@ enum { VECTOR_BYTES = 16, VECTORS = 2, BATCH = 4, COLUMNS = 6 };
 enum {
     LANES = VECTOR_BYTES / sizeof(REAL),
     WIDTH = VECTORS * LANES, /* new rows of a strip */
-    DEPTH = 60,              /* training rows of the buffer: a multiple of every BATCH */
-    PANEL = 8 * DEPTH        /* training rows summed in REAL, before they are added in double */
+    DEPTH = ROWS_MULTIPLE    /* training rows of the buffer: a multiple of every BATCH */
 };
 
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
@@ -51,8 +52,6 @@ static const float POLYNOMIAL[] = { /* relative error 1e-7 */
     1.0000000754548972f, 0.6931471880262273f, 0.2402210748530968f,
     0.05550357114222094f, 0.009676031918255982f, 0.001339086336353527f};
 #endif
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE vector exp2_of(vector t) {
     const vector shifted = t + ROUND;
@@ -111,9 +110,9 @@ static void fill_strip(const REAL *left, long rows, long p, REAL *strip) {
         for (long k = 0; k < p; k++) strip[k * WIDTH + i] = left[i * p + k];
 }
 
-/* left: m x p. right: n x p, V: n x columns, with n a multiple of 60 (pad both with zeros).
- * sums: m x columns. Returns 0, or 1 if there is no memory for the buffers. */
-int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long m, long n, long p,
+/* left: m x p. right: n x p, V: n x columns, with n a multiple of ROWS_MULTIPLE (pad both with
+ * zeros). sums: m x columns. */
+int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long m, long p, long n,
          long columns) {
     REAL *strip = aligned_alloc(64, sizeof(REAL) * WIDTH * p);
     REAL *product = aligned_alloc(64, sizeof(REAL) * WIDTH * columns);
@@ -123,8 +122,8 @@ int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long 
         for (long first = 0; first < m; first += WIDTH) {
             const long rows = m - first < WIDTH ? m - first : WIDTH;
             fill_strip(left + first * p, rows, p, strip);
-            for (long panel = 0; panel < n; panel += PANEL) {
-                const long end = n - panel < PANEL ? n : panel + PANEL;
+            for (long panel = 0; panel < n; panel += PANEL_ROWS) {
+                const long end = n - panel < PANEL_ROWS ? n : panel + PANEL_ROWS;
                 memset(product, 0, sizeof(REAL) * WIDTH * columns);
                 for (long j = panel; j < end; j += DEPTH) {
                     for (int b = 0; b < DEPTH; b += BATCH)
@@ -137,8 +136,8 @@ int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long 
             }
         }
     }
-    const int failed = !strip || !product;
+    const int status = strip && product ? 0 : NO_MEMORY;
     free(strip);
     free(product);
-    return failed;
+    return status;
 }

@@ -1,0 +1,292 @@
+"""The complete build in numpy. What the build in C replaces, and by what, is in ``native.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigencut.kernels.layout import CANDIDATES, MOST_PANEL_ROWS, POSITION_BITS, STRIP
+from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import for_each
+
+Floats = NDArray[np.float32]
+Sums = Callable[[Array], Array]
+Places = tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]
+
+_NEW_ROWS = 128  # with a panel of training rows, a tile of a quarter of a megabyte
+_BLOCK = 192  # side of the blocks that BLAS multiplies: small ones it does not copy
+_PARTIAL_SUMS = 8  # of a product; a fixed number, so that no result depends on the threads
+_SCORES = 1 << 20  # held at a time
+_GROUP = 64  # points in a group, at most; few of the k nearest share one
+_GROUPS_PER_NEIGHBOR = 4  # at least
+_HISTOGRAM_ROWS = 1 << 16  # at a time
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of a grid that know the points which can be the nearest of a row in them.
+
+    Attributes
+    ----------
+    low, scale, shape : arrays of shape (n_features,)
+        The lowest corner, cells per unit, and number of cells along each axis.
+    candidates : array of shape (n_cells, CANDIDATES)
+        Numbers of points, ascending.
+    is_known : array of shape (n_cells,)
+        Whether these are all there are.
+    points : array of shape (n_points, n_features)
+    """
+
+    low: Array
+    scale: Array
+    shape: Indices
+    candidates: NDArray[np.int32]
+    is_known: NDArray[np.bool_]
+    points: Array
+
+
+class NumpyKernels:
+    """The interface of the kernels, which every build has, by numpy."""
+
+    name = "numpy"
+    search_bytes = 20e6  # of a thread that is in near_points
+
+    def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
+        """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` for each row i.
+
+        In single precision; panels of at most MOST_PANEL_ROWS rows j are added in double.
+        """
+        return _PanelSums(right, columns)
+
+    def symmetric_product(self, tiles: Array, places: NDArray[np.int64], V: Array) -> Array:
+        """The product of a symmetric matrix and V, whatever the threads the same.
+
+        ``tiles`` are squares of its upper half, and ``places`` the strip of rows and the strip of
+        columns of each; every tile is read once and used twice.
+        """
+        corners = (places * tiles.shape[1]).tolist()
+
+        def add(part: slice, sums: Array) -> None:
+            for (top, left), tile in zip(corners[part], tiles[part], strict=True):
+                _add_products(sums, tile[: len(V) - top, : len(V) - left], V, top, left)
+
+        return sum_of_parts(len(tiles), V.shape, add)
+
+    def near_points(
+        self,
+        left: Floats,
+        strips: Floats,
+        visits: NDArray[np.int32],
+        slack: Floats,
+        k: int,
+        most: int,
+    ) -> Places:
+        """Points whose score is not above the k-th smallest by more than the slack of a query.
+
+        The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to
+        visit are met. ``strips`` are aligned (``layout.aligned``). Returns for each query numbers
+        ``STRIP * strip + lane``, in no order, and how many there are: none, where there would be
+        more than ``most``.
+        """
+        visited = strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
+        scores = left @ visited
+        limit = _kth_smallest_bound(scores, k) + slack
+        pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
+        origin, place = np.divmod(pairs, scores.shape[1])
+        count = np.bincount(origin, minlength=len(left))
+        first = np.cumsum(count) - count
+        strip, lane = np.divmod(place, STRIP)
+        places = np.empty((len(left), max(k, count.max(initial=0))), dtype=np.intp)
+        places[origin, np.arange(len(pairs)) - first[origin]] = STRIP * visits[strip] + lane
+        return places, np.where(count <= most, count, 0)
+
+    def queries_at_a_time(self, n_points: int, most: int) -> int:
+        """How many queries ``near_points`` should get, so that what is held stays in the cache."""
+        return max(1, _SCORES // n_points)
+
+    def neighbor_averages(
+        self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
+    ) -> tuple[Array, Array]:
+        """Sums over the neighbours of rows, and the logarithms of what they are relative to.
+
+        ``distances`` and ``near`` are of the k nearest vertices of each row, the nearest first;
+        ``weighted`` has a row of values for each vertex. A row without a neighbour gets the values
+        of the vertex nearest to it, and a logarithm of minus infinity.
+        """
+        radii = distances[:, -1]
+        share, exponent = graph.weight(distances, radii[:, np.newaxis], graph.radii[near])
+        others = _reverse_edges(graph, rows, radii, near)
+        exponent[share == 0] = -np.inf
+        largest = exponent.max(axis=1)
+        np.maximum.at(largest, others.origin, others.exponent)
+        isolated = np.flatnonzero(largest == -np.inf)
+        largest[isolated] = 0.0
+        share *= np.exp(exponent - largest[:, np.newaxis])
+        starts = np.arange(0, share.size + 1, share.shape[1])
+        shape = (len(share), len(weighted))
+        product = sparse.csr_array((share.ravel(), near.ravel(), starts), shape=shape) @ weighted
+        product += others.matrix(largest, len(weighted)) @ weighted
+        product[isolated], largest[isolated] = weighted[near[isolated, 0]], -np.inf
+        return product, largest
+
+    def near_in_cells(
+        self, rows: Array, grid: Grid, n_nearest: int
+    ) -> tuple[Indices, NDArray[np.bool_]]:
+        """The nearest points of each row, ascending, and for which rows the grid knows them."""
+        place = np.floor(np.clip((rows - grid.low) * grid.scale, -1, grid.shape)).astype(np.intp)
+        inside = np.all((place >= 0) & (place < grid.shape), axis=1)
+        cell: Indices = np.asarray(
+            np.ravel_multi_index(np.where(inside[:, np.newaxis], place, 0).T, grid.shape)
+        )
+        found = _among_candidates(rows, grid.candidates[cell].T, grid.points, n_nearest)
+        found.sort(axis=1)
+        return found, inside & grid.is_known[cell]
+
+    def add_membership_sums(
+        self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
+    ) -> None:
+        """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum.
+
+        Rows of Z have these weights in these columns. A histogram over pairs of columns is several
+        times as fast as a sparse product, and its sums of integers below 2^53 are exact.
+        """
+        for start in range(0, len(nearest), _HISTOGRAM_ROWS):
+            rows = slice(start, start + _HISTOGRAM_ROWS)
+            units += _histogram(nearest[rows], weights[rows], quantum, len(units))
+
+    def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
+        """What ``add_membership_sums`` takes."""
+        return min(n_rows, _HISTOGRAM_ROWS) * 40 * n_nearest * n_nearest
+
+
+class _PanelSums:
+    """Two matrix products and an exponential, on tiles that stay in the cache of a core."""
+
+    def __init__(self, right: Array, columns: Array) -> None:
+        self._panels = [
+            (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
+            for start in range(0, len(right), MOST_PANEL_ROWS)
+            for rows in [slice(start, start + MOST_PANEL_ROWS)]
+        ]
+
+    def __call__(self, left: Array) -> Array:
+        sums = np.zeros((self._panels[0][1].shape[0], len(left)))
+        for start in range(0, len(left), _NEW_ROWS):
+            new = left[start : start + _NEW_ROWS].T.astype(np.float32, order="C")
+            part = sums[:, start : start + _NEW_ROWS]
+            for right, columns in self._panels:
+                weights = right @ new
+                np.exp(weights, out=weights)
+                part += columns @ weights
+        return sums.T
+
+
+def sum_of_parts(
+    n_tiles: int, shape: tuple[int, ...], add: Callable[[slice, Array], None]
+) -> Array:
+    """What ``add`` adds for each of some parts of the tiles, in threads."""
+    parts = min(_PARTIAL_SUMS, n_tiles)
+    sums = np.empty((parts, *shape))
+
+    def fill(part: int) -> None:
+        sums[part] = 0.0
+        add(slice(part, None, parts), sums[part])
+
+    for_each(fill, range(parts))
+    return np.asarray(sums.sum(axis=0))
+
+
+def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> None:
+    """Add the products with a tile and, off the diagonal, with its mirror image."""
+    n_rows, n_columns = tile.shape
+    for start in range(0, n_rows, _BLOCK):
+        rows = slice(top + start, top + min(start + _BLOCK, n_rows))
+        for across in range(0, n_columns, _BLOCK):
+            columns = slice(left + across, left + min(across + _BLOCK, n_columns))
+            block = tile[start : start + _BLOCK, across : across + _BLOCK]
+            sums[rows] += block @ V[columns]
+            if top != left:
+                sums[columns] += block.T @ V[rows]
+
+
+def _kth_smallest_bound(scores: Floats, k: int) -> Any:
+    """Of every row a number that is not below its k-th smallest.
+
+    The k-th smallest of the least scores of groups of points: found without sorting all of them.
+    """
+    n_queries, n_points = scores.shape
+    size = max(1, min(_GROUP, n_points // (_GROUPS_PER_NEIGHBOR * k)))
+    n_groups = n_points // size
+    # Points of a group are far apart in their order: neighbours often follow each other.
+    groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
+    return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Edges from rows to vertices, in the order of the rows."""
+
+    origin: Indices
+    vertex: Indices
+    share: Array
+    exponent: Array
+
+    def matrix(self, largest: Array, n: int) -> Any:
+        """Weights, relative to ``exp(largest)`` of each row."""
+        weights = self.share * np.exp(self.exponent - largest[self.origin])
+        starts = np.searchsorted(self.origin, np.arange(len(largest) + 1))
+        return sparse.csr_array((weights, self.vertex, starts), shape=(len(largest), n))
+
+
+def _reverse_edges(graph: NeighborGraph, rows: Any, radii: Array, near: Indices) -> _Edges:
+    """Edges to vertices that would have these rows among their nearest, unless near them."""
+    edges = graph.reverse[near[:, 0]]
+    origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
+    distances = graph.distances(rows[origin], graph.vertices[edges.indices])
+    is_other = distances >= radii[origin] / SLACK
+    at_the_rim = np.flatnonzero(is_other & (distances <= radii[origin] * SLACK))
+    same = near[origin[at_the_rim]] == edges.indices[at_the_rim, np.newaxis]
+    is_other[at_the_rim] = ~same.any(axis=1)
+    origin, vertex, distances = origin[is_other], edges.indices[is_other], distances[is_other]
+    share, exponent = graph.weight(distances, radii[origin], graph.radii[vertex])
+    kept = share > 0
+    return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
+
+
+def _among_candidates(
+    rows: Array, candidates: NDArray[np.int32], points: Array, n_nearest: int
+) -> Indices:
+    """The nearest of the candidates, one column of these for each row."""
+    squared = np.zeros(candidates.shape)
+    for x, y in zip(rows.T, points.T, strict=True):
+        difference = y[candidates]
+        difference -= x
+        difference *= difference
+        squared += difference
+    # The last bits of a distance make room for the position, so that both are sorted as one.
+    keys = squared.view(np.int64)
+    keys &= ~np.int64(POSITION_BITS)
+    keys |= np.arange(CANDIDATES, dtype=np.int64)[:, np.newaxis]
+    smaller = np.empty(len(rows))
+    for first in range(n_nearest):
+        for second in range(CANDIDATES - 1, first, -1):
+            np.minimum(squared[second - 1], squared[second], out=smaller)
+            np.maximum(squared[second - 1], squared[second], out=squared[second])
+            squared[second - 1] = smaller
+    position = keys[:n_nearest] & np.int64(POSITION_BITS)
+    return np.take_along_axis(candidates, position, axis=0).T.astype(np.intp)
+
+
+def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDArray[np.int64]:
+    r = nearest.shape[1]
+    pairs = [(a, b) for a in range(r) for b in range(a + 1)]
+    place = np.concatenate([nearest[:, a] * n + nearest[:, b] for a, b in pairs])
+    products = np.concatenate([weights[:, a] * weights[:, b] for a, b in pairs])
+    sums = np.bincount(place, np.rint(products / quantum), n**2)
+    return sums.astype(np.int64).reshape(n, n)
