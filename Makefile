@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# What installing compiles: a change compiles it again.
+KERNELS := hatch_build.py src/eigencut/kernels/abi.py $(wildcard src/eigencut/kernels/csrc/*)
 
 .PHONY: run test test-oldest test-spark lint types bench format clean
 
@@ -39,7 +41,7 @@ format: $(VENV)/installed-dev
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/installed-%: pyproject.toml constraints.txt $(KERNELS) | $(VENV)/bin/python
 	$(PIP) install --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
