@@ -20,8 +20,9 @@ import pandas as pd
 import pytest
 
 from eigencut import GPOD, TableModel, load
-from eigencut.cli import csv_source, main, reading
+from eigencut.cli import main
 from eigencut.cli.app import COMMANDS
+from eigencut.data import csv_source, npy_source, parquet_source
 
 
 @pytest.fixture(autouse=True)
@@ -182,8 +183,9 @@ def test_parquet_and_npy(frame, model):
 def test_blocks_change_nothing(frame, model, monkeypatch):
     frame.to_parquet("t.parquet")
     np.save("t.npy", frame[["a", "b"]].to_numpy())
-    monkeypatch.setattr(reading, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(csv_source, "_BLOCK_CELLS", 21)
+    monkeypatch.setattr(npy_source, "READ_ROWS", 7)
+    monkeypatch.setattr(parquet_source, "READ_ROWS", 7)
+    monkeypatch.setattr(csv_source, "_CHUNK_BYTES", 200)
     for table in ("data.csv", "t.parquet"):
         run(f"predict m.eigencut {table} --id name -o labels.csv")
         assert labels() == model.labels_.tolist()
