@@ -54,15 +54,16 @@ class CsvSource(Source):
         self._text = cast(BufferedReader, gzip.GzipFile(fileobj=file)) if is_packed else file
         self._n_lines = 0  # that were read
         self._first_row: Row | None = None
-        chunk = self._next_chunk().removeprefix(BYTE_ORDER_MARK)
-        if not chunk:
+        head: list[bytes] = []
+        first = list(islice(self._lines(self._kept(head)), _LOOKED_AT))
+        if not first:
             raise ValueError(f"{name} is empty.")
-        first = list(islice(self._lines(chunk), _LOOKED_AT))
         self._delimiter = delimiter or _sniffed(first)
         if len(self._delimiter) != 1:
             raise ValueError(f"delimiter must be one character. Got {delimiter!r}; use ','.")
         self._n_lines = 0
-        looked_at = [cells for _, cells in self._rows(self._lines(chunk), len(first))]
+        again = self._lines(chain(tuple(head), self._kept(head)))
+        looked_at = [cells for _, cells in self._rows(again, len(first))]
         if self._first_row is None:
             raise ValueError(f"{name} has no rows.")
         self.has_names = _is_header(looked_at) if header is None else header
@@ -72,7 +73,7 @@ class CsvSource(Source):
             given = (cell.strip() for cell in looked_at[0])
             self.names = tuple(c or d for c, d in zip(given, self.names, strict=True))
             self._n_lines = self._first_row[0]
-        self._begun: bytes = b"".join(islice(BytesIO(chunk), self._n_lines, None))
+        self._begun: bytes = b"".join(head[self._n_lines :])
         try:
             refuse_duplicates(self.names)
         except ValueError as error:
@@ -83,12 +84,16 @@ class CsvSource(Source):
     def _next_chunk(self) -> bytes:
         """Some whole lines; nothing at the end."""
         chunk = self._read(self._text.read, _CHUNK_BYTES)
-        if chunk.endswith(b"\n"):
-            return chunk
-        return chunk + self._next_line()
+        return chunk if chunk.endswith(b"\n") else chunk + self._next_line()
 
     def _next_line(self) -> bytes:
         return self._read(self._text.readline, _LONGEST_LINE)
+
+    def _kept(self, head: list[bytes]) -> Iterator[bytes]:
+        """The lines at the beginning, each kept in ``head`` once it was read."""
+        for line in iter(self._next_line, b""):
+            head.append(line if head else line.removeprefix(BYTE_ORDER_MARK))
+            yield head[-1]
 
     def _read(self, read: Any, size: int) -> bytes:
         try:
@@ -96,9 +101,9 @@ class CsvSource(Source):
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{self.name} is damaged: {error}.") from error
 
-    def _lines(self, chunk: bytes, following: Iterable[bytes] = ()) -> Iterator[str]:
-        """The lines of a chunk, and those that follow if it ends within a quoted cell."""
-        for line in chain(BytesIO(chunk), following):
+    def _lines(self, lines: Iterable[bytes]) -> Iterator[str]:
+        """Lines as text; they are counted."""
+        for line in lines:
             self._n_lines += 1
             if len(line) >= _LONGEST_LINE or b"\0" in line:
                 raise ValueError(f"{self.name} is not a table: line {self._n_lines} is not text.")
@@ -139,7 +144,7 @@ class CsvSource(Source):
         place_of_id = None if id_column is None else self.names.index(id_column)
         done = 0
         try:
-            for chunk in chain([self._begun], iter(self._next_chunk, b"")):
+            for chunk in chain([self._begun + self._next_chunk()], iter(self._next_chunk, b"")):
                 values, ids = self._parsed(chunk, places, place_of_id)
                 if len(values):
                     table = Table(tuple(columns), values, done + 1)
@@ -166,8 +171,9 @@ class CsvSource(Source):
         if found is not None:
             self._n_lines += n_lines
             return found
-        lines = self._lines(chunk, iter(self._next_line, b""))
-        rows = list(self._rows(lines, n_lines))
+        # Lines after the chunk are for a quoted cell that does not end in it.
+        lines = chain(BytesIO(chunk), iter(self._next_line, b""))
+        rows = list(self._rows(self._lines(lines), n_lines))
         ids = None if place_of_id is None else [cells[place_of_id] for _, cells in rows]
         return self._numbers(rows, places), ids
 
