@@ -104,6 +104,29 @@ def test_landmarks(frame, model):
     assert "Landmarks" in repr(load("l.eigencut").model_.affinity_)
 
 
+@pytest.mark.parametrize("missing", ["refuse", "drop", "mean", "median"])
+def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, capsys, missing):
+    """What is read in blocks has the labels and sizes of what is read into memory."""
+    if missing != "refuse":
+        frame.loc[4, "a"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    said = []
+    for table in ("t.csv", "-"):
+        with Path("t.csv").open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+            capsys.readouterr()
+            line = f"fit {table} --id name -k 3 --landmarks 30 --missing {missing}"
+            run(f"{line} --outliers label --labels {table}.csv -o {table}.eigencut --json")
+        said.append(json.loads(capsys.readouterr().out))
+    streamed, whole = said
+    for key in ("rows", "rows_fitted", "sizes", "columns"):
+        assert streamed[key] == whole[key]
+    assert Path("t.csv.csv").read_text() == Path("-.csv").read_text()
+    assert not hasattr(load("t.csv.eigencut"), "labels_") and hasattr(load("-.eigencut"), "labels_")
+    run("fit t.csv --id name -k 3 --landmarks 20 --sample 30 --missing drop -o s.eigencut")
+    assert len(load("s.eigencut").model_.labels_) == 30
+
+
 def test_missing_values(frame, model):
     frame.loc[4, "a"] = np.nan
     frame.to_csv("gaps.csv", index=False)
@@ -155,14 +178,6 @@ def test_without_a_header(frame, here):
     run("predict m.eigencut t.csv --header -o labels.csv")
     assert len(labels()) == 59
     assert fitted.predict(np.load("t.npy")).tolist() == fitted.labels_.tolist()
-
-
-def test_a_header_of_numbers_or_a_text_column(here):
-    rows = [["Rome", "1.5", "2"], ["Oslo", "?", "3"]]
-    assert not csv_source._is_header(rows)
-    assert csv_source._is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
-    assert csv_source._is_header([["a"], ["1"]])
-    assert not csv_source._is_header([["1", "2"], ["3", "4"]])
 
 
 def test_parquet_and_npy(frame, model):
