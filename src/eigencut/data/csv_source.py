@@ -1,6 +1,6 @@
 """CSV, however it is written: any delimiter, with or without a header, compressed or not.
 
-Text is taken in chunks of whole lines. Where a chunk is large and plain, pyarrow reads it, ten
+Text is taken in chunks of whole lines. Where a chunk is large and plain, pyarrow reads it, eight
 times as fast (``eigencut.data.plain_csv``); what pyarrow refuses is read here, cell by cell, with
 errors that name line and column. Both give the same numbers, bit for bit.
 """

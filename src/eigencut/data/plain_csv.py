@@ -1,12 +1,10 @@
-"""Lines of plain CSV as numbers, by pyarrow: ten times as fast as cell by cell.
+"""Lines of plain CSV as numbers, by pyarrow: eight times as fast as cell by cell.
 
 Plain is what pyarrow cannot read in another way than ``eigencut.data.csv_source``: valid UTF-8
 without quotes, lone carriage returns, NUL and very long lines. Whatever it refuses is left to that.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -59,12 +57,7 @@ def plain_cells(
     n_missing = sum(column.null_count for column in columns)
     if np.isfinite(values).sum() + n_missing < values.size:  # spellings that Python may refuse
         return None
-    return values, None if place_of_id is None else _words(table.column(str(place_of_id)))
-
-
-def _words(column: Any) -> list[str]:
-    found: list[str] = column.to_pylist()
-    return found
+    return values, None if place_of_id is None else table.column(str(place_of_id)).to_pylist()
 
 
 def _is_plain(chunk: bytes, encoding: str, delimiter: str) -> bool:
