@@ -50,6 +50,7 @@ def make_files(folder: Path, n_rows: int) -> None:
     import pyarrow.parquet as pq
 
     from eigencut import GPOD, Landmarks, TableModel
+    from eigencut.data.table import Table
 
     rng = np.random.default_rng(0)
     centers = rng.uniform(-20, 20, size=(N_CLUSTERS, N_FEATURES))
@@ -59,10 +60,8 @@ def make_files(folder: Path, n_rows: int) -> None:
             n = min(500_000, n_rows - start)
             X = centers[rng.integers(0, N_CLUSTERS, n)] + rng.normal(0, 3, size=(n, N_FEATURES))
             if start == 0:
-                model = TableModel(GPOD(N_CLUSTERS, affinity=Landmarks(N_LANDMARKS))).fit(
-                    X[:100_000]
-                )
-                model.columns_ = names
+                model = TableModel(GPOD(N_CLUSTERS, affinity=Landmarks(N_LANDMARKS)))
+                model.fit(Table(tuple(names), X[:100_000]))
                 model.save(folder / "model.eigencut", include_training_data=False)
             w.write_table(pa.table(dict(zip(names, X.T, strict=True))))
 

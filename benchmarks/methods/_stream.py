@@ -25,7 +25,7 @@ def file_of(X: Array) -> Path:
 def rows_of(problem: Problem) -> Rows:
     from eigencut.data.rows import Rows
 
-    return Rows.from_npy(file_of(problem.X))
+    return Rows.from_file(file_of(problem.X))
 
 
 def labelled(model: GPOD, problem: Problem) -> Any:

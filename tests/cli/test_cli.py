@@ -20,8 +20,9 @@ import pandas as pd
 import pytest
 
 from eigencut import GPOD, TableModel, load
-from eigencut.cli import csv_source, main, reading
+from eigencut.cli import main
 from eigencut.cli.app import COMMANDS
+from eigencut.data import csv_source, npy_source, parquet_source
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +83,8 @@ def test_margin_support_and_names_of_rows(frame, model):
     assert found.columns.tolist() == ["name", "cluster", "margin", "support"]
     assert found["name"].tolist() == frame["name"].tolist()
     assert (found["margin"].to_numpy() == model.predict_margin(frame)).all()
-    assert (found["support"].to_numpy() == model.score_samples(frame)).all()
+    assert (found["support"].to_numpy() == model.answers(frame).support).all()
+    assert found["support"].to_numpy() == pytest.approx(model.score_samples(frame), rel=1e-12)
 
 
 def test_labels_of_the_fit_and_a_sample(frame, model):
@@ -100,6 +102,29 @@ def test_landmarks(frame, model):
     run("predict l.eigencut data.csv -o labels.csv")
     assert labels() == load("l.eigencut").predict(frame).tolist()
     assert "Landmarks" in repr(load("l.eigencut").model_.affinity_)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "drop", "mean", "median"])
+def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, capsys, missing):
+    """What is read in blocks has the labels and sizes of what is read into memory."""
+    if missing != "refuse":
+        frame.loc[4, "a"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    said = []
+    for table in ("t.csv", "-"):
+        with Path("t.csv").open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+            capsys.readouterr()
+            line = f"fit {table} --id name -k 3 --landmarks 30 --missing {missing}"
+            run(f"{line} --outliers label --labels {table}.csv -o {table}.eigencut --json")
+        said.append(json.loads(capsys.readouterr().out))
+    streamed, whole = said
+    for key in ("rows", "rows_fitted", "sizes", "columns"):
+        assert streamed[key] == whole[key]
+    assert Path("t.csv.csv").read_text() == Path("-.csv").read_text()
+    assert not hasattr(load("t.csv.eigencut"), "labels_") and hasattr(load("-.eigencut"), "labels_")
+    run("fit t.csv --id name -k 3 --landmarks 20 --sample 30 --missing drop -o s.eigencut")
+    assert len(load("s.eigencut").model_.labels_) == 30
 
 
 def test_missing_values(frame, model):
@@ -155,14 +180,6 @@ def test_without_a_header(frame, here):
     assert fitted.predict(np.load("t.npy")).tolist() == fitted.labels_.tolist()
 
 
-def test_a_header_of_numbers_or_a_text_column(here):
-    rows = [["Rome", "1.5", "2"], ["Oslo", "?", "3"]]
-    assert not csv_source._is_header(rows)
-    assert csv_source._is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
-    assert csv_source._is_header([["a"], ["1"]])
-    assert not csv_source._is_header([["1", "2"], ["3", "4"]])
-
-
 def test_parquet_and_npy(frame, model):
     frame.to_parquet("t.parquet")
     frame.astype({"a": "float32"}).to_parquet("f.parquet")
@@ -182,8 +199,9 @@ def test_parquet_and_npy(frame, model):
 def test_blocks_change_nothing(frame, model, monkeypatch):
     frame.to_parquet("t.parquet")
     np.save("t.npy", frame[["a", "b"]].to_numpy())
-    monkeypatch.setattr(reading, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(csv_source, "_BLOCK_CELLS", 21)
+    monkeypatch.setattr(npy_source, "READ_ROWS", 7)
+    monkeypatch.setattr(parquet_source, "READ_ROWS", 7)
+    monkeypatch.setattr(csv_source, "_CHUNK_BYTES", 200)
     for table in ("data.csv", "t.parquet"):
         run(f"predict m.eigencut {table} --id name -o labels.csv")
         assert labels() == model.labels_.tolist()

@@ -144,34 +144,34 @@ DATA = {  # exit code 1
     ),
     "a ragged line": (
         f"fit ragged.csv {FIT}",
-        "ragged.csv: line 7 has 2 cells, but line 1 has 3. Correct it, or name the --delimiter.",
+        "ragged.csv: line 7 has 2 cells, but line 1 has 3. Correct it, or name the delimiter.",
     ),
     "a line too long": (
         f"fit long_row.csv {FIT}",
-        "long_row.csv: line 9 has 5 cells, but line 1 has 3. Correct it, or name the --delimiter.",
+        "long_row.csv: line 9 has 5 cells, but line 1 has 3. Correct it, or name the delimiter.",
     ),
     "an open quote": (f"fit quote.csv {FIT}", "quote.csv is not a table: unexpected end of data."),
     "text in a column": (
         f"fit text.csv {FIT}",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
-        "cells, or fit without these columns (--drop 'b').",
+        "cells, or fit without these columns: drop 'b'.",
     ),
     "text and dates": (
         f"fit towns.csv {FIT}",
         "towns.csv: columns must hold numbers, but not so 'town' ('Rome' in line 2), 'day' "
-        "('2020-01-01' in line 2). Correct the cells, or fit without these columns (--drop "
-        "'town,day').",
+        "('2020-01-01' in line 2). Correct the cells, or fit without these columns: drop "
+        "'town,day'.",
     ),
     "decimal commas": (
         f"fit comma.csv --delimiter ; {FIT}",
         "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma), "
         "'b' ('2,5' in line 2: a decimal comma). Correct the cells, or fit without these "
-        "columns (--drop 'a,b').",
+        "columns: drop 'a,b'.",
     ),
     "text in Parquet": (
         f"fit text.parquet {FIT}",
         "text.parquet: columns must hold numbers, but not so 'town' (string). Correct the "
-        "cells, or fit without these columns (--drop 'town').",
+        "cells, or fit without these columns: drop 'town'.",
     ),
     "missing value": (
         f"fit nan.csv {FIT}",
@@ -228,11 +228,11 @@ DATA = {  # exit code 1
     ),
     "Latin 1": (
         f"fit latin.csv {FIT}",
-        "latin.csv: line 1 is not utf-8 (byte 0xf6); name its encoding, e.g. --encoding latin-1.",
+        "latin.csv: line 1 is not utf-8 (byte 0xf6); name its encoding, e.g. latin-1.",
     ),
     "mixed encodings": (
         f"fit mixed.csv {FIT}",
-        "mixed.csv: line 42 is not utf-8 (byte 0xfc); name its encoding, e.g. --encoding latin-1.",
+        "mixed.csv: line 42 is not utf-8 (byte 0xfc); name its encoding, e.g. latin-1.",
     ),
     "UTF-16": (
         f"fit utf16.csv {FIT}",
@@ -240,12 +240,12 @@ DATA = {  # exit code 1
     ),
     "unknown encoding": (
         f"fit good.csv --encoding klingon {FIT}",
-        "--encoding must be one in which a line ends as in ASCII. Got 'klingon'; use utf-8 or "
+        "encoding must be one in which a line ends as in ASCII. Got 'klingon'; use utf-8 or "
         "latin-1, or convert the file to UTF-8.",
     ),
     "long delimiter": (
         f"fit good.csv --delimiter ,, {FIT}",
-        "--delimiter must be one character. Got ',,'.",
+        "delimiter must be one character. Got ',,'; use ','.",
     ),
     "bytes": (f"fit binary.csv {FIT}", "binary.csv is not a table: line 2 is not text."),
     "endless line": (f"fit one_line.csv {FIT}", "one_line.csv is not a table: line 1 is not text."),
@@ -338,7 +338,7 @@ DATA = {  # exit code 1
     "text to predict": (
         f"{P} text.csv -o labels.csv",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
-        "cells, or fit without these columns (--drop 'b').",
+        "cells, or fit without these columns: drop 'b'.",
     ),
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",

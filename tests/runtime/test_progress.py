@@ -20,8 +20,8 @@ from eigencut import GPOD, Gaussian, Landmarks, Neighbors, select
 from eigencut.data.rows import Rows
 from eigencut.discretization import pod
 from eigencut.runtime import progress
+from eigencut.runtime.display import Display
 from eigencut.runtime.progress import (
-    Display,
     Lines,
     advance,
     approach,

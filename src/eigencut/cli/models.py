@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def load_table_model(path: str) -> TableModel:
     """The model in a file; one that was saved from Python takes its columns as they are."""
-    from eigencut.data.table_model import TableModel
+    from eigencut.data.table_model import TableModel, table_model
     from eigencut.files.models import load
 
     model = load(path)
@@ -21,4 +21,4 @@ def load_table_model(path: str) -> TableModel:
             f"{path} is a model of precomputed affinities, which tables do not have. "
             "Load it in Python with eigencut.load."
         )
-    return TableModel.around(model)
+    return table_model(model)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -12,17 +11,8 @@ import click
 Command = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a table is to be read; None where it is found out."""
-
-    delimiter: str | None = None
-    header: bool | None = None
-    encoding: str = "utf-8"
-
-
 def reading_options(function: Command) -> Command:
-    """--delimiter, --header and --encoding, as arguments for ``Reading``."""
+    """--delimiter, --header and --encoding, as arguments for ``open_table``."""
     for option in (
         click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
         click.option(

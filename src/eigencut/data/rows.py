@@ -16,16 +16,17 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eigencut.data.reading import open_source
+from eigencut.data.source import Source
+from eigencut.data.table import Table, plain_names, quoted
 from eigencut.files.atomic import replacing
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.optional import needed
 from eigencut.runtime.progress import advance
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
-_BUFFER = 1 << 20  # bytes of a column; read ahead, pyarrow would keep the whole file in memory
 BLOCK_ROWS = 1 << 17
 _ROWS_IN_MEMORY = (1 << 14, 1 << 19)  # least and most of a block; large ones pay off, but
 _ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
@@ -81,83 +82,86 @@ class Rows:
         return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
 
     @classmethod
-    def from_npy(cls, path: str | os.PathLike[str]) -> Rows:
-        """Rows of a ``.npy`` file, mapped into memory; nothing in the file is ever executed."""
-
-        def mapped() -> NDArray[Any]:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-
-        # A map of its own for each block: pages that were read count as memory until unmapped.
-        n_rows = len(mapped())
-        return cls(lambda: (mapped()[rows] for rows in _spans(n_rows, BLOCK_ROWS)))
-
-    @classmethod
-    def from_parquet(
-        cls, path: str | os.PathLike[str], columns: Sequence[str] | None = None
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        columns: Sequence[str] | None = None,
+        *,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        encoding: str = "utf-8",
     ) -> Rows:
-        """Rows of a Parquet file, or of all files in a folder in the order of their names.
+        """Rows of a CSV, Parquet or NPY file, or of all files in a folder by order of name.
+
+        A file's kind is told by its first bytes. Parquet needs ``pip install 'eigencut[stream]'``,
+        which also makes CSV faster.
 
         Parameters
         ----------
         path : path of a file or folder
         columns : sequence of str, optional
-            The columns to read. Default: all.
+            The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
+        delimiter : str, optional
+            Between the cells of a CSV file. Default: found out.
+        header : bool, optional
+            Whether the first line of a CSV file names columns. Default: found out.
+        encoding : str, default="utf-8"
+            Of a CSV file.
         """
-        parquet = needed("pyarrow.parquet", "stream")
-        files = _files(path, ".parquet")
-        names = _chosen(columns, parquet.read_schema(files[0]).names)
+        files = _files(path)
 
-        def blocks() -> Iterator[Any]:
-            for file in files:
-                with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER) as opened:
-                    for batch in opened.iter_batches(BLOCK_ROWS, columns=names):
-                        yield _table(batch, names)
+        def opened(file: Path) -> Source:
+            return open_source(str(file), delimiter=delimiter, header=header, encoding=encoding)
 
-        return cls(blocks, names)
+        first = opened(files[0])
+        first.close()
+        names = _chosen(columns, first)
 
-    @classmethod
-    def from_csv(cls, path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Rows:
-        """Rows of a CSV file with a header, or of all in a folder in the order of their names.
+        def blocks() -> Iterator[Array]:
+            is_empty = True
+            for source in map(opened, files):
+                for block in source.blocks(_chosen(names, source)):
+                    yield block.table.values
+                    is_empty = False
+            if is_empty:
+                raise ValueError(f"{os.fspath(path)} has no rows.")
 
-        Parameters
-        ----------
-        path : path of a file or folder
-        columns : sequence of str, optional
-            The columns to read. Default: all.
-        """
-        csv = needed("pyarrow.csv", "stream")
-        files = _files(path, ".csv")
-        with csv.open_csv(files[0]) as opened:
-            names = _chosen(columns, opened.schema.names)
+        has_names = first.has_names or columns is not None
+        rows = cls(blocks, names if has_names else None)
+        rows.n_features = len(names)
+        return rows
 
-        def blocks() -> Iterator[Any]:
-            for file in files:
-                with csv.open_csv(file) as opened:
-                    for batch in opened:
-                        yield _table(batch, names)
-
-        return cls(blocks, names)
-
-    def __iter__(self) -> Iterator[Array]:
-        """Blocks of 131072 finite float64 rows; the last one may be shorter."""
+    def tables(self) -> Iterator[Table]:
+        """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused."""
         waiting: list[Array] = []
         n_waiting = n_seen = 0
         width = None if self.feature_names is None else len(self.feature_names)
+
+        def table(rows: Array, end: int) -> Table:
+            names = self.feature_names or plain_names(rows.shape[1])
+            return Table(tuple(names), rows, end - len(rows) + 1)
+
         for block in self._blocks():
-            rows = checked_block(block, width, n_seen)
+            rows = _numbers(block, width, n_seen)
             width = rows.shape[1]
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
-                yield head if not waiting else np.concatenate([*waiting, head])
+                full = head if not waiting else np.concatenate([*waiting, head])
                 waiting, n_waiting = [], 0
+                yield table(full, n_seen - len(rows))
             if len(rows):
                 waiting.append(rows)
                 n_waiting += len(rows)
         if n_seen == 0:
             raise ValueError("X must have at least one row. Got none; check the source of rows.")
         if waiting:
-            yield np.concatenate(waiting)
+            yield table(np.concatenate(waiting), n_seen)
+
+    def __iter__(self) -> Iterator[Array]:
+        """Blocks of 131072 finite float64 rows; the last one may be shorter."""
+        for table in self.tables():
+            yield _finite(table.values, table.first_row - 1)
 
     @cached_property
     def n_features(self) -> int:
@@ -236,6 +240,11 @@ def _spans(n_rows: int, step: int) -> Iterator[slice]:
 
 def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:
     """A block as finite float64 rows, or an error that says where it is not."""
+    return _finite(_numbers(block, width, n_before), n_before)
+
+
+def _numbers(block: Any, width: int | None, n_before: int) -> Array:
+    """A block as float64 rows of that many columns."""
     try:
         rows = np.ascontiguousarray(np.asarray(block), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -249,6 +258,11 @@ def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Ar
             f"X must come in two-dimensional blocks of {expected} columns. Got shape {rows.shape} "
             f"after row {n_before}; make all blocks alike."
         )
+    return rows
+
+
+def _finite(rows: Array, n_before: int) -> Array:
+    """The rows themselves, if they are finite."""
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise ValueError(
@@ -258,28 +272,27 @@ def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Ar
     return rows
 
 
-def _files(path: str | os.PathLike[str], suffix: str) -> list[Path]:
+def _files(path: str | os.PathLike[str]) -> list[Path]:
+    """The file, or those in a folder but for hidden ones and notes such as _SUCCESS."""
     source = Path(path)
-    files = sorted(source.glob(f"*{suffix}")) if source.is_dir() else [source]
-    if not files or not files[0].is_file():
+    files = [source]
+    if source.is_dir():
+        files = sorted(file for file in source.iterdir() if file.name[0] not in "._")
+    files = [file for file in files if file.is_file()]
+    if not files:
         raise FileNotFoundError(
-            f"path must be a {suffix} file or a folder of such. Got {str(path)!r}, where there is "
-            "none."
+            "path must be a CSV, Parquet or NPY file, or a folder of such. "
+            f"Got {str(path)!r}, where there is none."
         )
     return files
 
 
-def _chosen(columns: Sequence[str] | None, available: Sequence[str]) -> list[str]:
+def _chosen(columns: Sequence[str] | None, source: Source) -> list[str]:
     """The names of the columns to read."""
     for name in columns or ():
-        if name not in available:
+        if name not in source.names:
             raise ValueError(
-                f"columns must be among {', '.join(available)}. Got {name!r}; correct it."
+                f"columns must be among those of {source.name}, {quoted(source.names)}. "
+                f"Got {name!r}; correct it."
             )
-    return list(available if columns is None else columns)
-
-
-def _table(batch: Any, names: list[str]) -> NDArray[Any]:
-    """A batch as an array; missing values become NaN, which is refused later with its row."""
-    columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
-    return np.column_stack(columns)
+    return list(source.names if columns is None else columns)

@@ -1,9 +1,4 @@
-"""Models of tables, which remember columns, missing values and units.
-
-A row of a table becomes a row for the model in three steps, decided at the fit and kept with it:
-the columns are found by name, missing values are filled (or the row is left out), and
-``(value - shift) / scale`` brings columns to comparable units.
-"""
+"""Models of tables, which remember columns, missing values and units."""
 
 from __future__ import annotations
 
@@ -15,39 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.table import Table, plain_names, quoted
+from eigencut.data.preparation import Mask, Preparation, check_preparation
+from eigencut.data.rows import Rows
+from eigencut.data.table import Table, plain_names
 from eigencut.estimator import GPOD
 from eigencut.files.reader import StateReader
 from eigencut.files.saving import SavableMixin
+from eigencut.fitted import Answers
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.validation import check_choice
-
-
-def _standard(values: Array) -> tuple[Array, Array]:
-    return values.mean(axis=0), values.std(axis=0)
-
-
-def _minmax(values: Array) -> tuple[Array, Array]:
-    return values.min(axis=0), np.ptp(values, axis=0)
-
-
-def _unscaled(values: Array) -> tuple[Array, Array]:
-    return np.zeros(values.shape[1]), np.ones(values.shape[1])
-
-
-# What is subtracted from a column, and what it is divided by.
-SCALES: dict[str, Callable[[Array], tuple[Array, Array]]] = {
-    "standard": _standard,
-    "minmax": _minmax,
-    "none": _unscaled,
-}
-# What a missing value becomes, given the column; None where nothing is filled in.
-MISSING: dict[str, Callable[..., Any] | None] = {
-    "refuse": None,
-    "drop": None,
-    "mean": np.nanmean,
-    "median": np.nanmedian,
-}
+from eigencut.runtime.threads import threads
 
 
 class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
@@ -64,16 +35,19 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         column is only shifted.
     missing : {"refuse", "drop", "mean", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in what is usual in the column.
+        label -1 (and NaN for everything else); or fill in what is usual in the column. The median
+        of a stream is that of a reproducible sample of 65536 different rows.
 
     Attributes
     ----------
     columns_ : list of str
         Names of the columns, in the order of the fit; x1, x2, ... for an array.
-    shift_, scale_, fill_ : arrays, one number for each column
+    preparation_ : Preparation
+        With ``shift``, ``scale`` and ``fill``, one number for each column.
     model_ : GPOD
         Fitted on the prepared rows.
     labels_ : array of shape (n_rows,)
+        Not there after a fit on a stream.
 
     Examples
     --------
@@ -86,6 +60,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
 
     _saved_as: ClassVar[str] = "TableModel"
     model_: GPOD
+    preparation_: Preparation
 
     def __init__(self, model: GPOD, *, scale: str = "standard", missing: str = "refuse") -> None:
         self.model = model
@@ -93,52 +68,33 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn columns, units and clusters from a data frame or an array."""
-        rows, complete = self.fit_preparation(X)
-        return self.adopt(clone(self.model).fit(rows), complete)
+        """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
 
-    def adopt(self, model: GPOD, complete: NDArray[np.bool_] | None = None) -> Self:
-        """Take a GPOD that was fitted on the prepared rows; ``complete`` tells which they were."""
+        A stream is read in blocks, once for the units and as often as ``GPOD.fit`` does.
+        """
+        self._check_parameters()
+        model: GPOD = clone(self.model)
+        if isinstance(X, Rows):
+            preparation = Preparation.learn_stream(X, self.scale, self.missing)
+            return self._take(preparation, model.fit(preparation.stream(X)))
+        table = Table.of(X)
+        preparation = Preparation.learn(table, self.scale, self.missing)
+        rows, complete = preparation.apply(table)
+        return self._take(preparation, model.fit(rows), complete)
+
+    def _take(self, preparation: Preparation, model: GPOD, complete: Mask | None = None) -> Self:
+        """What was fitted; ``complete`` tells which of all rows the model was fitted on."""
+        self.preparation_ = preparation
         self.model_ = model
+        self.__dict__.pop("labels_", None)
         if hasattr(model, "labels_"):
             all_rows = np.ones(len(model.labels_), dtype=bool)
             self.labels_ = _spread(model.labels_, all_rows if complete is None else complete, -1)
         return self
 
-    @classmethod
-    def around(cls, model: GPOD) -> Self:
-        """A fitted GPOD as a model of tables: its columns by name, nothing scaled or filled."""
-        check_is_fitted(model)
-        n_columns = model.n_features_in_
-        found = cls(model, scale="none")
-        found.columns_ = list(getattr(model, "feature_names_in_", plain_names(n_columns)))
-        found.shift_, found.scale_ = _unscaled(np.empty((0, n_columns)))
-        found.fill_ = np.zeros(n_columns)
-        return found.adopt(model)
-
-    def fit_preparation(self, X: Any) -> tuple[Array, NDArray[np.bool_]]:
-        """Learn columns and units only; the prepared rows, and which rows of X they are."""
-        self._check_parameters()
-        table = Table.of(X)
-        self.columns_ = list(table.names)
-        self._refuse_infinite(table)
-        fill = MISSING[self.missing]
-        self.fill_ = np.zeros(len(self.columns_))
-        if fill is not None:
-            self._refuse_empty_columns(np.isnan(table.values))
-            self.fill_ = np.asarray(fill(table.values, axis=0))
-        values, complete = self._filled(table)
-        if not complete.any():
-            raise ValueError(
-                "The table must have rows without missing values. Got none; "
-                "fit with missing 'mean' or 'median'."
-            )
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.shift_, width = SCALES[self.scale](values[complete])
-        is_constant = np.ptp(values[complete], axis=0) == 0  # where a deviation can be rounding
-        self.scale_ = np.where(is_constant, 1.0, width)
-        self._refuse_unscalable(width)
-        return self._scaled(values[complete]), complete
+    @property
+    def columns_(self) -> list[str]:
+        return self.preparation_.columns
 
     def predict(self, X: Any) -> Indices:
         """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
@@ -156,39 +112,27 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         """The spectral embedding of each row; see ``GPOD.transform``."""
         return self._of_rows(X, self.model_.transform, np.nan)
 
-    def prepare(self, X: Any) -> tuple[Array, NDArray[np.bool_]]:
+    def answers(self, X: Any) -> Answers:
+        """Labels, margins and support of each row, in one pass over the rows."""
+        rows, complete = self.prepare(X)
+        gpod, n_rows = self.model_, len(rows)
+        with threads(gpod.n_jobs):
+            marks = gpod.outliers == "label"
+            found = gpod.fitted_cut_.answers(_some(rows), mark_outliers=marks)
+        return Answers(
+            _spread(found.labels[:n_rows], complete, -1),
+            _spread(found.margins[:n_rows], complete, np.nan),
+            _spread(found.support[:n_rows], complete, np.nan),
+        )
+
+    def prepare(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
-        table = Table.of(X, self.columns_)
-        self._refuse_infinite(table)
-        filled, complete = self._filled(table)
-        return self._scaled(filled[complete]), complete
+        return self.preparation_.apply(X)
 
     def _of_rows(self, X: Any, answer: Callable[[ArrayLike], Any], otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        if len(rows):
-            return _spread(answer(rows), complete, otherwise)
-        shape_and_type = answer(self.shift_[np.newaxis])[:0]  # a model wants one row at least
-        return _spread(shape_and_type, complete, otherwise)
-
-    def _filled(self, table: Table) -> tuple[Array, NDArray[np.bool_]]:
-        values = table.values
-        is_missing = np.isnan(values)
-        if MISSING[self.missing] is not None:
-            return np.where(is_missing, self.fill_, values), np.ones(len(values), dtype=bool)
-        if self.missing == "refuse" and is_missing.any():
-            names = [self.columns_[i] for i in np.flatnonzero(is_missing.any(axis=0))]
-            row = int(np.flatnonzero(is_missing.any(axis=1))[0])
-            raise ValueError(
-                f"The table must have no missing values. Got some in {quoted(names)}, first in row "
-                f"{row + table.first_row}; fit with missing 'drop', 'mean' or 'median'."
-            )
-        return values, np.asarray(~is_missing.any(axis=1))
-
-    def _scaled(self, values: Array) -> Array:
-        with np.errstate(over="ignore"):
-            scaled = (values - self.shift_) / self.scale_
-        return np.clip(scaled, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+        return _spread(answer(_some(rows))[: len(rows)], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
 
@@ -196,65 +140,67 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         """What was fitted, as plain values, arrays and the model."""
         check_is_fitted(self)
         found = {
-            "columns": self.columns_,
-            "shift": self.shift_,
-            "scale": self.scale_,
-            "fill": self.fill_,
+            "columns": self.preparation_.columns,
+            "shift": self.preparation_.shift,
+            "scale": self.preparation_.scale,
+            "fill": self.preparation_.fill,
             "model": self.model_,
         }
-        return found | ({"labels": self.labels_} if include_training_data else {})
+        has_labels = include_training_data and hasattr(self, "labels_")
+        return found | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
         n_columns = self.model_.n_features_in_
-        self.columns_ = state.words("columns", n_columns)
-        self.shift_ = state.array("shift", (n_columns,))
-        self.scale_ = state.array("scale", (n_columns,))
-        self.fill_ = state.array("fill", (n_columns,))
-        if (self.scale_ <= 0).any():
+        columns = state.words("columns", n_columns)
+        shift, scale, fill = (
+            state.array(name, (n_columns,)) for name in ("shift", "scale", "fill")
+        )
+        if (scale <= 0).any():
             raise ValueError("scale must be positive.")
+        self.preparation_ = Preparation(columns, self.scale, self.missing, shift, scale, fill)
         if "labels" in state:
             self.labels_ = state.indices("labels", (None,), self.model_.n_clusters_, least=-1)
 
     # ------------------------------------------------------------ parameters
 
     def _check_parameters(self) -> None:
-        check_choice("scale", self.scale, tuple(SCALES))
-        check_choice("missing", self.missing, tuple(MISSING))
+        check_preparation(self.scale, self.missing)
         if not isinstance(self.model, GPOD):
             raise ValueError(
                 f"model must be a GPOD. Got {type(self.model).__name__}; use e.g. GPOD(3)."
             )
 
-    def _refuse_infinite(self, table: Table) -> None:
-        row, column = np.nonzero(np.isinf(table.values))
-        if len(row):
-            raise ValueError(
-                "The table must hold finite numbers. Got infinity in "
-                f"{self.columns_[column[0]]!r}, row {row[0] + table.first_row}; correct or drop it."
-            )
 
-    def _refuse_empty_columns(self, is_missing: NDArray[np.bool_]) -> None:
-        empty = [self.columns_[i] for i in np.flatnonzero(is_missing.all(axis=0))]
-        if empty:
-            raise ValueError(
-                f"Columns must have some values to fill missing ones by their {self.missing}. "
-                f"Got none in {quoted(empty)}; drop them."
-            )
+def table_model(
+    model: GPOD, preparation: Preparation | None = None, complete: Mask | None = None
+) -> TableModel:
+    """A fitted GPOD as a model of tables.
 
-    def _refuse_unscalable(self, width: Array) -> None:
-        bad = np.flatnonzero(~(np.isfinite(self.shift_) & np.isfinite(width)))
-        if len(bad):
-            names = [self.columns_[i] for i in bad]
-            raise ValueError(
-                f"Columns must hold numbers whose squares are finite for scale={self.scale!r}. "
-                f"Got larger ones in {quoted(names)}; divide them, or use scale 'none'."
-            )
+    Parameters
+    ----------
+    model : fitted GPOD
+    preparation : Preparation, optional
+        Of the rows that it was fitted on. Default: the model's columns by name, and nothing else.
+    complete : array of bool, optional
+        Which rows of the table these were. Default: all.
+    """
+    check_is_fitted(model)
+    if preparation is None:
+        names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
+        preparation = Preparation.nothing(names)
+    found = TableModel(model, scale=preparation.units, missing=preparation.missing)
+    return found._take(preparation, model, complete)
 
 
-def _spread(found: NDArray[Any], complete: NDArray[np.bool_], otherwise: float) -> NDArray[Any]:
+def _some(rows: Array) -> Array:
+    """The rows, or another one where there are none: a model wants one row at least."""
+    return np.ascontiguousarray(rows) if len(rows) else np.zeros((1, rows.shape[1]))
+
+
+def _spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:
     """What was found of complete rows, in the places of all rows."""
     if complete.all():
         return found

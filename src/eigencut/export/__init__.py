@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._version import __version__
 from eigencut.affinity import Gaussian, Landmarks
-from eigencut.data.table_model import MISSING, TableModel
+from eigencut.data.table_model import TableModel
 from eigencut.estimator import GPOD
 from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
@@ -97,16 +97,16 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
 def _prepared_rows(graph: OnnxGraph, model: GPOD | TableModel) -> tuple[str, str]:
     """The rows as the GPOD wants them, in float64, and whether each is complete and finite."""
     rows = graph("Cast", "X", to=graph.DOUBLE)
-    if isinstance(model, TableModel) and MISSING[model.missing] is not None:
-        rows = graph("Where", graph("IsNaN", rows), graph.double(model.fill_), rows)
+    if isinstance(model, TableModel) and model.preparation_.fills:
+        rows = graph("Where", graph("IsNaN", rows), graph.double(model.preparation_.fill), rows)
     # A number minus itself is 0, and NaN if it is not a number, or infinite.
     is_bad = graph("IsNaN", graph("Sub", rows, rows))
     rows = graph("Where", is_bad, graph.double(0.0), rows)
     n_bad = graph.reduce("Sum", graph("Cast", is_bad, to=graph.DOUBLE))
     is_complete = graph("Equal", n_bad, graph.double(0.0))
     if isinstance(model, TableModel):
-        rows = graph("Sub", rows, graph.double(model.shift_))
-        rows = graph("Div", rows, graph.double(model.scale_))
+        rows = graph("Sub", rows, graph.double(model.preparation_.shift))
+        rows = graph("Div", rows, graph.double(model.preparation_.scale))
         most = float(np.finfo(np.float64).max)
         rows = graph("Clip", rows, graph.double(-most), graph.double(most))
     return rows, is_complete
@@ -154,7 +154,7 @@ def _compare(content: bytes, model: GPOD | TableModel, gpod: GPOD, dtype: str) -
     rows: Array = affinity.landmarks_ if isinstance(affinity, Landmarks) else affinity.rows_
     rows = rows[:: -(-len(rows) // _CHECKED_ROWS)]
     if isinstance(model, TableModel):
-        rows = rows * model.scale_ + model.shift_
+        rows = rows * model.preparation_.scale + model.preparation_.shift
     rows = rows.astype(dtype)
     found = run_onnx(content, rows)["labels"]
     different = int((found != model.predict(rows.astype(np.float64))).sum())

@@ -10,49 +10,19 @@ from __future__ import annotations
 import math
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Self, TypeVar
 
 from eigencut.runtime.context import holding
+from eigencut.runtime.display import Display, listening
 
 _EVERY = 2.0  # seconds from one line to the next
 _DIGITS = 8.0  # by which residuals fall from the first step to the last, usually
 _TINY = sys.float_info.min
 
 Item = TypeVar("Item")
-
-
-class Display(ABC):
-    """Shows the stage that is running and how far it is."""
-
-    def __init__(self, stage: str) -> None:
-        self.begin(stage)
-
-    def begin(self, stage: str) -> None:
-        """Another stage is running now."""
-        self._stage, self._start = stage, time.perf_counter()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the stage began."""
-        return time.perf_counter() - self._start
-
-    @abstractmethod
-    def show(self, share: float | None, text: str) -> None:
-        """How far the stage is, in words, and as a share of the whole if that is known."""
-
-    def __enter__(self) -> Self:
-        self._token = _listening.set(self)
-        return self
-
-    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
-        _listening.reset(self._token)
-
-
-_listening: ContextVar[Display | None] = ContextVar("eigencut_display", default=None)
 
 
 class Lines(Display):
@@ -105,7 +75,7 @@ def stage(name: str) -> Iterator[None]:
         with terminal_display(name, leaves_time=True) or Lines(name):
             yield
         return
-    display = _listening.get()
+    display = listening.get()
     if display is not None:
         display.begin(name)
     yield
@@ -114,13 +84,13 @@ def stage(name: str) -> Iterator[None]:
 @contextmanager
 def without_progress() -> Iterator[None]:
     """For work whose parts do not matter to those who wait for many such works."""
-    with holding(_listening, None), reporting(False):
+    with holding(listening, None), reporting(False):
         yield
 
 
 def tell(share: float | None, text: str) -> None:
     """Say how far the stage is: a share of the whole if it is known, and words."""
-    display = _listening.get()
+    display = listening.get()
     if display is not None:
         display.show(share, text)
 
@@ -132,7 +102,7 @@ def advance(done: int, total: int | None, things: str) -> None:
     --------
     >>> advance(3, 10, "starts")  # nobody listens
     """
-    display = _listening.get()
+    display = listening.get()
     if display is not None:
         of_all = f" of {total:,}" if total else ""
         display.show(done / total if total else None, f"{done:,}{of_all} {things}")
@@ -153,7 +123,7 @@ def counted(items: Sequence[Item], things: str) -> Iterator[Item]:
 
 def approach(step: int, residual: float, tolerance: float) -> None:
     """Say how far an iteration is whose residual must fall to the tolerance."""
-    display = _listening.get()
+    display = listening.get()
     if display is not None:
         times_too_large = max(1.0, float(residual) / max(float(tolerance), _TINY))
         share = max(0.0, 1 - math.log10(times_too_large) / _DIGITS)

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from eigencut.cli.commands.predict import needed_columns
-from eigencut.cli.options import Reading, json_option, reading_options, say
+from eigencut.cli.options import json_option, reading_options, say
 
 
 @click.command(
@@ -27,14 +26,14 @@ Examples:
 def command(model: str, table: str | None, delta: float, as_json: bool, **reading: Any) -> None:
     """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
     from eigencut.cli.models import load_table_model
-    from eigencut.cli.reading import open_source
+    from eigencut.cli.tables import model_columns, open_table
     from eigencut.risk import assess
 
     fitted = load_table_model(model)
     rows = None
     if table is not None:
-        source = open_source(table, Reading(**reading))
-        columns = needed_columns(fitted, source, None)
-        rows, _ = fitted.prepare(source.read(columns, None).table)
+        source = open_table(table, **reading)
+        columns = model_columns(fitted.columns_, source, None)
+        rows, _ = fitted.prepare(source.read(columns).table)
     summary = assess(fitted.model_, rows, delta)
     say(as_json, summary.to_dict(), str(summary))

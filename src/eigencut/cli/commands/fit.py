@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eigencut.cli.checks import refuse_overwriting, sampled
 from eigencut.cli.options import (
-    Reading,
     column_options,
     jobs_option,
     json_option,
@@ -21,7 +23,10 @@ from eigencut.cli.options import (
 from eigencut.runtime.memory import parse_bytes
 
 if TYPE_CHECKING:
+    from eigencut.data.source import Source
     from eigencut.data.table_model import TableModel
+
+Labelled = tuple[list[str] | None, Any]  # names of rows, if any, and their clusters
 
 
 @click.command(
@@ -98,7 +103,9 @@ def command(
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
-    Columns, their units and what is done about missing values are part of the model.
+    Columns, their units and what is done about missing values are part of the model. With
+    --landmarks a file is read in blocks, a few times, and memory does not grow with it; not so
+    standard input, and with --sample.
     """
     refuse_overwriting(output, table)
     n_clusters = parsed_clusters(clusters)
@@ -106,14 +113,14 @@ def command(
     parse_bytes(memory_limit)  # before the table is read
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.reading import open_source
-    from eigencut.data.table_model import TableModel
+    from eigencut.cli.tables import data_columns, open_table
+    from eigencut.data.preparation import Preparation
+    from eigencut.data.rows import Rows
+    from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
-    source = open_source(table, Reading(**reading))
-    with progress_bar("table", quiet):
-        block = source.read(source.choose(columns, drop, id_column), id_column)
-    start = time.perf_counter()
+    source = open_table(table, **reading)
+    chosen = data_columns(source, columns, drop, id_column)
     gpod = GPOD(
         n_clusters,
         cut=cut,
@@ -123,19 +130,28 @@ def command(
         n_jobs=jobs,
         memory_limit=memory_limit,
     )
-    model = TableModel(gpod, scale=scale, missing=missing)
-    rows, complete = model.fit_preparation(block.table)
-    rows, complete = sampled(rows, complete, sample, seed)
-    with progress_bar("fit", quiet):
-        model.adopt(gpod.fit(rows), complete)
+    found: Iterable[Labelled]
+    if landmarks is not None and sample is None and Path(table).is_file():
+        source.close()
+        start = time.perf_counter()
+        with progress_bar("table", quiet):
+            stream = Rows.from_file(table, chosen, **reading)
+            model = TableModel(gpod, scale=scale, missing=missing).fit(stream)
+        found = _labelled(model, open_table(table, **reading), id_column)
+    else:
+        with progress_bar("table", quiet):
+            block = source.read(chosen, id_column)
+        start = time.perf_counter()
+        preparation = Preparation.learn(block.table, scale, missing)
+        rows, complete = sampled(*preparation.apply(block.table), sample, seed)
+        with progress_bar("fit", quiet):
+            model = table_model(gpod.fit(rows), preparation, complete)
+        found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
     model.save(output)
-    if labels is not None:
-        _write_labels(labels, model, id_column, block.ids)
-    result = described(model, len(block.table.values)) | {
-        "seconds": round(seconds, 3),
-        "output": output,
-    }
+    with progress_bar("labels", quiet):
+        n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_)
+    result = described(model, n_rows, sizes) | {"seconds": round(seconds, 3), "output": output}
     say(as_json, result, _text(result))
 
 
@@ -162,18 +178,15 @@ def parsed_affinity(sigma: str, landmarks: int | None) -> Any:
     return Gaussian(width) if landmarks is None else Landmarks(landmarks, sigma=width)
 
 
-def described(model: TableModel, n_rows: int) -> dict[str, Any]:
+def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any]:
     """What there is to say about a fitted model."""
-    import numpy as np
-
     gpod = model.model_
-    sizes = np.bincount(gpod.labels_, minlength=gpod.n_clusters_)
     return {
         "rows": n_rows,
-        "rows_fitted": len(gpod.labels_),
+        "rows_fitted": gpod.affinity_.n_rows_,
         "columns": model.columns_,
         "n_clusters": gpod.n_clusters_,
-        "sizes": sizes.tolist(),
+        "sizes": sizes,
         "eigenvalues": gpod.eigenvalues_.tolist(),
         "affinity": repr(gpod.affinity_),
         "sigma": getattr(gpod.affinity_, "sigma_", None),
@@ -192,9 +205,39 @@ def _text(result: dict[str, Any]) -> str:
     )
 
 
-def _write_labels(path: str, model: TableModel, id_column: str | None, ids: Any) -> None:
+def _labelled(model: TableModel, source: Source, id_column: str | None) -> Iterator[Labelled]:
+    """Names and clusters of the rows of a stream, as a fit in memory has them."""
+    import numpy as np
+
+    from eigencut.runtime.progress import tell
+    from eigencut.runtime.threads import threads
+
+    gpod, n_rows = model.model_, 0
+    for block in source.blocks(model.columns_, id_column):
+        rows, complete = model.prepare(block.table)
+        clusters = np.full(len(complete), -1)
+        if complete.any():
+            with threads(gpod.n_jobs):
+                clusters[complete] = gpod.fitted_cut_.labels(rows)
+        yield block.ids, clusters
+        n_rows += len(clusters)
+        tell(source.share(block), f"{n_rows:,} rows")
+
+
+def _written(
+    path: str | None, found: Iterable[Labelled], id_column: str | None, n_clusters: int
+) -> tuple[int, list[int]]:
+    """Write names and clusters, if there is a path; how many rows there are, and by cluster."""
+    import numpy as np
+
     from eigencut.cli.writing import open_writer
 
-    columns = {} if id_column is None else {id_column: ids}
-    with open_writer(path) as writer:
-        writer.write({**columns, "cluster": model.labels_})
+    n_rows, sizes = 0, np.zeros(n_clusters, dtype=np.int64)
+    with nullcontext() if path is None else open_writer(path) as writer:
+        for ids, clusters in found:
+            n_rows += len(clusters)
+            sizes += np.bincount(clusters[clusters >= 0], minlength=n_clusters)
+            if writer is not None:
+                names = {} if id_column is None else {id_column: ids}
+                writer.write({**names, "cluster": clusters})
+    return n_rows, sizes.tolist()

@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eigencut.cli.checks import refuse_overwriting
-from eigencut.cli.options import (
-    Reading,
-    jobs_option,
-    json_option,
-    quiet_option,
-    reading_options,
-    say,
-)
+from eigencut.cli.options import jobs_option, json_option, quiet_option, reading_options, say
 
 if TYPE_CHECKING:
-    from eigencut.cli.reading import Block
+    from eigencut.data.source import Block
     from eigencut.data.table_model import TableModel
 
 
@@ -70,14 +63,14 @@ def command(
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.reading import open_source
+    from eigencut.cli.tables import model_columns, open_table
     from eigencut.cli.writing import open_writer
     from eigencut.runtime.progress import tell
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)
-    source = open_source(table, Reading(**reading))
-    columns = needed_columns(fitted, source, id_column)
+    source = open_table(table, **reading)
+    columns = model_columns(fitted.columns_, source, id_column)
     start, n_rows = time.perf_counter(), 0
     quiet = quiet or (output == "-" and sys.stdout.isatty())  # the labels show how far it is
     with progress_bar("labels", quiet), open_writer(output) as writer:
@@ -100,30 +93,18 @@ def _pace(n_rows: int, seconds: float, share: float | None) -> str:
     return f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}"
 
 
-def needed_columns(model: TableModel, source: Any, id_column: str | None) -> list[str]:
-    """The columns of the model, if the table has them and the one that names rows."""
-    from eigencut.data.table import quoted
-
-    if id_column is not None:
-        source.choose([], [], id_column)
-    missing = [name for name in model.columns_ if name not in source.names]
-    if missing:
-        raise ValueError(
-            f"{source.name} must have the columns that the model was fitted on. "
-            f"It has no {quoted(missing)}, but {quoted(source.names)}."
-        )
-    return model.columns_
-
-
 def _labelled(
     model: TableModel, block: Block, id_column: str | None, margin: bool, support: bool
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if id_column is not None:
         found[id_column] = block.ids
-    found["cluster"] = model.predict(block.table)
+    if not (margin or support):
+        return found | {"cluster": model.predict(block.table)}
+    answers = model.answers(block.table)
+    found["cluster"] = answers.labels
     if margin:
-        found["margin"] = model.predict_margin(block.table)
+        found["margin"] = answers.margins
     if support:
-        found["support"] = model.score_samples(block.table)
+        found["support"] = answers.support
     return found

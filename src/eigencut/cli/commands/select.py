@@ -8,7 +8,6 @@ import click
 
 from eigencut.cli.checks import refuse_overwriting, sampled
 from eigencut.cli.options import (
-    Reading,
     column_options,
     jobs_option,
     json_option,
@@ -78,24 +77,22 @@ def command(
     candidates = _candidates(clusters)
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.reading import open_source
-    from eigencut.data.table_model import TableModel
-    from eigencut.estimator import GPOD
+    from eigencut.cli.tables import data_columns, open_table
+    from eigencut.data.preparation import Preparation
+    from eigencut.data.table_model import table_model
     from eigencut.selection.select import select
 
-    source = open_source(table, Reading(**reading))
+    source = open_table(table, **reading)
     with progress_bar("table", quiet):
-        block = source.read(source.choose(columns, drop, id_column), id_column)
-    model = TableModel(GPOD(), scale=scale, missing=missing)
-    rows, complete = model.fit_preparation(block.table)
-    rows, complete = sampled(rows, complete, sample, seed)
+        whole = source.read(data_columns(source, columns, drop, id_column)).table
+    preparation = Preparation.learn(whole, scale, missing)
+    rows, complete = sampled(*preparation.apply(whole), sample, seed)
     with progress_bar("candidates", quiet):
         found = select(rows, candidates, _affinities(sigma), cut, criterion, seed, jobs)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
-        model.set_params(model=found.model)
-        model.adopt(found.model, complete).save(output)
+        table_model(found.model, preparation, complete).save(output)
         text += f"\nThe best model is in {output}"
     say(as_json, result, text)
 

@@ -1,0 +1,62 @@
+"""Tables that commands name: where they are, and which of their columns are data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from eigencut.data.reading import open_source
+from eigencut.data.source import Source
+from eigencut.data.table import quoted, refuse_duplicates
+
+STANDARD_INPUT = "-"
+
+
+def open_table(path: str, **reading: Any) -> Source:
+    """The table at a path, or standard input for ``-``."""
+    if path == STANDARD_INPUT:
+        return open_source("Standard input", file=sys.stdin.buffer, **reading)  # type: ignore[arg-type]
+    return open_source(path, **reading)
+
+
+def data_columns(
+    source: Source, columns: Sequence[str], drop: Sequence[str], id_column: str | None
+) -> list[str]:
+    """The columns that are data: those named, or all; without dropped ones and the id."""
+    wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
+    if id_column is not None:
+        dropped += _split(source, [id_column], "--id")
+    chosen = [name for name in wanted or source.names if name not in dropped]
+    if not chosen:
+        raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
+    refuse_duplicates(chosen)
+    return chosen
+
+
+def model_columns(columns: list[str], source: Source, id_column: str | None) -> list[str]:
+    """The columns of a model, if the table has them and the one that names rows."""
+    if id_column is not None:
+        _split(source, [id_column], "--id")
+    missing = [name for name in columns if name not in source.names]
+    if missing:
+        raise ValueError(
+            f"{source.name} must have the columns that the model was fitted on. "
+            f"It has no {quoted(missing)}, but {quoted(source.names)}."
+        )
+    return columns
+
+
+def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
+    """Names as users give them: several options, or commas, or both."""
+    found = []
+    for text in texts:
+        names = [text] if text in source.names else [name.strip() for name in text.split(",")]
+        unknown = [name for name in names if name not in source.names]
+        if unknown:
+            raise ValueError(
+                f"{source.name} has no column {quoted(unknown)}, which {option} names. "
+                f"It has {quoted(source.names)}."
+            )
+        found += names
+    return found
