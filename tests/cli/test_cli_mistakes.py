@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from golden.make import MODELS
 
 from eigencut import GPOD
 from eigencut.cli import main
+from files.golden.make import MODELS
 
 COLUMNS = "abc"
 FIT = "-k 2 -o new.eigencut"

@@ -9,7 +9,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from golden.make import MODELS, NEW, TRAINING
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -30,6 +29,7 @@ from eigencut import (
 from eigencut.data.rows import Rows
 from eigencut.files.format import VERSION, read, write
 from eigencut.files.saving import SavableMixin
+from files.golden.make import MODELS, NEW, TRAINING
 
 GOLDEN = Path(__file__).parent / "golden"
 MANY = np.random.default_rng(2).normal(size=(4000, 2)) * 4

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from typing import Any
 
 import click
@@ -63,11 +65,60 @@ def preparation_options(function: Command) -> Command:
     return function
 
 
+def sampling_options(function: Command) -> Command:
+    """--sample and --seed: which rows are used."""
+    for option in (
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
+        click.option("--sample", type=click.IntRange(2), metavar="N", help="Use N random rows."),
+    ):
+        function = option(function)
+    return function
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Default: all cores."
 )
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What ``table_options`` were given, by their names."""
+
+    columns: tuple[str, ...]
+    drop: tuple[str, ...]
+    id_column: str | None
+    scale: str
+    missing: str
+    sample: int | None
+    seed: int
+    delimiter: str | None
+    header: bool | None
+    encoding: str
+    jobs: int | None
+    quiet: bool
+    as_json: bool
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Those that say how a table is read."""
+        return {name: getattr(self, name) for name in ("delimiter", "header", "encoding")}
+
+
+def table_options(function: Command) -> Command:
+    """All that a command needs to know of a table to learn from, as one argument ``options``."""
+
+    @wraps(function)
+    def collected(**given: Any) -> Any:
+        names = [field.name for field in fields(TableOptions)]
+        options = TableOptions(**{name: given.pop(name) for name in names})
+        return function(**given, options=options)
+
+    found: Command = collected
+    for add in (json_option, quiet_option, jobs_option, reading_options, preparation_options):
+        found = add(found)
+    return column_options(sampling_options(found))
 
 
 def say(as_json: bool, result: dict[str, Any], text: str) -> None:

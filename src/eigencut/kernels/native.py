@@ -32,6 +32,7 @@ from eigencut.kernels.numpy_kernels import (
     NumpyKernels,
     Places,
     Sums,
+    Visits,
     sum_of_parts,
 )
 from eigencut.runtime.arrays import Array, Indices
@@ -215,13 +216,7 @@ class WideKernels(NativeKernels):
         return sum_of_parts(len(tiles), given.shape, add)[:, : V.shape[1]]
 
     def near_points(
-        self,
-        left: Floats,
-        strips: Floats,
-        visits: NDArray[np.int32],
-        slack: Floats,
-        k: int,
-        most: int,
+        self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
     ) -> Places:
         """Queries keep what they have met so far: of points in random order, few are ever kept."""
         _check_multiple("strips", "bytes before them", strips.ctypes.data, STRIP_BYTES)

@@ -17,6 +17,7 @@ from eigencut.runtime.threads import for_each
 
 Floats = NDArray[np.float32]
 Sums = Callable[[Array], Array]
+Visits = NDArray[np.int32]  # numbers of strips
 Places = tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]
 
 _NEW_ROWS = 128  # with a panel of training rows, a tile of a quarter of a megabyte
@@ -79,13 +80,7 @@ class NumpyKernels:
         return sum_of_parts(len(tiles), V.shape, add)
 
     def near_points(
-        self,
-        left: Floats,
-        strips: Floats,
-        visits: NDArray[np.int32],
-        slack: Floats,
-        k: int,
-        most: int,
+        self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
     ) -> Places:
         """Points whose score is not above the k-th smallest by more than the slack of a query.
 

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eigencut.cli.checks import refuse_overwriting, sampled
-from eigencut.cli.options import (
-    column_options,
-    jobs_option,
-    json_option,
-    preparation_options,
-    quiet_option,
-    reading_options,
-    say,
-)
+from eigencut.cli.options import TableOptions, say, table_options
 from eigencut.runtime.memory import parse_bytes
 
 if TYPE_CHECKING:
@@ -65,20 +57,13 @@ Examples:
     show_default=True,
     help="Whether predict labels rows far from the data all the same, or -1.",
 )
-@click.option("--sample", type=click.IntRange(2), metavar="N", help="Fit on N random rows.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--labels", metavar="FILE", help="Also write the clusters of these rows.")
 @click.option(
     "--memory-limit",
     metavar="SIZE",
     help="Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.",
 )
-@column_options
-@preparation_options
-@reading_options
-@jobs_option
-@quiet_option
-@json_option
+@table_options
 def command(
     table: str,
     output: str,
@@ -87,19 +72,9 @@ def command(
     sigma: str,
     landmarks: int | None,
     outliers: str,
-    sample: int | None,
-    seed: int,
     labels: str | None,
     memory_limit: str | None,
-    columns: tuple[str, ...],
-    drop: tuple[str, ...],
-    id_column: str | None,
-    scale: str,
-    missing: str,
-    jobs: int | None,
-    quiet: bool,
-    as_json: bool,
-    **reading: Any,
+    options: TableOptions,
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
@@ -119,40 +94,41 @@ def command(
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
-    source = open_table(table, **reading)
-    chosen = data_columns(source, columns, drop, id_column)
+    id_column = options.id_column
+    source = open_table(table, **options.reading)
+    chosen = data_columns(source, options.columns, options.drop, id_column)
     gpod = GPOD(
         n_clusters,
         cut=cut,
         affinity=affinity,
         outliers=outliers,
-        random_state=seed,
-        n_jobs=jobs,
+        random_state=options.seed,
+        n_jobs=options.jobs,
         memory_limit=memory_limit,
     )
     found: Iterable[Labelled]
-    if landmarks is not None and sample is None and Path(table).is_file():
+    if landmarks is not None and options.sample is None and Path(table).is_file():
         source.close()
         start = time.perf_counter()
-        with progress_bar("table", quiet):
-            stream = Rows.from_file(table, chosen, **reading)
-            model = TableModel(gpod, scale=scale, missing=missing).fit(stream)
-        found = _labelled(model, open_table(table, **reading), id_column)
+        with progress_bar("table", options.quiet):
+            stream = Rows.from_file(table, chosen, **options.reading)
+            model = TableModel(gpod, scale=options.scale, missing=options.missing).fit(stream)
+        found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
-        with progress_bar("table", quiet):
+        with progress_bar("table", options.quiet):
             block = source.read(chosen, id_column)
         start = time.perf_counter()
-        preparation = Preparation.learn(block.table, scale, missing)
-        rows, complete = sampled(*preparation.apply(block.table), sample, seed)
-        with progress_bar("fit", quiet):
+        preparation = Preparation.learn(block.table, options.scale, options.missing)
+        rows, complete = sampled(*preparation.apply(block.table), options)
+        with progress_bar("fit", options.quiet):
             model = table_model(gpod.fit(rows), preparation, complete)
         found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
     model.save(output)
-    with progress_bar("labels", quiet):
+    with progress_bar("labels", options.quiet):
         n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_)
     result = described(model, n_rows, sizes) | {"seconds": round(seconds, 3), "output": output}
-    say(as_json, result, _text(result))
+    say(options.as_json, result, _text(result))
 
 
 def parsed_clusters(text: str) -> int | str:

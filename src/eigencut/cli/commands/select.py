@@ -7,15 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.checks import refuse_overwriting, sampled
-from eigencut.cli.options import (
-    column_options,
-    jobs_option,
-    json_option,
-    preparation_options,
-    quiet_option,
-    reading_options,
-    say,
-)
+from eigencut.cli.options import TableOptions, say, table_options
 
 
 @click.command(
@@ -43,33 +35,16 @@ Examples:
     show_default=True,
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
-@click.option("--sample", type=click.IntRange(2), metavar="N", help="Use N random rows.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Save the best model there.")
-@column_options
-@preparation_options
-@reading_options
-@jobs_option
-@quiet_option
-@json_option
+@table_options
 def command(
     table: str,
     clusters: str,
     sigma: str,
     criterion: str,
     cut: str,
-    sample: int | None,
-    seed: int,
     output: str | None,
-    columns: tuple[str, ...],
-    drop: tuple[str, ...],
-    id_column: str | None,
-    scale: str,
-    missing: str,
-    jobs: int | None,
-    quiet: bool,
-    as_json: bool,
-    **reading: Any,
+    options: TableOptions,
 ) -> None:
     """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
     if output is not None:
@@ -82,19 +57,21 @@ def command(
     from eigencut.data.table_model import table_model
     from eigencut.selection.select import select
 
-    source = open_table(table, **reading)
-    with progress_bar("table", quiet):
-        whole = source.read(data_columns(source, columns, drop, id_column)).table
-    preparation = Preparation.learn(whole, scale, missing)
-    rows, complete = sampled(*preparation.apply(whole), sample, seed)
-    with progress_bar("candidates", quiet):
-        found = select(rows, candidates, _affinities(sigma), cut, criterion, seed, jobs)
+    source = open_table(table, **options.reading)
+    with progress_bar("table", options.quiet):
+        columns = data_columns(source, options.columns, options.drop, options.id_column)
+        whole = source.read(columns).table
+    preparation = Preparation.learn(whole, options.scale, options.missing)
+    rows, complete = sampled(*preparation.apply(whole), options)
+    with progress_bar("candidates", options.quiet):
+        how = (cut, criterion, options.seed, options.jobs)
+        found = select(rows, candidates, _affinities(sigma), *how)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
         table_model(found.model, preparation, complete).save(output)
         text += f"\nThe best model is in {output}"
-    say(as_json, result, text)
+    say(options.as_json, result, text)
 
 
 def _candidates(text: str) -> list[int]:
