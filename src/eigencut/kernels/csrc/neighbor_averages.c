@@ -2,7 +2,7 @@
  *
  * The neighbours of a row are its k nearest vertices, and those of the vertices that have its
  * nearest vertex among their own nearest which would have the row among them too. The weight of
- * row x and vertex y is  share exp(-|x - y|^2 / (2 sigma(x) sigma(y))),  as neighbors.py has it;
+ * row x and vertex y is  share exp(-|x - y|^2 / (2 sigma(x) sigma(y))),  as neighbor_graph.py has it;
  * sums are relative to the largest exponential of a row, whose logarithm is kept.
  */
 #include <math.h>
