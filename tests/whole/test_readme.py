@@ -113,9 +113,14 @@ def test_blocks_of_the_pages_run(code, names, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", *map(str, Path("docs").glob("*.md"))]
+    "page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", *map(str, Path("docs").glob("*.md"))]
 )
 def test_links_lead_somewhere(page):
     path = ROOT / page
     for link in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / link).exists(), link
+
+
+def test_the_citation_is_of_this_version():
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {eigencut.__version__}\n" in cited
