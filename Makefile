@@ -6,13 +6,14 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py src/eigencut/kernels/abi.py $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run test test-oldest test-spark lint types bench format clean
+.PHONY: run test test-oldest test-spark lint types bench format release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
 
-test: $(VENV)/installed-dev lint types   ## lint, types, tests and doctests
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+test: $(VENV)/installed-dev lint types   ## lint, types, tests, doctests and what they cover
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
+	    --cov --cov-report=term-missing:skip-covered
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -34,6 +35,9 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
 
+release-check: $(VENV)/installed-release   ## build archive and wheel, try both in empty environments
+	$(BIN)/python tests/whole/release_check.py
+
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -46,4 +50,4 @@ $(VENV)/installed-%: pyproject.toml constraints.txt $(KERNELS) | $(VENV)/bin/pyt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -152,6 +152,15 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
 def paper_circles(n: int, seed: int) -> tuple[Array, Indices]:
     """Two circles as in the paper's toy figure (factor 0.5 and noise 0.05: it does not say).
 
+    Parameters
+    ----------
+    n, seed : int
+        Of rows, and of the random numbers.
+
+    Returns
+    -------
+    X, y : arrays of shape (n, 2) and (n,)
+
     Examples
     --------
     >>> paper_circles(10, seed=0)[0].shape
@@ -165,6 +174,15 @@ def paper_circles(n: int, seed: int) -> tuple[Array, Indices]:
 
 def paper_moons(n: int, seed: int) -> tuple[Array, Indices]:
     """Two moons as in the paper's toy figure (noise 0.05: it does not say).
+
+    Parameters
+    ----------
+    n, seed : int
+        Of rows, and of the random numbers.
+
+    Returns
+    -------
+    X, y : arrays of shape (n, 2) and (n,)
 
     Examples
     --------

@@ -92,7 +92,7 @@ class Partition:
         """The final ``tr(Omega)``."""
         return float(self.objective_history[-1])
 
-    def continuing(self, earlier: Partition) -> Partition:
+    def _continuing(self, earlier: Partition) -> Partition:
         """This partition with the history of an earlier one before its own."""
         return replace(
             self,
@@ -158,6 +158,11 @@ def pod(
     Returns
     -------
     Partition
+
+    References
+    ----------
+    .. [1] S. X. Yu, J. Shi, "Multiclass Spectral Clustering", IEEE International Conference on
+       Computer Vision, 2003.
 
     Examples
     --------
@@ -283,7 +288,7 @@ def _polish(
         better = _alternate(rows, weight, rotation, max_iter, tol)
         if better.objective <= partition.objective * (1 + tol):
             break
-        partition = better.continuing(partition)
+        partition = better._continuing(partition)
     return partition
 
 

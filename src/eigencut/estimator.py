@@ -119,6 +119,11 @@ class GPOD(
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    References
+    ----------
+    .. [1] S. Li, S. Ouyang, Y. Liu, "Understanding the Generalization Performance of Spectral
+       Clustering Algorithms", AAAI Conference on Artificial Intelligence 37(7), 8614-8621, 2023.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons
@@ -231,15 +236,7 @@ class GPOD(
     def predict(self, X: ArrayLike) -> Indices:
         """The cluster of each row, by the fitted rotation; a row's label ignores its company.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-            The same numbers as in ``labels_``; -1 for rows without support if
-            ``outliers="label"``.
+        The numbers are those of ``labels_``; -1 for rows without support if ``outliers="label"``.
         """
         return self._answer(X, self._labels)
 
@@ -271,19 +268,11 @@ class GPOD(
 
         The rotated row of unit length has a coordinate per cluster; the margin is the difference of
         the largest and the second largest, negative ones counting as 0.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        margins : array of shape (n_samples,)
         """
         return self._answer(X, lambda rows: self.fitted_cut_.margins(rows))
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """The eigenfunctions at each row, an array of shape (n_samples, K).
+        """The eigenfunctions at each row.
 
         Parameters
         ----------
@@ -291,6 +280,10 @@ class GPOD(
         dtype : {numpy.float64, numpy.float32}
             float64 is accurate to rounding; float32 is about three times as fast, and accurate to
             about 1e-6 of a row's length.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, K)
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")

@@ -1,24 +1,126 @@
-"""What the README shows, runs."""
+"""What the README and the pages of the documentation show, runs."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+import sklearn.metrics.pairwise
+from sklearn.base import BaseEstimator
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import eigencut
+from eigencut import GPOD, Affinity, Gaussian, TableModel
+from eigencut.selection import criteria
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLE = README.split("| you want | you write |\n|---|---|\n")[1].split("\n\n")[0]
+CELLS = re.findall(r"^\| [^|]+ \| (.*) \|$", TABLE, re.M)
+SPANS = [span for cell in CELLS for span in re.findall(r"`([^`]+)`", cell)]
+ELSEWHERE = ("eigencut.integrations.spark",)  # what needs a machine of another kind
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def python_blocks(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+PAGES = [
+    pytest.param(code, id=f"{path.name}-{number}")
+    for path in sorted((ROOT / "docs").glob("*.md"))
+    for number, code in enumerate(python_blocks(path))
+    if not any(place in code for place in ELSEWHERE)
+]
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """What the README and the pages speak of: rows, a model of them, and files in a folder."""
+    monkeypatch.chdir(tmp_path)
+    rows, _ = make_blobs(460, 2, centers=3, random_state=0)
+    X, new = rows[:400], rows[400:]
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    Path("measurements").mkdir()
+    frame.to_parquet("measurements/rows.parquet")
+    weights = sklearn.metrics.pairwise.rbf_kernel(rows, X)
+    model = GPOD(3).fit(X)
+    model.save("m.eigencut")
+    return {
+        "eigencut": eigencut,
+        "sklearn": sklearn,
+        "GPOD": GPOD,
+        "Gaussian": Gaussian,
+        "TableModel": TableModel,
+        "model": model,
+        "X": X,
+        "X_new": new,
+        "X_heldout": new,
+        "W": weights[:400],
+        "W_new": weights[400:],
+        "U": model.embedding_,
+        "path": "measurements",
+        "frame": frame,
+    }
+
+
+@pytest.mark.parametrize("code", python_blocks(ROOT / "README.md"))
 def test_python_blocks_run(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
 
 
+@pytest.mark.parametrize("code", SPANS)
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_cells_of_the_table_run(code, names):
+    value = eval(compile(code, "README.md", "eval"), names)
+    if isinstance(value, Affinity):
+        value = GPOD(3, affinity=value)
+    if isinstance(value, BaseEstimator) and not is_fitted(value):
+        labels = value.fit(names["X"]).predict(names["X_heldout"])
+        assert labels.shape == (60,) and np.issubdtype(labels.dtype, np.integer)
+
+
+def is_fitted(model):
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def test_every_cell_has_code():
+    assert len(CELLS) > 20 and all("`" in cell for cell in CELLS)
+
+
+def test_a_bare_import_is_enough_for_what_the_table_names():
+    used = sorted(set(re.findall(r"eigencut(?:\.[A-Za-z_]\w*)+", "\n".join(SPANS))))
+    assert "eigencut.export.to_onnx" in used and "eigencut.risk.assess" in used
+    used += ["eigencut.datasets.load", "eigencut.integrations.dask.fit"]
+    code = f"import eigencut\nfor name in {used}: print(eval(name))"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("code", PAGES)
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_blocks_of_the_pages_run(code, names, monkeypatch):
+    monkeypatch.setattr(criteria, "_REPEATS", 2)  # splits of "stability", which take long
+    exec(compile(code.replace("s3://bucket/", ""), "docs", "exec"), names)
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", *map(str, Path("docs").glob("*.md"))]
+    "page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", *map(str, Path("docs").glob("*.md"))]
 )
 def test_links_lead_somewhere(page):
     path = ROOT / page
     for link in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / link).exists(), link
+
+
+def test_the_citation_is_of_this_version():
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {eigencut.__version__}\n" in cited

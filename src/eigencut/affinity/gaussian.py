@@ -131,6 +131,11 @@ class Gaussian(VectorAffinity):
     rows_ : array of shape (n_vertices, n_features)
         The distinct training rows.
 
+    References
+    ----------
+    .. [1] L. Zelnik-Manor, P. Perona, "Self-Tuning Spectral Clustering", Advances in Neural
+       Information Processing Systems 17, 2004.
+
     Examples
     --------
     >>> import numpy as np

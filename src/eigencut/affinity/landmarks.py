@@ -75,6 +75,14 @@ class Landmarks(Affinity):
     is the same to the last bit. With the local bandwidth there is none that could be too small, and
     rows far away share their nearest landmarks evenly.
 
+    References
+    ----------
+    .. [1] X. Chen, D. Cai, "Large Scale Spectral Clustering with Landmark-Based Representation",
+       AAAI Conference on Artificial Intelligence, 2011.
+    .. [2] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-Scalable Spectral
+       Clustering and Ensemble Clustering", IEEE Transactions on Knowledge and Data Engineering
+       32(6), 1212-1226, 2020.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

@@ -176,7 +176,18 @@ class Rows:
         combine: Callable[[Part, Part], Part],
         finish: Callable[[Part], Any] | None = None,
     ) -> Any:
-        """``finish(part(block_1) + part(block_2) + ...)``, + being ``combine``."""
+        """Add up over blocks: ``finish(part(block_1) + part(block_2) + ...)``.
+
+        Parameters
+        ----------
+        part, combine : callable
+            What is known of a block, and + of two such.
+        finish : callable, optional
+
+        Returns
+        -------
+        total : whatever ``finish``, or ``combine``, returns
+        """
         total: Any = None
         n_seen = 0
         for block in self:

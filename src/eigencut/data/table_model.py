@@ -94,6 +94,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
 
     @property
     def columns_(self) -> list[str]:
+        """Names of the columns, in the order of the fit."""
         return self.preparation_.columns
 
     def predict(self, X: Any) -> Indices:

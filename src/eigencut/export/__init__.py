@@ -171,7 +171,20 @@ def _compare(content: bytes, model: GPOD | TableModel, gpod: GPOD, dtype: str) -
 
 
 def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
-    """Run an exported model on rows in onnxruntime; its outputs by name."""
+    """Run an exported model on rows in onnxruntime.
+
+    Parameters
+    ----------
+    content : bytes or path
+        Of the model.
+    X : array of shape (n_samples, n_features)
+        Of the type that the model was exported with.
+
+    Returns
+    -------
+    outputs : dict of str to array
+        ``labels``, ``embedding`` and ``support``.
+    """
     import onnxruntime
 
     source = content if isinstance(content, bytes) else os.fspath(content)

@@ -10,6 +10,11 @@ Bousquet (2008). At a training row it gives back the eigenvector's entry.
 Algorithm 1's form for RatioCut, with s(x) = d(x), is
 
     u_k(x) = (1/sqrt(lambda_k)) (1/n) sum_j (s(x) - W(x, x_j)) u_k[j],    and 0 for lambda_k = 0.
+
+References
+----------
+.. [1] U. von Luxburg, M. Belkin, O. Bousquet, "Consistency of Spectral Clustering", The Annals of
+   Statistics 36(2), 555-586, 2008.
 """
 
 from __future__ import annotations

@@ -25,12 +25,13 @@ import stat
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from eigencut.exceptions import ModelFileError
 from eigencut.files.atomic import replacing
+from eigencut.files.migrations import migrated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,9 +73,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says about itself."""
+    """What a file says about itself; the content as the present version would say it."""
 
-    version: int
+    version: int  # of the file
     content: dict[str, Any]
     entries: tuple[Entry, ...]
     end: int  # of the header
@@ -152,7 +153,7 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 def read_header(path: str | os.PathLike[str]) -> Header:
     """The header alone; arrays are neither read nor verified."""
     with _opened(path) as file:
-        return _read_header(file)
+        return _migrated(_read_header(file), {})[0]
 
 
 def read(
@@ -186,7 +187,7 @@ def read(
             if hashlib.sha256(_bytes(array)).hexdigest() != entry.sha256:
                 raise _damaged(entry)
             arrays[entry.name] = array
-    return header, arrays
+        return _migrated(header, arrays)
 
 
 def verified_header(path: str | os.PathLike[str]) -> Header:
@@ -202,7 +203,14 @@ def verified_header(path: str | os.PathLike[str]) -> Header:
                 left -= len(piece)
             if digest.hexdigest() != entry.sha256:
                 raise _damaged(entry)
-    return header
+        return _migrated(header, {})[0]
+
+
+def _migrated(
+    header: Header, arrays: dict[str, NDArray[Any]]
+) -> tuple[Header, dict[str, NDArray[Any]]]:
+    content, arrays = migrated(header.version, VERSION, header.content, arrays)
+    return replace(header, content=content), arrays
 
 
 @contextmanager
@@ -231,7 +239,7 @@ def _read_header(file: BinaryIO) -> Header:
     if len(preamble) + len(digest) < _PREAMBLE.size + _DIGEST:
         raise ModelFileError("it is cut off.")
     _, version, length = _PREAMBLE.unpack(preamble)
-    if version != VERSION:
+    if not 1 <= version <= VERSION:
         raise ModelFileError(
             f"it has format {version}, and this eigencut reads format {VERSION}. "
             "Upgrade eigencut, or save the model with the version that you have here."

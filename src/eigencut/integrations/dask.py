@@ -84,6 +84,11 @@ def fit(model: Model, X: Any) -> Model:
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
     X : dask array or data frame
 
+    Returns
+    -------
+    model : GPOD
+        The same, fitted.
+
     Examples
     --------
     >>> import dask.array
@@ -98,12 +103,32 @@ def fit(model: Model, X: Any) -> Model:
 
 
 def predict(model: Any, X: Any) -> Any:
-    """Labels of the rows of a dask array or data frame, as a lazy dask array."""
+    """Labels of the rows of a dask array or data frame.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    X : dask array or data frame
+
+    Returns
+    -------
+    labels : lazy dask array of shape (n_samples,)
+    """
     return _map_rows(model, "predict", X, np.dtype(np.intp), None)
 
 
 def transform(model: Any, X: Any) -> Any:
-    """The embedding of the rows of a dask array or data frame, as a lazy dask array."""
+    """The embedding of the rows of a dask array or data frame.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    X : dask array or data frame
+
+    Returns
+    -------
+    embedding : lazy dask array of shape (n_samples, K)
+    """
     return _map_rows(model, "transform", X, np.dtype(np.float64), model.n_clusters_)
 
 

@@ -29,6 +29,11 @@ def label_batches(
     name : str, default="label"
         Of the new column, an int.
 
+    Returns
+    -------
+    label : callable
+        From an iterator of record batches to one of the same with labels.
+
     Examples
     --------
     With a Spark data frame ``frame`` that has the columns x and y::

@@ -140,6 +140,13 @@ def bounds(
     -------
     Bounds
 
+    References
+    ----------
+    .. [1] S. Li, S. Ouyang, Y. Liu, "Understanding the Generalization Performance of Spectral
+       Clustering Algorithms", AAAI Conference on Artificial Intelligence 37(7), 8614-8621, 2023.
+    .. [2] L. Rosasco, M. Belkin, E. De Vito, "On Learning with Integral Operators", Journal of
+       Machine Learning Research 11, 905-934, 2010.
+
     Examples
     --------
     >>> result = bounds("ncut", 10_000, 2, C=1.0, B=1.0, kappa=1.0, eps=0.1)
@@ -187,6 +194,18 @@ def largest_error(cut: str, n_clusters: int, C: float, B: float) -> float:
     unit norm have ``1/2 E W (u - u')^2 <= C Var(u) <= C``; for NCut, eigenvalues are at most 2. So
 
         min(2 K C B, K C)   RatioCut,        min(2 K C B, 2 K)   NCut.
+
+    Parameters
+    ----------
+    cut : {"ncut", "ratiocut"}
+    n_clusters : int
+        K.
+    C, B : float
+        Upper bounds of the weight function and of the squared functions.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

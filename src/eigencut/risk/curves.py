@@ -68,7 +68,16 @@ class LearningCurve:
         return {**json_ready(self), "sentence": self.sentence}
 
     def excess_at(self, n: float) -> float:
-        """The excess risk at n rows, by the fitted line."""
+        """The excess risk at n rows, by the fitted line.
+
+        Parameters
+        ----------
+        n : float
+
+        Returns
+        -------
+        float
+        """
         return math.exp(self.intercept + self.slope * math.log(n))
 
     @property
@@ -111,7 +120,17 @@ class LearningCurve:
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve, its line and the rate of the theory; returns the axes."""
+        """Draw the curve, its line and the rate of the theory.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 

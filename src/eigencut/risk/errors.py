@@ -78,6 +78,10 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
         - "paper": Eq. 3 to the letter, unit vectors and weights with 1/n. Then
           ``F-hat = sum(lambda) / (n (n - 1))``.
 
+    Returns
+    -------
+    float
+
     Notes
     -----
     Nothing is computed anew from the data: the fit kept ``W C U``, and
@@ -223,6 +227,10 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array) -> Array:
     X : array of shape (m, n_features), m >= 2
     F : array of shape (m, K)
         The functions' values at the rows.
+
+    Returns
+    -------
+    errors : array of shape (K,)
     """
     m = len(F)
     products = affinity.within(X, np.column_stack([np.ones(m), F]))
@@ -241,8 +249,16 @@ def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
 
     Parameters
     ----------
+    affinity : fitted Affinity
+    X : array of shape (m, n_features)
+    F : array of shape (m, K)
+        The functions' values at the rows.
     U : array of shape (n_vertices, K)
         The functions' values at the training vertices.
+
+    Returns
+    -------
+    errors : array of shape (K,)
     """
     K = U.shape[1]
     product = affinity.apply(X, np.column_stack([U, U**2]))

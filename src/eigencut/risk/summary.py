@@ -38,7 +38,7 @@ class RiskSummary(JsonReady):
 
     Attributes
     ----------
-    cut, n_rows, n_clusters, delta
+    cut, n_rows, n_clusters, delta : str, int, int, float
         Of the model and the question.
     eigenvalues : array of shape (K,)
     empirical_error : float

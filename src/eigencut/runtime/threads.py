@@ -61,6 +61,11 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()  # finding the loaded libraries takes longer than limiting them
 
 
+@cache
+def _openmp_controller() -> ThreadpoolController:
+    return ThreadpoolController()  # not that of BLAS, which can be older than OpenMP is here
+
+
 def blas_threads(limit: int) -> AbstractContextManager[object]:
     """Limit the threads of BLAS and LAPACK for a while.
 
@@ -72,9 +77,11 @@ def blas_threads(limit: int) -> AbstractContextManager[object]:
 
 
 def openmp_threads() -> AbstractContextManager[object]:
-    """Keep scikit-learn's own threads to those that may be used here."""
-    # Looked up anew: its libraries are loaded with the modules that use them.
-    context: AbstractContextManager[object] = ThreadpoolController().limit(
+    """Keep scikit-learn's own threads to those that may be used here.
+
+    The module whose threads are meant must have been imported, and OpenMP with it.
+    """
+    context: AbstractContextManager[object] = _openmp_controller().limit(
         limits=n_threads(), user_api="openmp"
     )
     return context

@@ -5,6 +5,14 @@ preconditioned residuals T (B X - X theta), and the direction P of the last step
 (Knyazev, 2001) with an orthonormal basis in every step, which keeps it stable where the blocks are
 nearly dependent; P is made orthogonal to X in coordinates (Duersch et al., 2018). Ritz values come
 down to the eigenvalues from above. A block finds equal eigenvalues, which a single vector does not.
+
+References
+----------
+.. [1] A. V. Knyazev, "Toward the Optimal Preconditioned Eigensolver: Locally Optimal Block
+   Preconditioned Conjugate Gradient Method", SIAM Journal on Scientific Computing 23(2), 517-541,
+   2001.
+.. [2] J. A. Duersch, M. Shao, C. Yang, M. Gu, "A Robust and Efficient Implementation of LOBPCG",
+   SIAM Journal on Scientific Computing 40(5), C655-C676, 2018.
 """
 
 from __future__ import annotations

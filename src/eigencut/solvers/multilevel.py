@@ -10,6 +10,13 @@ One cycle solves ``B t = r`` approximately: Chebyshev polynomials damp what vari
 neighbours, and the rest is solved on the next level, by two steps of conjugate gradients
 preconditioned by a cycle there (K-cycle; Notay, 2010). All of this is in single precision: it is a
 preconditioner, and does not touch the accuracy of the result.
+
+References
+----------
+.. [1] Y. Notay, "An Aggregation-Based Algebraic Multigrid Method", Electronic Transactions on
+   Numerical Analysis 37, 123-146, 2010.
+.. [2] M. Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM Journal
+   on Computing 15(4), 1036-1053, 1986.
 """
 
 from __future__ import annotations
