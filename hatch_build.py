@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("src/eigencut/kernels")
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
-PLAIN = ("dispatch", "near_in_cells", "membership_sums", "neighbor_averages")
+PLAIN = ("dispatch", "near_in_cells", "membership_sums", "neighbor_sums")
 SUMS = ("-DREAL=float", "-DREAL_BITS=32")
 # Chosen among at run time, by dispatch.c: the wheel runs on any processor of its kind.
 X86 = {

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
 from eigencut.runtime.validation import (

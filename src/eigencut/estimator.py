@@ -24,8 +24,8 @@ from eigencut.data.rows import Rows, write_labels
 from eigencut.data.validation import check_rows, check_source, check_stream
 from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
-from eigencut.files.reader import StateReader
 from eigencut.files.saving import SavableMixin
+from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut
 from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices

@@ -17,7 +17,7 @@ from eigencut.cut import Cut
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
 from eigencut.extension.labelling import OUTLIER, label_rows, scores_and_support
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads

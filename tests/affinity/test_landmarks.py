@@ -17,7 +17,7 @@ from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.graph.memberships import Memberships, MembershipSums
 from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.search.kmeans import kmeans_centres
-from eigencut.search.nearest_points import NearestPoints
+from eigencut.search.nearest_landmarks import NearestLandmarks
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -208,7 +208,7 @@ def test_a_sample_of_few_different_rows_holds_them_all():
 def test_nearest_points_are_those_of_brute_force(d, r, offset):
     rng = np.random.default_rng(d)
     points, X = rng.normal(size=(150, d)) + offset, rng.normal(size=(400, d)) + offset
-    nearest, squared = NearestPoints(points, r)(X)
+    nearest, squared = NearestLandmarks(points, r)(X)
     distances = cdist(X, points, "sqeuclidean")
     assert (np.sort(nearest) == np.sort(np.argsort(distances, axis=1)[:, :r])).all()
     assert np.allclose(squared, np.take_along_axis(distances, nearest, 1), rtol=1e-12)
@@ -226,7 +226,7 @@ def test_cells_find_what_a_tree_finds(shape):
     if shape == "one dimension":
         points, X = points[:, :1], X[:, :1]
     X[0] = 1e150
-    by_cells, by_tree = (NearestPoints(points, 5, n_rows)(X)[0] for n_rows in (10**7, 0))
+    by_cells, by_tree = (NearestLandmarks(points, 5, n_rows)(X)[0] for n_rows in (10**7, 0))
     assert (np.sort(by_cells) == np.sort(by_tree)).all()
 
 
@@ -235,7 +235,7 @@ def test_float32_does_not_decide_between_points_it_cannot_tell_apart():
     points = rng.normal(size=(100, 8))
     points = np.vstack([points, points + 1e-9 * rng.normal(size=points.shape)])
     X = rng.normal(size=(300, 8))
-    nearest, _ = NearestPoints(points, 1)(X)
+    nearest, _ = NearestLandmarks(points, 1)(X)
     assert (nearest[:, 0] == cdist(X, points).argmin(axis=1)).all()
 
 
@@ -266,11 +266,11 @@ def test_kernels_in_c_find_the_same(monkeypatch):
         pytest.skip("the kernels in C were not compiled here")
     X, _ = make_moons(20_000, noise=0.1, random_state=0)
     points = make_moons(200, noise=0.1, random_state=1)[0]
-    in_c = NearestPoints(points, 5, n_rows=10**7)(X)[0]
+    in_c = NearestLandmarks(points, 5, n_rows=10**7)(X)[0]
     weights = np.random.default_rng(0).dirichlet(np.ones(5), size=len(X))
     sums_in_c = MembershipSums.of(Memberships(in_c, weights), 200).units
     monkeypatch.setattr(eigencut.kernels, "chosen", NumpyKernels())
-    assert (NearestPoints(points, 5, n_rows=10**7)(X)[0] == in_c).all()
+    assert (NearestLandmarks(points, 5, n_rows=10**7)(X)[0] == in_c).all()
     assert (MembershipSums.of(Memberships(in_c, weights), 200).units == sums_in_c).all()
 
 

@@ -1,4 +1,7 @@
-"""Affinities: from rows of data to a weighted graph, and from new rows to the same graph."""
+"""Affinities: weights as a function of two rows, which make the graph and answer for new rows.
+
+``base`` is the contract. It imports graphs, searches, data and what is below them.
+"""
 
 from __future__ import annotations
 

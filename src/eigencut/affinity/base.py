@@ -28,7 +28,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
 from eigencut.affinity.fit_memory import FitSizes
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
 

@@ -14,7 +14,7 @@ from eigencut import kernels
 from eigencut.data.rows import BLOCK_ROWS, rows_of_block
 from eigencut.runtime.threads import n_threads
 from eigencut.search.grid import CELL_FEATURES
-from eigencut.search.nearest_points import MANY_ROWS
+from eigencut.search.nearest_landmarks import MANY_ROWS
 
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)

@@ -19,7 +19,7 @@ from eigencut.affinity.bandwidth import (
     median_distance,
 )
 from eigencut.affinity.vectors import VectorAffinity
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 

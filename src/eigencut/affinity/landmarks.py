@@ -25,7 +25,7 @@ from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSupport
 from eigencut.graph.memberships import Memberships, MembershipSums
 from eigencut.graph.tiles import SymmetricTiles
@@ -35,7 +35,7 @@ from eigencut.runtime.validation import check_choice, check_count
 from eigencut.search.distances import nearest_rows
 from eigencut.search.distinct_rows import DistinctRows
 from eigencut.search.kmeans import kmeans_centres
-from eigencut.search.nearest_points import NearestPoints
+from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
@@ -155,10 +155,10 @@ class Landmarks(Affinity):
 
     def _place(self, landmarks: Array, n_rows: int) -> None:
         self.landmarks_ = landmarks
-        self._search = NearestPoints(landmarks, min(self.n_nearest, len(landmarks)), n_rows)
+        self._search = NearestLandmarks(landmarks, min(self.n_nearest, len(landmarks)), n_rows)
         # What the distance to the farthest of the r landmarks is at a landmark itself.
         n_near = min(max(2, self.n_nearest), len(landmarks))
-        _, squared = NearestPoints(landmarks, n_near)(landmarks)
+        _, squared = NearestLandmarks(landmarks, n_near)(landmarks)
         self.spacing_ = np.maximum(squared.max(axis=1), _TINY)
 
     def _sums(self, block: Array, kept: list[Memberships] | None) -> MembershipSums:

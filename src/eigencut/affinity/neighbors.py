@@ -7,7 +7,8 @@ With r(x) the distance from x to its k-th nearest training row (a training row i
 
 functions of any two rows. The graph holds the pairs of which one is among the k nearest of the
 other. For a new row those that it is near to are found by search, and those that would have it
-among their own k nearest are looked for where its nearest training row has them.
+among their own k nearest, its reverse neighbours, are looked for where its nearest training row
+has them (``neighbor_sums`` of the kernels).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scipy import sparse
 from eigencut import kernels
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
-from eigencut.files.reader import StateReader, csr_state
+from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
 from eigencut.kernels.neighbor_graph import EdgeWeight, NeighborGraph, Width
@@ -42,7 +43,7 @@ _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
-_FAR_SEARCH = 1000  # neighbours among which nearest() looks, before it measures all
+_FAR_SEARCH = 1000  # neighbours among which a similar vertex is looked for, before all are
 
 
 def _local_width(radii: Array, scale: float) -> Width:
@@ -261,7 +262,7 @@ class Neighbors(Affinity):
 
         def fill(rows: slice) -> None:
             given = points[rows], distances[rows], numbers[rows], weighted
-            product[rows], log_scale[rows] = kernels.chosen.neighbor_averages(graph, *given)
+            product[rows], log_scale[rows] = kernels.chosen.neighbor_sums(graph, *given)
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
         for_each(fill, self._blocks(n_edges))

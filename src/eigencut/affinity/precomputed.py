@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.affinity.base import Affinity, Product
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.complete import DenseGraph
 from eigencut.graph.sparse import SparseGraph

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
 from eigencut.affinity.fit_memory import FitSizes, complete_graph_bytes
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.complete import DenseGraph
 from eigencut.graph.tiles import SymmetricTiles

@@ -14,8 +14,8 @@ from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, plain_names
 from eigencut.estimator import GPOD
-from eigencut.files.reader import StateReader
 from eigencut.files.saving import SavableMixin
+from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads

@@ -16,7 +16,7 @@ from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 
 _FARTHEST = 1e140  # as in Gaussian
 

@@ -7,9 +7,9 @@ import numpy as np
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 
-_LIMIT = 1e150  # coordinates beyond are moved here, as in NearestPoints
+_LIMIT = 1e150  # coordinates beyond are moved here, as in NearestLandmarks
 
 
 class LandmarkNodes:

@@ -1,7 +1,7 @@
 """Weighted averages over the training rows in single precision, with a bound on their error.
 
 The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. With exponents
-from one matrix product (see ``gaussian.Points``), everything is two matrix products and an
+from one matrix product (see ``affinity.gaussian``), everything is two matrix products and an
 exponential (``kernels``). With u = 2^-24, the unit of float32:
 
 * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most

@@ -40,8 +40,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with target.open("wb") as device:
                 yield device
             return
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
+        try:  # begins before the part is there: a signal may come in between
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             with os.fdopen(descriptor, "wb") as file:
                 yield file
                 file.flush()

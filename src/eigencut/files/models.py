@@ -13,7 +13,7 @@ from eigencut.data.table_model import TableModel
 from eigencut.estimator import GPOD
 from eigencut.exceptions import ModelFileError
 from eigencut.files.format import Header, read
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 
 # Classes that can be loaded, by the name that files have for them.
 CLASSES: dict[str, type] = {

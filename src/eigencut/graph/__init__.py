@@ -1,4 +1,5 @@
-"""The weighted graph that is cut: complete graphs in tiles, sparse ones, landmarks, components.
+"""The weighted graph that is cut: complete in tiles, sparse, or on landmarks; and its components.
 
-It imports search, data and what is below them, never an affinity: affinities make graphs.
+Components too small to be clusters are set aside and attached in ``small_components``. It imports
+kernels and runtime, never an affinity: affinities make graphs.
 """

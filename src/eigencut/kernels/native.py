@@ -77,9 +77,9 @@ class NativeKernels(NumpyKernels):
 
     def __init__(self, library: CDLL) -> None:
         self._weighted_sums = WeightedSums(library)
-        self._neighbor_averages = Function(
+        self._neighbor_sums = Function(
             library,
-            "neighbor_averages",
+            "neighbor_sums",
             "m d k columns",
             [c_double, c_double, c_double, c_double, c_int, c_long],
             rows="float64 m d",
@@ -128,19 +128,19 @@ class NativeKernels(NumpyKernels):
 
         return sums
 
-    def neighbor_averages(
+    def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
     ) -> tuple[Array, Array]:
         """In one pass over the edges; by numpy where distances are not those of dense rows."""
         starts, numbers = graph.reverse.indptr, graph.reverse.indices
         is_plain = graph.is_euclidean and not sparse.issparse(graph.vertices)
         if not is_plain or numbers.dtype != np.intc:
-            return super().neighbor_averages(graph, rows, distances, near, weighted)
+            return super().neighbor_sums(graph, rows, distances, near, weighted)
         width, most_edges = graph.weight.width, near.shape[1] + int(np.diff(starts).max(initial=0))
         of_rows = map(np.ascontiguousarray, (rows, distances, near))
         of_vertices = map(np.ascontiguousarray, (graph.vertices, graph.radii))
         product, largest = np.empty((len(rows), weighted.shape[1])), np.empty(len(rows))
-        self._neighbor_averages(
+        self._neighbor_sums(
             *of_rows,
             *of_vertices,
             *(starts[:-1], starts[1:], numbers),

@@ -105,7 +105,7 @@ class NumpyKernels:
         """How many queries ``near_points`` should get, so that what is held stays in the cache."""
         return max(1, _SCORES // n_points)
 
-    def neighbor_averages(
+    def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
     ) -> tuple[Array, Array]:
         """Sums over the neighbours of rows, and the logarithms of what they are relative to.

@@ -1,4 +1,7 @@
-"""How far a clustering can be trusted on data it has not seen."""
+"""How far a clustering can be trusted on data it has not seen: errors, bounds, curves, a summary.
+
+Numbers in, plain dataclasses out. It imports extension and what is below it.
+"""
 
 from eigencut.risk.bounds import Bounds, bounds, largest_error
 from eigencut.risk.curves import LearningCurve, excess_risk, learning_curve

@@ -1,4 +1,4 @@
-"""Rows, dense or sparse, as points of a metric space: which are equal, and how far apart."""
+"""Metrics: rows, dense or sparse, as points of a space, and how far apart they are."""
 
 from __future__ import annotations
 

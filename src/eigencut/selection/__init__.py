@@ -1,4 +1,5 @@
-"""What "auto" decides: criteria, candidates, the spectrum of a graph, memory; and ``select``.
+"""What "auto" decides: the graph by rows and memory (``budget``), its variant and K (``automatic``).
 
-It imports risk, extension and what is below them; ``select`` alone imports the estimator.
+``criteria`` score numbers of clusters by the ``spectrum`` of a graph. It imports risk, extension
+and what is below them; ``select``, which compares what it is asked to, alone imports the estimator.
 """

@@ -60,7 +60,7 @@ def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> tuple[i
     candidates = check_candidates(_CANDIDATES, distinct_rows(rows).rows.shape[0])
     name = Budget.of(rows, max(candidates), memory_limit).affinity_name()
     if is_auto and name == "gaussian":
-        _, best = choose_by_default(rows, candidates)
+        _, best = choose_number_of_clusters(rows, candidates)
     else:
         compared = named_affinity(name) if is_auto else given
         _, best = evaluate("conductance", Task(rows, compared, candidates, seed=0))
@@ -183,7 +183,7 @@ _VARIANTS: dict[str, Callable[[Any, Budget], Affinity]] = {
 }
 
 
-def choose_by_default(
+def choose_number_of_clusters(
     X: Array, n_clusters: Sequence[int], seed: int = 0
 ) -> tuple[list[Choice], Choice]:
     """K and the affinity by conductance: the default affinity, unless it shows nothing clear."""

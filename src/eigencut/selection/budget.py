@@ -78,7 +78,7 @@ class Budget:
 
         Where there is memory for none, it is the one that takes least.
         """
-        possible = self._in_time()
+        possible = self._possible_names()
         for name in possible:
             if self.allows(NAMES[name]()):
                 return name
@@ -86,7 +86,7 @@ class Budget:
 
     def report(self, taken: str) -> None:
         """Warn where it was the memory available just now that decided on what is taken."""
-        first = self._in_time()[0]
+        first = self._possible_names()[0]
         if self.limit is None and taken != first:
             needed, available = self.needed(NAMES[first]()), self.allowed
             warn_user(
@@ -111,7 +111,7 @@ class Budget:
             f"Got {self.limit!r}; raise it, or {remedy}."
         )
 
-    def _in_time(self) -> list[str]:
+    def _possible_names(self) -> list[str]:
         """Names of affinities for this kind and number of rows; at least one."""
         kind = (
             "streams" if self.sizes.n_rows is None else "accepts_sparse" if self.is_sparse else None
@@ -121,7 +121,7 @@ class Budget:
         return in_time or names[-1:]
 
     def _remedy(self) -> str:
-        for name in self._in_time():
+        for name in self._possible_names():
             if self.allows(NAMES[name]()):
                 return f"use affinity={name!r}"
         landmarks, is_stream = NAMES["landmarks"](), self.sizes.n_rows is None

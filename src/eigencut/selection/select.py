@@ -15,7 +15,7 @@ from eigencut.estimator import GPOD
 from eigencut.runtime.progress import counted
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice, check_n_jobs
-from eigencut.selection.automatic import choose_by_default
+from eigencut.selection.automatic import choose_number_of_clusters
 from eigencut.selection.budget import Budget
 from eigencut.selection.criteria import CRITERIA, Choice, Task, check_candidates, evaluate
 
@@ -120,7 +120,7 @@ def select(
     is_auto = isinstance(affinity, str) and affinity == "auto"
     with threads(n_jobs):
         if is_auto and criterion == "conductance":
-            choices, best = choose_by_default(rows, candidates, seed)
+            choices, best = choose_number_of_clusters(rows, candidates, seed)
         else:
             tasks = [Task(rows, one, candidates, seed) for one in affinities]
             choices, best = _compared(criterion, tasks)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.files.reader import StateReader
+from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices

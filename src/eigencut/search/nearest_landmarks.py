@@ -30,7 +30,7 @@ _DIRECT_ENTRIES = 4 * 1024 * 1024
 _FARTHEST = 1e150  # rows beyond are moved here, so that their squares stay finite
 
 
-class NearestPoints:
+class NearestLandmarks:
     """Finds the ``n_nearest`` of the points that are nearest to a row, and their distances.
 
     Parameters
@@ -44,7 +44,7 @@ class NearestPoints:
     Examples
     --------
     >>> import numpy as np
-    >>> nearest, squared = NearestPoints(np.array([[0.0], [1.0], [5.0]]), 2)(np.array([[4.0]]))
+    >>> nearest, squared = NearestLandmarks(np.array([[0.0], [1.0], [5.0]]), 2)(np.array([[4.0]]))
     >>> nearest, squared
     (array([[1, 2]]), array([[9., 1.]]))
     """

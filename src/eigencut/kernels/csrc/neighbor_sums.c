@@ -69,7 +69,7 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
 /* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: room for the edges of a
  * row. product: m x columns. largest: m; minus infinity where a row has no edge, and its product is
  * that of its nearest vertex. */
-int neighbor_averages(const double *rows, const double *distances, const long *numbers,
+int neighbor_sums(const double *rows, const double *distances, const long *numbers,
                       const double *vertices, const double *radii, const int *starts,
                       const int *ends, const int *reverse, const double *weighted, double *product,
                       double *largest, long m, long d, long k, long columns, double slack,
