@@ -26,7 +26,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own, those of BLAS, and scikit-learn's where it is used.
+    """Use so many threads inside: eigencut's own, BLAS's, and scikit-learn's where it is used.
 
     Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
     an outer context says, or else all cores.
