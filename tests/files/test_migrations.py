@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden.make import MODELS
 
 from eigencut import ModelFileError, load
 from eigencut.files import format as file_format
 from eigencut.files.format import VERSION, read, read_header, verified_header, write
 from eigencut.files.migrations import MIGRATIONS, Migration
+from files.golden.make import MODELS
 
 GOLDEN = Path(__file__).parent / "golden"
 
