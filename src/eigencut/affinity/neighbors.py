@@ -24,6 +24,7 @@ from scipy import sparse
 
 from eigencut import kernels
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
+from eigencut.affinity.density import DensityContrast
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.base import Graph
@@ -43,6 +44,7 @@ _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
+_MOST_CONTRAST = 4.0  # beyond, a few rows carry all weight
 _FAR_SEARCH = 1000  # neighbours among which a similar vertex is looked for, before all are
 
 
@@ -86,6 +88,10 @@ class Neighbors(Affinity):
         "approximate" finds nearly all of them, and is faster for many rows of many features.
     scale : float, default=0.7
         Factor on sigma.
+    density_contrast : float, default=0.0
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
+        row, so that cuts avoid dense places, whatever n. 1 is a good value where clusters are
+        told apart by gaps; 0 is no contrast. See ``docs/defaults.md``.
 
     Attributes
     ----------
@@ -122,6 +128,7 @@ class Neighbors(Affinity):
         metric: str = "euclidean",
         index: str = "auto",
         scale: float = 0.7,
+        density_contrast: float = 0.0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.graph = graph
@@ -129,6 +136,7 @@ class Neighbors(Affinity):
         self.metric = metric
         self.index = index
         self.scale = scale
+        self.density_contrast = density_contrast
 
     # ------------------------------------------------------------- training
 
@@ -147,8 +155,21 @@ class Neighbors(Affinity):
         self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
         self._reverse = _edges(numbers, n).T.tocsr()
         weights = self._training_weights(distances, numbers)
-        self.self_weights_, self.largest_weight_ = weights.diagonal(), 1.0
+        self._contrast = self._fitted_contrast(numbers)
+        self.largest_weight_ = 1.0
+        if self._contrast is not None:
+            factors = self._contrast.factors
+            weights.data *= np.repeat(factors, np.diff(weights.indptr))
+            weights.data *= factors[weights.indices]
+            self.largest_weight_ = float(factors.max()) ** 2
+        self.self_weights_ = weights.diagonal()
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+
+    def _fitted_contrast(self, numbers: Indices) -> DensityContrast | None:
+        if not self.density_contrast:
+            return None
+        beta = float(self.density_contrast)
+        return DensityContrast.of(self.radii_, numbers, self._points.shape[1], beta)
 
     def _neighbors_among(self, n: int) -> int:
         """k."""
@@ -217,6 +238,8 @@ class Neighbors(Affinity):
         }
         if self._width is not None:
             own["width"] = asdict(self._width)
+        if self._contrast is not None:
+            own["contrast"] = self._contrast._state()
         return super()._state() | own
 
     def _restore(self, state: StateReader) -> None:
@@ -237,6 +260,9 @@ class Neighbors(Affinity):
             width = state.part("width")
             least, scale = width.number("least", least=0.0), width.number("scale", least=0.0)
             self._width = Width(scale, least, width.number("most", least=least))
+        self._contrast = None
+        if "contrast" in state:
+            self._contrast = DensityContrast._restored(state.part("contrast"), n)
 
     # ------------------------------------------------------------- new rows
 
@@ -244,6 +270,8 @@ class Neighbors(Affinity):
         # A last column of ones gives the degrees in the same product.
         weighted = np.column_stack([V, np.ones(len(V))])
         weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
+        if self._contrast is not None:
+            weighted *= self._contrast.factors[:, np.newaxis]
         product = np.empty((X.shape[0], weighted.shape[1]))
         log_scale = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _CHUNK_ROWS):
@@ -266,6 +294,8 @@ class Neighbors(Affinity):
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
         for_each(fill, self._blocks(n_edges))
+        if self._contrast is not None:
+            log_scale += np.log(self._contrast.at(numbers))
         return product, log_scale
 
     def _neighbor_graph(self) -> NeighborGraph:
@@ -278,13 +308,15 @@ class Neighbors(Affinity):
 
     def within(self, X: Any, V: Array) -> Array:
         points = self._space.points(X)
-        radii = self._index.query(points, self.n_neighbors_)[0][:, -1]
-        product = np.empty(V.shape)
+        distances, numbers = self._index.query(points, self.n_neighbors_)
+        radii, product = distances[:, -1], np.empty(V.shape)
+        factors = np.ones(len(V)) if self._contrast is None else self._contrast.at(numbers)
 
         def fill(rows: slice) -> None:
             distances = self._space.all_pairs(points[rows], points)
             share, exponent = self._weight(distances, radii[rows, np.newaxis], radii)
-            product[rows] = share * np.exp(exponent) @ V
+            weights = share * np.exp(exponent) * factors[rows, np.newaxis]
+            product[rows] = weights @ (factors[:, np.newaxis] * V)
 
         for_each(fill, row_blocks(len(radii), len(radii), _BLOCK_ELEMENTS))
         return product
@@ -335,6 +367,13 @@ class Neighbors(Affinity):
         is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
         if not (is_number and 0 < self.scale < np.inf):
             raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
+        beta = self.density_contrast
+        is_number = isinstance(beta, Real) and not isinstance(beta, bool)
+        if not (is_number and 0 <= beta <= _MOST_CONTRAST):
+            raise ValueError(
+                f"density_contrast must be a number from 0 to {_MOST_CONTRAST:g}. Got {beta!r}; "
+                "use 1, or 0 for none."
+            )
         for name, choices in (
             ("graph", GRAPHS),
             ("weights", tuple(WIDTH_RULES)),
