@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, Landmarks, TableModel
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.export import run_onnx, to_onnx
 
 pytest.importorskip("onnxruntime")
@@ -81,6 +81,26 @@ def test_small_components(tmp_path, cut):
     assert (in_batches(tmp_path / "m.onnx", new)["labels"] == model.predict(new)).all()
 
 
+@SILENT
+@pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
+@pytest.mark.parametrize("graph", ["mutual", "symmetric"])
+@pytest.mark.parametrize("weights", ["local", "binary"])
+@pytest.mark.parametrize("contrast", [0.0, 1.0])
+def test_neighbours_and_their_reverse(tmp_path, cut, graph, weights, contrast):
+    """Labels, embedding and support, near the data, far away, and at training rows."""
+    affinity = Neighbors(9, graph=graph, weights=weights, density_contrast=contrast)
+    X = np.vstack([MOONS[:400], [[9.0, 9.0], [9.1, 9.0], [-8.0, 3.0]]])
+    model = GPOD(3, cut=cut, affinity=affinity, outliers="label").fit(X)
+    to_onnx(model, tmp_path / "m.onnx")
+    new = np.vstack([NEW[:4000], X, 30 * NEW[:50]])
+    found, support = in_batches(tmp_path / "m.onnx", new), model.score_samples(new)
+    assert (found["labels"] == model.predict(new)).all()
+    assert np.abs(found["embedding"] - model.transform(new)).max() < 1e-9
+    assert (np.isfinite(found["support"]) == np.isfinite(support)).all()
+    near = np.isfinite(support)
+    assert np.abs(found["support"][near] - support[near]).max() < 1e-9
+
+
 @pytest.mark.parametrize("affinity", [Gaussian(0.2), Landmarks(100)], ids=repr)
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 def test_float32_is_close_even_with_an_offset(tmp_path, offset, affinity):
@@ -128,7 +148,7 @@ def test_what_is_not_a_number_gets_no_label(tmp_path):
 REFUSED = {
     "kernel": (
         GPOD(2, affinity=laplacian_kernel),
-        "affinity must be Gaussian or .* Got Kernel; fit",
+        "affinity must be Gaussian, Neighbors or Landmarks .* Got Kernel; fit",
     ),
     "algorithm 1": (
         GPOD(2, cut="ratiocut", extension="paper"),

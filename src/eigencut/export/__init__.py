@@ -10,15 +10,17 @@ import os
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._version import __version__
-from eigencut.affinity import Gaussian, Landmarks
+from eigencut.affinity import Gaussian, Landmarks, Neighbors
 from eigencut.data.table_model import TableModel
 from eigencut.estimator import GPOD
 from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
 from eigencut.export.landmarks import LandmarkNodes
+from eigencut.export.neighbors import NeighborNodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.files.atomic import replacing
@@ -32,7 +34,11 @@ _CHECKED_ROWS = 2000
 _MOST_BYTES = 1_900_000_000  # protobuf ends at 2 GB
 
 # How the eigenfunctions are written, by the affinity.
-_FUNCTIONS: dict[type, Any] = {Gaussian: GaussianNodes, Landmarks: LandmarkNodes}
+_FUNCTIONS: dict[type, Any] = {
+    Gaussian: GaussianNodes,
+    Landmarks: LandmarkNodes,
+    Neighbors: NeighborNodes,
+}
 
 
 def to_onnx(
@@ -48,8 +54,9 @@ def to_onnx(
 
     Parameters
     ----------
-    model : fitted GPOD or TableModel, with a Gaussian affinity (and the consistent extension) or
-        with landmarks
+    model : fitted GPOD or TableModel
+        With a Gaussian affinity (and the consistent extension), a graph of neighbours of dense rows
+        with ``metric="euclidean"``, or landmarks.
     path : path
     dtype : {"float64", "float32"}, default="float64"
         Of the input and the weights. Labels equal the model's in float64; in float32, which is
@@ -84,8 +91,14 @@ def to_onnx(
 def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if type(model.affinity_) not in _FUNCTIONS:
         raise ValueError(
-            "affinity must be Gaussian or Landmarks for a model to be exported. "
+            "affinity must be Gaussian, Neighbors or Landmarks for a model to be exported. "
             f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
+        )
+    is_other = isinstance(model.affinity_, Neighbors) and model.affinity_.metric != "euclidean"
+    if is_other or issparse(getattr(model.affinity_, "rows_", None)):
+        raise ValueError(
+            "A graph of neighbours must be of dense rows with metric='euclidean' to be exported. "
+            f"Got metric={model.affinity_.metric!r}; fit with affinity='landmarks'."
         )
     if isinstance(model.fitted_cut_.functions, Algorithm1):
         raise ValueError(

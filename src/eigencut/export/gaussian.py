@@ -13,6 +13,7 @@ import numpy as np
 
 from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.estimator import GPOD
+from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT
@@ -43,7 +44,14 @@ class GaussianNodes:
         """The eigenfunctions at rows, and the support of the rows."""
         squared, nearest = self._squared_distances(self._to_units(rows))
         average, of_small, support = self._weighted_averages(squared)
-        return self._values(average, of_small, support, rows, nearest), support
+        given = self._graph, self._precision, self._functions
+        values, is_supported = consistent_values(*given, average, of_small, support)
+        places = rows, self._rows, nearest
+        functions = self._functions
+        return (
+            with_training_rows(self._graph, functions, values, is_supported, support, *places),
+            support,
+        )
 
     def _to_units(self, rows: str) -> str:
         """Centred, in units of the data; in float64, for this is where digits would be lost."""
@@ -137,30 +145,3 @@ class GaussianNodes:
             lowest, highest = WIDTH_LIMITS
         width = graph("Clip", width, graph.number(lowest), graph.number(highest))
         return graph("Div", graph.number(1 / math.sqrt(2)), width)
-
-    def _values(
-        self, average: str, of_small: str | None, support: str, rows: str, nearest: str
-    ) -> str:
-        """``u_k(x)``; see ``eigencut.extension.eigenfunctions`` for rows without support."""
-        graph, functions = self._graph, self._functions
-        power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
-        exponent = graph("Mul", support, graph.number(power))
-        exponent = graph("Min", exponent, graph.number(self._precision.largest_log))
-        mass_per_degree = graph("Exp", exponent)
-        if of_small is not None:
-            others = graph("Sub", graph.number(1.0), of_small)
-            mass_per_degree = graph("Mul", mass_per_degree, others)
-        scaled = graph("Mul", mass_per_degree, graph.number(functions.pairs.values))
-        denominator = graph("Sub", graph.number(1.0), scaled)
-        least = graph.number(SUPPORT)
-        is_supported = graph("Greater", graph.reduce("Min", denominator), least)
-        consistent = graph("Div", average, graph("Max", denominator, least))
-        values = graph("Where", is_supported, consistent, average)
-        apart = graph.reduce(
-            "SumSquare", graph("Sub", rows, graph("Gather", graph.double(self._rows), nearest))
-        )
-        is_itself = graph("Equal", apart, graph.double(0.0))
-        is_alone = graph("Less", support, graph.number(functions.least_log_degree))
-        is_vertex = graph("Or", graph("And", is_itself, graph("Not", is_supported)), is_alone)
-        at_vertex = graph("Gather", graph.number(functions.pairs.vectors), nearest)
-        return graph("Where", is_vertex, at_vertex, values)

@@ -39,11 +39,11 @@ class Space:
 
     def __init__(self, rows: Any, metric: Metric) -> None:
         self.metric = metric
-        self._center: Array | float = 0.0
+        self.center: Array | float = 0.0
         if not sparse.issparse(rows):
-            self._center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
-        size = rows.data if sparse.issparse(rows) else rows - self._center
-        self._exponent = int(np.frexp(np.abs(size).max(initial=0.0))[1])
+            self.center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
+        size = rows.data if sparse.issparse(rows) else rows - self.center
+        self.exponent = int(np.frexp(np.abs(size).max(initial=0.0))[1])
 
     def points(self, X: Any) -> Any:
         """The rows of X as points."""
@@ -51,11 +51,11 @@ class Space:
             return _unit_rows(X)
         if sparse.issparse(X):
             return _with_data(X, self._in_units(X.data))
-        return self._in_units(X - self._center)
+        return self._in_units(X - self.center)
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.clip(np.ldexp(values, -self._exponent), -FARTHEST, FARTHEST)
+            return np.clip(np.ldexp(values, -self.exponent), -FARTHEST, FARTHEST)
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""
