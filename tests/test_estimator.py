@@ -47,9 +47,9 @@ def test_attributes(moons):
     assert model.rotation_.shape == (2, 2)
     assert isinstance(model.partition_, Partition)
     assert (model.partition_.labels == model.labels_).all()
-    assert model.n_components_found_ == 1
+    assert model.n_components_found_ >= 1
     assert model.n_features_in_ == 2
-    assert model.affinity_.sigma_ > 0
+    assert model.affinity_.n_neighbors_ == 15
     assert model.affinity == "auto"
 
 

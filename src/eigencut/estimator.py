@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -26,7 +26,8 @@ from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
-from eigencut.fitted import FittedCut
+from eigencut.fitted import FittedCut, first_sound
+from eigencut.graph.base import Graph
 from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
@@ -35,14 +36,12 @@ from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import (
     check_choice,
     check_count,
-    check_n_clusters,
     check_n_jobs,
     check_quantile,
     check_random,
 )
-from eigencut.selection.automatic import choose
+from eigencut.selection.automatic import Chosen, Compared, choose
 from eigencut.selection.budget import Budget
-from eigencut.solvers.relaxed_cut import relaxed_cut
 
 Answer = TypeVar("Answer")
 
@@ -59,16 +58,16 @@ class GPOD(
     ----------
     n_clusters : int or "auto", default=8
         K, the number of clusters. "auto" chooses it between 2 and 10 without labels (see
-        ``eigencut.select``), and with ``affinity="auto"`` the bandwidth rule too.
+        ``eigencut.select``).
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "gaussian" has Gaussian weights with a local bandwidth; "auto" too, unless a
-        global one shows the clusters more clearly (see ``docs/selection.md``); above 5000 rows it
-        is "neighbors", the sparse graph of nearest neighbours, and above 2 million, or where there
-        is no memory for that, "landmarks" (see ``docs/scale.md``); "precomputed" takes affinities
-        instead of rows; ``Gaussian(sigma=0.5)`` and the like say more; a function
-        ``k(A, B)`` gives any other weights.
+        The graph. "auto" is a graph of nearest neighbours with density contrast, mutual or
+        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``); above 2
+        million rows, or where there is no memory for that, "landmarks". "gaussian" is the paper's
+        complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
+        ``Landmarks()``; "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)``
+        and the like say more; a function ``k(A, B)`` gives any other weights.
     extension : {"consistent", "paper"}, default="consistent"
         The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
         the consistent form gives back the eigenvectors at the training rows.
@@ -114,6 +113,8 @@ class GPOD(
         The fitted affinity.
     fitted_cut_ : FittedCut
         What answers for new rows: eigenfunctions and their rotation.
+    choice_ : tuple of Compared
+        The affinities that "auto" compared, each with a score; larger is clearer.
     n_components_found_ : int
         Connected components of the graph.
     n_features_in_, feature_names_in_
@@ -185,25 +186,31 @@ class GPOD(
             return self._fit(source)
 
     def _fit(self, source: Any) -> Self:
-        cut = CUTS[self.cut]
         with stage("choices"):
-            n_clusters, affinity = choose(source, self.n_clusters, self.affinity, self.memory_limit)
-            Budget.of(source, n_clusters, self.memory_limit).refuse(affinity)
-        with stage("graph"):
-            graph = affinity.fit_graph(source)
-            check_n_clusters(n_clusters, graph.n_vertices, graph.vertices_are)
-        relaxed = relaxed_cut(graph, affinity, cut, n_clusters)
-        relaxed.report(graph, affinity)
-        with stage("extension"):
-            degrees, n_components = graph.degrees, relaxed.n_components
-            functions = extend(self.extension, affinity, cut, relaxed.pairs, degrees, n_components)
-        functions.report_lost_components()
-        with stage("discretization"):
-            starts = {"n_init": self.n_init, "random_state": self.random_state}
-            fitted = FittedCut.of(functions, graph, n_components, self.outlier_quantile, **starts)
+            chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit)
+            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
+            budget.refuse(chosen.affinities[0])
+        graph, fitted = first_sound(self._cuts(source, chosen))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
+        self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
         return self._keep(fitted, labels, embedding)
+
+    def _cuts(self, source: Any, chosen: Chosen) -> Iterator[tuple[Graph, FittedCut]]:
+        """The fitted cut of each affinity that may be taken, until one is."""
+        cut = CUTS[self.cut]
+        for affinity, graph, relaxed in chosen.relaxed_cuts(source, cut):
+            if not chosen.compared:  # pieces were seen, and judged, in order to choose
+                relaxed.report(graph, affinity)
+            with stage("extension"):
+                given = (affinity, cut, relaxed.pairs, graph.degrees, relaxed.n_components)
+                functions = extend(self.extension, *given)
+            functions.report_lost_components()
+            with stage("discretization"):
+                starts = {"n_init": self.n_init, "random_state": self.random_state}
+                of_graph = (graph, relaxed.n_components, self.outlier_quantile)
+                fitted = FittedCut.of(functions, *of_graph, **starts)
+            yield graph, fitted
 
     def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> Self:
         """Set the attributes of a fitted model; of training rows those that there are."""
@@ -344,7 +351,8 @@ class GPOD(
             if include_training_data and hasattr(self, f"{name}_")
         }
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        return self.fitted_cut_._state() | of_columns | per_row
+        of_choice = {"choice": [list(compared) for compared in self.choice_]}
+        return self.fitted_cut_._state() | of_columns | of_choice | per_row
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
@@ -356,6 +364,8 @@ class GPOD(
         if state.raw("feature_names") is not None:
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
+        pairs = state.words_and_numbers("choice") if "choice" in state else []
+        self.choice_ = tuple(Compared(*pair) for pair in pairs)
         labels = state.indices("labels", (n,), below=K) if "labels" in state else None
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None
         self._keep(fitted, labels, embedding)

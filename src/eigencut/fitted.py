@@ -6,6 +6,7 @@ Files keep it, and risk, export, integrations, experiments and the command line 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,9 @@ from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
 from eigencut.runtime.warn import warn_user
 from eigencut.solvers.eigenpairs import EigenPairs
+
+_SLIVER = 1 / 20  # of an average cluster
+_LISTED = 8  # sizes named in a warning
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,28 @@ def _margins(scores: Array) -> Array:
     """The lead of the largest score over the second, negative ones counting as 0."""
     ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
     return ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
+
+
+def first_sound(cuts: Iterable[tuple[Graph, FittedCut]]) -> tuple[Graph, FittedCut]:
+    """The first cut without slivers; if there is none, the first of all, with a warning.
+
+    A sliver is a cluster with less than a twentieth of the rows of an average one: mostly a few odd
+    rows that a cut has taken for a cluster.
+    """
+    first = None
+    for graph, fitted in cuts:
+        sizes = np.bincount(
+            fitted.partition.labels, graph.multiplicity, len(fitted.partition.rotation)
+        )
+        if sizes.min() >= _SLIVER * graph.n_rows / len(sizes):
+            return graph, fitted
+        first = first or (graph, fitted, sizes)
+    assert first is not None
+    graph, fitted, sizes = first
+    listed = ", ".join(f"{size:.0f}" for size in np.sort(sizes)[:_LISTED])
+    warn_user(
+        f"The smallest cluster is less than a twentieth of an average one, and may be a few odd "
+        f"rows instead of a cluster (sizes, ascending: {listed}). Drop outliers, lower n_clusters, "
+        "or compare with affinity='gaussian'."
+    )
+    return graph, fitted

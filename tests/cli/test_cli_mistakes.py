@@ -92,7 +92,7 @@ def folder(tmp_path_factory):
     (folder / "newer.eigencut").write_bytes(newer)
     weights, training, _ = MODELS["precomputed"]
     weights.fit(training).save(folder / "weights.eigencut")
-    paper = GPOD(2, cut="ratiocut", extension="paper").fit(training)
+    paper = GPOD(2, cut="ratiocut", extension="paper", affinity="gaussian").fit(training)
     paper.save(folder / "paper.eigencut")
     return folder
 
@@ -139,8 +139,9 @@ DATA = {  # exit code 1
     ),
     "memory limit too small": (
         f"fit good.csv --memory-limit 5MB {FIT}",
-        "memory_limit must be at least 12 MB to fit Neighbors() on 40 rows. Got '5MB'; raise it, "
-        "or fit on fewer rows. On the command line: --sample 10000, or with fit --landmarks 1000.",
+        "memory_limit must be at least 12 MB to fit Neighbors(density_contrast=1.0, "
+        "graph='mutual', n_neighbors=10) on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
+        "On the command line: --sample 10000, or with fit --landmarks 1000.",
     ),
     "a ragged line": (
         f"fit ragged.csv {FIT}",

@@ -1,20 +1,24 @@
 """Choosing K and sigma without labels; margins and outliers."""
 
 import json
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
 from conftest import same_partition
-from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, select
+from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, load, select
 from eigencut.cut import CUTS
+from eigencut.fitted import first_sound
+from eigencut.selection import automatic
 from eigencut.selection.automatic import choose_affinity
-from eigencut.selection.budget import MOST_ROWS
 from eigencut.selection.criteria import CRITERIA, Task, conductance
 from eigencut.selection.spectrum import Spectrum
 
@@ -50,11 +54,11 @@ def test_every_criterion_finds_clear_blobs(criterion, name):
     assert (found.model.predict(X) == found.model.labels_).all()
 
 
-def test_noisy_moons_make_auto_turn_to_another_bandwidth():
+def test_noisy_moons_make_select_turn_to_another_bandwidth():
     X, y = make_moons(900, noise=0.1, random_state=3)
+    assert select(X).best.affinity.sigma == "neighbors"
     model = GPOD("auto").fit(X)
     assert model.n_clusters_ == 2
-    assert model.affinity_.sigma == "neighbors"
     assert adjusted_rand_score(y, model.labels_) > 0.95
 
 
@@ -93,7 +97,7 @@ def test_a_spectrum_gives_the_partitions_of_separate_fits():
     X, _ = SETS["blobs 5"]
     spectrum = Spectrum.of(X, Gaussian(), CUTS["ncut"], 7)
     for K in (2, 4, 5):
-        model = GPOD(K).fit(X)
+        model = GPOD(K, affinity="gaussian").fit(X)
         labels = spectrum.partition(K).labels[spectrum.graph.vertex_of_row]
         assert same_partition(labels, model.labels_)
         assert same_partition(spectrum.predict(X + 0.01, K), model.predict(X + 0.01))
@@ -225,15 +229,6 @@ def test_about_the_quantile_of_new_rows_are_outliers():
         assert np.abs(low.mean() - quantile) < 0.02
 
 
-def test_a_given_number_of_clusters_leaves_the_bandwidth_to_choose():
-    X, y = make_moons(600, noise=0.1, random_state=0)
-    assert adjusted_rand_score(y, GPOD(2).fit_predict(X)) > 0.95
-    assert adjusted_rand_score(y, GPOD(2, affinity="gaussian").fit_predict(X)) < 0.9
-    assert GPOD(2).fit(X).affinity_.sigma == "neighbors"
-    clear = make_moons(600, noise=0.05, random_state=0)[0]
-    assert GPOD(2).fit(clear).affinity_.sigma == "auto"
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -248,28 +243,72 @@ def test_bad_parameters_are_named(parameters, message, moons):
         GPOD(**parameters).fit(moons[0])
 
 
-# ---------------------------------------------------- sparse graphs for many rows
+# ------------------------------------------------------------------- the default
 
 
-@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
-def test_auto_takes_nearest_neighbours_for_many_rows(monkeypatch):
-    X, y = make_moons(700, noise=0.05, random_state=0)
-    assert isinstance(GPOD(2).fit(X).affinity_, Gaussian)
-    monkeypatch.setitem(MOST_ROWS, "gaussian", 600)
-    for n_clusters in (2, "auto"):
-        model = GPOD(n_clusters).fit(X)
-        assert isinstance(model.affinity_, Neighbors) and model.affinity_.graph == "symmetric"
-        assert adjusted_rand_score(y, model.labels_) > 0.99
-
-
-def test_auto_turns_to_the_mutual_graph_where_that_shows_clusters(monkeypatch):
+def test_the_default_is_mutual_unless_that_frays():
     """Noisy moons: the symmetric graph bridges the gap. Overlapping blobs: the mutual one frays."""
-    monkeypatch.setitem(MOST_ROWS, "gaussian", 600)
-    noisy, _ = make_moons(2000, noise=0.11, random_state=0)
-    assert choose_affinity(noisy, 2).graph == "mutual"
+    noisy, y = make_moons(2000, noise=0.11, random_state=0)
+    model = GPOD(2).fit(noisy)
+    assert model.affinity_.graph == "mutual"
+    assert adjusted_rand_score(y, model.labels_) > 0.95
     centers = np.random.default_rng(0).normal(size=(10, 16))
     overlapping, _ = make_blobs(2000, centers=centers * 0.85, random_state=0)
-    assert choose_affinity(overlapping, 10).graph == "symmetric"
+    model = GPOD(10).fit(overlapping)
+    assert model.affinity_.graph == "symmetric"
+    assert len(model.choice_) == 2 and model.choice_[1].score > model.choice_[0].score
+
+
+@pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
+def test_what_was_cut_to_choose_is_what_a_fit_of_it_gives(cut):
+    X, _ = make_moons(500, noise=0.1, random_state=0)
+    model = GPOD(2, cut=cut).fit(X)
+    again = GPOD(2, cut=cut, affinity=clone(model.affinity_)).fit(X)
+    assert (again.labels_ == model.labels_).all()
+    assert np.abs(again.eigenvalues_ - model.eigenvalues_).max() < 1e-10
+
+
+def test_many_rows_are_decided_on_by_some_of_them(monkeypatch):
+    monkeypatch.setattr(automatic, "_WHOLE_ROWS", 1000)
+    X, y = make_moons(3000, noise=0.1, random_state=0)
+    found = choose_affinity(X, 2)
+    assert not found.spectra and found.compared[0].affinity is not found.affinities[0]
+    assert adjusted_rand_score(y, GPOD(2).fit_predict(X)) > 0.97
+    order = np.random.default_rng(0).permutation(len(X))
+    assert repr(choose_affinity(X[order], 2).affinities) == repr(found.affinities)
+
+
+def test_a_choice_is_kept_in_the_file(tmp_path):
+    X, _ = make_moons(300, noise=0.08, random_state=0)
+    model = GPOD(2).fit(X)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").choice_ == model.choice_ != ()
+    assert GPOD(2, affinity="gaussian").fit(X).choice_ == ()
+
+
+def test_a_sliver_is_never_silent():
+    """Two rows far from the others: a Gaussian takes them for a cluster, and says so."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(300, 2)), [[12.0, 0.0], [12.0, 1.0]]])
+    with pytest.warns(GraphWarning, match=r"less than a twentieth of an average.*2, 300\)"):
+        GPOD(2, affinity=Gaussian(2.0)).fit(X)
+    blobs = np.vstack([X, 9 + rng.normal(size=(300, 2))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GraphWarning)
+        sizes = np.bincount(GPOD(2).fit(blobs).labels_)
+    assert sizes.min() >= 290
+
+
+def test_the_next_graph_is_tried_where_a_cut_has_slivers():
+    def cut(labels):
+        partition = SimpleNamespace(labels=np.array(labels), rotation=np.eye(2))
+        graph = SimpleNamespace(multiplicity=np.ones(len(labels)), n_rows=len(labels))
+        return graph, SimpleNamespace(partition=partition)
+
+    sliver, sound = cut([0] * 99 + [1]), cut([0] * 60 + [1] * 40)
+    assert first_sound(iter([sliver, sound])) == sound
+    with pytest.warns(GraphWarning, match="1, 99"):
+        assert first_sound(iter([sliver, sliver])) == sliver
 
 
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

@@ -220,7 +220,8 @@ def test_new_affinities_must_not_be_negative():
 
 def test_warnings_point_at_the_line_of_the_user():
     far = np.vstack([X, X + 1e4])
-    for call in (GPOD(2).fit, GPOD(2).fit_predict, GPOD(2).fit_transform):
+    model = GPOD(2, affinity="gaussian")
+    for call in (model.fit, model.fit_predict, model.fit_transform):
         with pytest.warns(GraphWarning, match="connected components") as caught:
             call(far)
         assert caught[0].filename == __file__

@@ -34,7 +34,7 @@ def affinities():
     counts = sparse.csr_array(np.random.default_rng(0).poisson(0.3, size=(2500, 40)).astype(float))
     weights = np.exp(-cdist(wide, wide, "sqeuclidean") / 32)
     return {
-        "auto": ("auto", plane),
+        "auto": ("auto", many),
         "Gaussian": (Gaussian(4.0), wide),
         "Gaussian local": (Gaussian("local"), wide),
         "Gaussian local in the plane": (Gaussian("local"), plane),

@@ -135,6 +135,16 @@ class StateReader:
             raise ModelFileError(f"{self._name(name)} must be {length} different names.")
         return list(value)
 
+    def words_and_numbers(self, name: str) -> list[tuple[str, float]]:
+        """A list of pairs of a word and a finite number."""
+        value = self.raw(name)
+        pairs: list[Any] = value if isinstance(value, list) else [value]
+        for pair in pairs:
+            is_pair = isinstance(pair, list) and [type(part) for part in pair] == [str, float]
+            if not (is_pair and math.isfinite(pair[1])):
+                raise ModelFileError(f"{self._name(name)} must be pairs of a word and a number.")
+        return [(word, number) for word, number in pairs]
+
     def array(self, name: str, shape: Shape) -> NDArray[np.float64]:
         """An array of finite float64 of this shape."""
         return self._array(name, shape, np.dtype("<f8"))

@@ -171,7 +171,8 @@ def learning_curve(
     Parameters
     ----------
     estimator : GPOD
-        Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form.
+        Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form, and
+        ``affinity="auto"`` is measured as "gaussian", whose weights stay the same for samples.
     X : array-like of shape (N, n_features)
     sizes : sequence of int, optional
         Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
@@ -209,6 +210,8 @@ def learning_curve(
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     _refuse_matrices(estimator.affinity, named_affinity(estimator.affinity))
     reference = clone(estimator)
+    if isinstance(estimator.affinity, str) and estimator.affinity == "auto":
+        reference.set_params(affinity="gaussian")
     n_rows, K = len(check_rows(reference, X, reset=True)), estimator.n_clusters
     chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
     if len(chosen) * n_repeats < 3:

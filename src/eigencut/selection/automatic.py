@@ -2,41 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian, Landmarks, Neighbors, named_affinity
-from eigencut.affinity.neighbors import default_n_neighbors
+from eigencut.cut import CUTS, Cut
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample
+from eigencut.exceptions import GraphWarning
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import advance, counted
+from eigencut.runtime.progress import counted, stage, without_progress
+from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.budget import Budget
 from eigencut.selection.criteria import (
     CLEAR,
-    NO_CLUSTER,
     Choice,
     Task,
     check_candidates,
+    conductance_of,
     evaluate,
 )
+from eigencut.selection.spectrum import Spectrum
+from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
-_BETTER = 0.3  # by which another affinity must beat the default one
+_MUCH_BETTER = 0.5  # by which the symmetric graph must beat the mutual one
+GRAPHS = ("mutual", "symmetric")  # of neighbours, in the order in which they are tried
+_NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
+_CONTRAST = 1.0  # see benchmarks/growth
+_WHOLE_ROWS = 10_000  # up to which it is decided on all of them
 _AFFINITY_ROWS = 2000  # rows on which that is decided, at most
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 _SORTED_ROWS = 100_000  # of which some are chosen by their order; more take long to sort
 _CANDIDATES = range(2, 11)
 
 
-def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> tuple[int, Affinity]:
-    """The number of clusters and an unfitted affinity: as given, or chosen where "auto" is asked.
+class Compared(NamedTuple):
+    """An affinity that was looked at, in words, and how clearly it shows the clusters."""
+
+    affinity: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a fit begins with.
+
+    Attributes
+    ----------
+    n_clusters : int
+    affinities : tuple of Affinity
+        The one to take, and what to take instead if its cut is not sound.
+    compared : tuple of Choice
+        What was compared, with scores; nothing where nothing was to be chosen.
+    spectra : dict of int to Spectrum
+        Graphs of all rows that were cut in order to choose, by the place of their affinity.
+    """
+
+    n_clusters: int
+    affinities: tuple[Affinity, ...]
+    compared: tuple[Choice, ...] = ()
+    spectra: dict[int, Spectrum] = field(default_factory=dict)
+
+    def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[tuple[Affinity, Graph, RelaxedCut]]:
+        """Each affinity, fitted on X, its graph and the relaxed cut; what is known is reused."""
+        K = self.n_clusters
+        for place, affinity in enumerate(self.affinities):
+            known = self.spectra.get(place)
+            with stage("graph"):
+                graph = affinity.fit_graph(X) if known is None else known.graph
+                check_n_clusters(K, graph.n_vertices, graph.vertices_are)
+            if known is not None and known.cut is cut:
+                yield affinity, graph, known.relaxed_of(K)
+            else:
+                yield affinity, graph, relaxed_cut(graph, affinity, cut, K)
+
+
+def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> Chosen:
+    """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
     Parameters
     ----------
@@ -52,25 +104,22 @@ def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> tuple[i
     given: Affinity = clone(named_affinity(affinity))
     if n_clusters != "auto":
         K = int(n_clusters)
-        return K, choose_affinity(X, K, memory_limit) if is_auto else given
+        return choose_affinity(X, K, memory_limit) if is_auto else Chosen(K, (given,))
     if given.pairwise:
         rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
     else:
         rows = some_rows(X, _CHOICE_ROWS)
     candidates = check_candidates(_CANDIDATES, distinct_rows(rows).rows.shape[0])
-    name = Budget.of(rows, max(candidates), memory_limit).affinity_name()
-    if is_auto and name == "gaussian":
+    if is_auto and not issparse(rows):
         _, best = choose_number_of_clusters(rows, candidates)
     else:
-        compared = named_affinity(name) if is_auto else given
+        compared = Neighbors() if is_auto else given
         _, best = evaluate("conductance", Task(rows, compared, candidates, seed=0))
     K = best.n_clusters
-    if is_auto and Budget.of(X, K, memory_limit).affinity_name() != "gaussian":
-        return K, choose_affinity(X, K, memory_limit)
-    return K, clone(best.affinity)
+    return choose_affinity(X, K, memory_limit) if is_auto else Chosen(K, (clone(best.affinity),))
 
 
-def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> tuple[int, Affinity]:
+def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
     given: Affinity = clone(named_affinity(affinity))
     if not given.streams:
         raise ValueError(
@@ -78,9 +127,10 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> tuple[int, Af
             "affinity='landmarks'."
         )
     if n_clusters != "auto":
-        return int(n_clusters), given
+        return Chosen(int(n_clusters), (given,))
     draw = partial(RowSample.of, size=_CHOICE_ROWS, seed=0)
-    return X.reduce(draw, RowSample.merged, partial(_number_of_clusters, affinity=given)), given
+    K = X.reduce(draw, RowSample.merged, partial(_number_of_clusters, affinity=given))
+    return Chosen(K, (given,))
 
 
 def _number_of_clusters(sample: RowSample, affinity: Affinity) -> int:
@@ -113,74 +163,54 @@ def some_rows(X: Array, n_rows: int) -> Array:
     return rows[:: -(-rows.shape[0] // n_rows)]
 
 
-def choose_affinity(X: Any, n_clusters: int, memory_limit: Any = None) -> Affinity:
+def choose_affinity(X: Any, n_clusters: int, memory_limit: Any = None) -> Chosen:
     """What ``affinity="auto"`` is for a given K.
 
-    The number of rows and the memory decide between the complete graph, that of neighbours and
-    that through landmarks (``eigencut.selection.budget``); what the rows show, on its variant.
+    The number of rows and the memory decide between the graph of neighbours and that through
+    landmarks (``eigencut.selection.budget``); what the rows show, on its variant.
     """
     budget = Budget.of(X, n_clusters, memory_limit)
     name = budget.affinity_name()
     budget.report(name)
-    return _VARIANTS[name](X, budget)
+    if name == "landmarks":
+        return Chosen(n_clusters, (Landmarks(),))
+    return _choose_neighbors(X, n_clusters)
 
 
-def _choose_bandwidth(X: Array, budget: Budget) -> Affinity:
-    """The default affinity, unless another one shows K clusters more clearly.
+def _choose_neighbors(X: Any, n_clusters: int) -> Chosen:
+    """The mutual graph, unless it shows nothing clear and the symmetric one does; with contrast.
 
-    Decided by conductance on at most 2000 rows. The others are tried only where the default does
-    not show K clear clusters, and must be better by 0.3: global bandwidths, and the graph of mutual
-    neighbours.
+    The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
+    many dimensions it cuts off handfuls of rows. Decided by conductance: on all rows if they are
+    few, so that nothing is done twice, and else on some of them.
     """
-    n_clusters = budget.sizes.n_clusters
-    rows = some_rows(X, _AFFINITY_ROWS)
-    default, *others = [*default_affinities(), Neighbors(graph="mutual")]
-    if not 2 <= n_clusters < len(rows):
-        return default
-    scores = []
-    for affinity in counted((default, *others), "graphs compared"):
-        try:
-            _, chosen = evaluate("conductance", Task(rows, affinity, [n_clusters], seed=0))
-        except ValueError:  # a global bandwidth that leaves a graph without edges
-            scores.append(-np.inf)
-        else:
-            scores.append(chosen.score - (0.0 if affinity is default else _BETTER))
-        if scores[0] >= CLEAR:
-            return default
-    return (default, *others)[int(np.argmax(scores))]
+    is_whole = X.shape[0] <= _WHOLE_ROWS
+    rows = X if is_whole else some_rows(X, _AFFINITY_ROWS)
+    k = int(np.clip(X.shape[0] // (2 * n_clusters), *_NEIGHBORS))
+    graphs = [Neighbors(k, graph=graph, density_contrast=_CONTRAST) for graph in GRAPHS]
+    if not 2 <= n_clusters < distinct_rows(rows).rows.shape[0]:
+        return Chosen(n_clusters, tuple(graphs))
+    compared: list[Choice] = []
+    spectra: dict[int, Spectrum] = {}
+    for place, affinity in enumerate(counted(graphs, "graphs compared")):
+        spectra[place], score = _cut_by(rows, affinity, n_clusters)
+        compared.append(Choice(n_clusters, affinity, score))
+        if score >= CLEAR:
+            break
+    of_symmetric, of_mutual = compared[-1].score, compared[0].score
+    order = (1, 0) if of_symmetric > of_mutual + _MUCH_BETTER else (0, 1)
+    if not is_whole:
+        return Chosen(n_clusters, tuple(clone(graphs[i]) for i in order), tuple(compared))
+    cut = {new: spectra[old] for new, old in enumerate(order) if old in spectra}
+    return Chosen(n_clusters, tuple(graphs[i] for i in order), tuple(compared), cut)
 
 
-def _choose_neighbors(X: Any, budget: Budget) -> Affinity:
-    """The symmetric graph if it shows clear clusters, else the mutual one if it can be used.
-
-    The mutual graph does not bridge gaps, but of overlapping clusters it cuts off handfuls of rows:
-    then the symmetric graph is taken after all, with twice as many neighbours, which average over
-    more of what is not clear (see ``docs/neighbors.md``), if there is memory for them.
-    """
-    n_clusters = budget.sizes.n_clusters
-    rows = some_rows(X, _AFFINITY_ROWS)
-    symmetric, mutual = Neighbors(), Neighbors(graph="mutual")
-    if not 2 <= n_clusters < rows.shape[0]:
-        return symmetric
-
-    def score(affinity: Affinity) -> float:
-        return evaluate("conductance", Task(rows, affinity, [n_clusters], seed=0))[1].score
-
-    if score(symmetric) >= CLEAR:
-        return symmetric
-    advance(1, 2, "graphs compared")
-    if score(mutual) > NO_CLUSTER:
-        return mutual
-    wider = Neighbors(n_neighbors=2 * default_n_neighbors(X.shape[0]))
-    return wider if budget.allows(wider) else symmetric
-
-
-# How the variant of a graph is chosen.
-_VARIANTS: dict[str, Callable[[Any, Budget], Affinity]] = {
-    "gaussian": _choose_bandwidth,
-    "neighbors": _choose_neighbors,
-    "landmarks": lambda X, budget: Landmarks(),
-}
+def _cut_by(rows: Any, affinity: Affinity, n_clusters: int) -> tuple[Spectrum, float]:
+    """The spectrum of a graph, and how clearly it shows K clusters."""
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore", GraphWarning)
+        spectrum = Spectrum.of(rows, affinity, CUTS["ncut"], n_clusters + 1)
+        return spectrum, float(conductance_of(spectrum, [n_clusters])[0])
 
 
 def choose_number_of_clusters(

@@ -19,10 +19,10 @@ from eigencut.exceptions import MemoryRefusal
 from eigencut.runtime.memory import available_bytes, in_words, parse_bytes
 from eigencut.runtime.warn import warn_user
 
-# The graphs that "auto" takes, by name, and up to how many rows. The complete graph of 5000 rows
-# has n^2 / 2 numbers, 100 MB. Neighbours took 31 CPU seconds on a million rows in the plane, so
-# about a minute on two million, where landmarks take three seconds (``docs/scale.md``).
-MOST_ROWS: dict[str, float] = {"gaussian": 5000, "neighbors": 2_000_000, "landmarks": math.inf}
+# The graphs that "auto" takes, by name, and up to how many rows. Neighbours took 31 CPU seconds on
+# a million rows in the plane, so about a minute on two million, where landmarks take three seconds
+# (``docs/scale.md``).
+MOST_ROWS: dict[str, float] = {"neighbors": 2_000_000, "landmarks": math.inf}
 
 
 @dataclass(frozen=True)

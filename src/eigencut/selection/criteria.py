@@ -66,11 +66,15 @@ def conductance(task: Task) -> Array:
     lambda_{K+1} / phi_K is large only if the graph holds K clusters and not more: no cluster is cut
     badly, and every further cut would be bad.
     """
-    spectrum = task.spectrum()
+    return conductance_of(task.spectrum(), task.n_clusters)
+
+
+def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
+    """The same for a spectrum that has one pair more than the largest K."""
     graph, values = spectrum.graph, spectrum.pairs.values
-    partitions = [spectrum.partition(K) for K in task.n_clusters]
+    partitions = [spectrum.partition(K) for K in n_clusters]
     one_hot = np.column_stack(
-        [np.eye(K)[p.labels] for K, p in zip(task.n_clusters, partitions, strict=True)]
+        [np.eye(K)[p.labels] for K, p in zip(n_clusters, partitions, strict=True)]
     )
     one_hot *= graph.multiplicity[:, np.newaxis]
     inside = (one_hot * graph.matmat(one_hot)).sum(axis=0)
@@ -80,7 +84,7 @@ def conductance(task: Task) -> Array:
     least = min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * graph.n_rows))
     floor = 1 / graph.n_rows
     scores, start = [], 0
-    for K in task.n_clusters:
+    for K in n_clusters:
         mine = slice(start, start + K)
         start += K
         following = values[K] + floor

@@ -43,14 +43,17 @@ class Spectrum:
     def pairs(self) -> EigenPairs:
         return self.relaxed.pairs
 
-    def pairs_of(self, n_clusters: int) -> EigenPairs:
+    def relaxed_of(self, n_clusters: int) -> RelaxedCut:
         """The first K pairs; if other components are too small for this K, those of the others."""
         components = self.relaxed.components
         groups = set_aside(components, self.graph, n_clusters)
         if ((groups >= 0) != self.pairs.takes_part).any():
-            again = relaxed_cut(self.graph, self.affinity, self.cut, n_clusters, components)
-            return again.pairs
-        return self.pairs.first(n_clusters)
+            return relaxed_cut(self.graph, self.affinity, self.cut, n_clusters, components)
+        return RelaxedCut(self.pairs.first(n_clusters), components, groups)
+
+    def pairs_of(self, n_clusters: int) -> EigenPairs:
+        """The eigenpairs of K clusters."""
+        return self.relaxed_of(n_clusters).pairs
 
     def partition(self, n_clusters: int) -> Partition:
         """The clusters of the vertices."""

@@ -53,6 +53,7 @@ def _described(header: Any) -> dict[str, Any]:
         "scale": table["parameters"]["scale"] if table else None,
         "missing": table["parameters"]["missing"] if table else None,
         "parameters": gpod["parameters"],
+        "choice": state.get("choice", []),
         "affinity": {"class": affinity["class"], "parameters": affinity["parameters"]},
         "arrays": [
             {
@@ -78,6 +79,8 @@ def _text(result: dict[str, Any]) -> str:
         else "none",
         "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
         "affinity": f"{affinity['class']}({given})",
+        "compared": "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
+        or "nothing, the affinity was given",
         "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
         "file": f"{result['bytes']} bytes, format {result['format']}, "
         f"{len(result['arrays'])} arrays, "
