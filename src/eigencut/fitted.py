@@ -199,6 +199,6 @@ def first_sound(cuts: Iterable[tuple[Graph, FittedCut]]) -> tuple[Graph, FittedC
     warn_user(
         f"The smallest cluster is less than a twentieth of an average one, and may be a few odd "
         f"rows instead of a cluster (sizes, ascending: {listed}). Drop outliers, lower n_clusters, "
-        "or compare with affinity='gaussian'."
+        "or try another affinity."
     )
     return graph, fitted
