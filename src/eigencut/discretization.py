@@ -38,6 +38,7 @@ _MOST_STARTS = 6  # times n_init
 _CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
 _FEW_CLUSTERS = 16  # up to which trying moves is cheap
 _WORTH_POLISHING = 0.03  # starts that come this close to the best are improved further
+_NEARLY_PERFECT = 1e-4  # relative; nothing is left to gain where less than this is missing
 _TORN_ROWS = 32  # rows whose move to another cluster is tried
 _WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
 TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
@@ -214,7 +215,8 @@ def _best_of_many_starts(
         else:
             in_vain += 1
         advance(done, min(done - in_vain + patience, most), "starts")
-        if in_vain >= patience:
+        # No start can bring more than the weight of all rows, each of length one.
+        if in_vain >= patience or best.objective >= (1 - _NEARLY_PERFECT) * weight.sum():
             break
     assert best is not None
     return best

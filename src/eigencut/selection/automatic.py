@@ -35,11 +35,12 @@ from eigencut.selection.criteria import (
 from eigencut.selection.spectrum import Spectrum
 from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
-_MUCH_BETTER = 0.5  # by which the symmetric graph must beat the mutual one
-GRAPHS = ("mutual", "symmetric")  # of neighbours, in the order in which they are tried
+_MUCH_BETTER = 0.5  # by which another graph must beat the first
+# Graphs of neighbours and their contrast, in the order in which they are tried; benchmarks/growth.
+_GRAPHS = (("mutual", 1.0), ("symmetric", 1.0))
 _NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
-_CONTRAST = 1.0  # see benchmarks/growth
-_WHOLE_ROWS = 10_000  # up to which it is decided on all of them
+_WHOLE_ROWS = 30_000  # up to which it is decided on all of them
+_STARTS = 2  # of POD, to look at a cut; more when it is taken
 _AFFINITY_ROWS = 2000  # rows on which that is decided, at most
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 _SORTED_ROWS = 100_000  # of which some are chosen by their order; more take long to sort
@@ -178,30 +179,33 @@ def choose_affinity(X: Any, n_clusters: int, memory_limit: Any = None) -> Chosen
 
 
 def _choose_neighbors(X: Any, n_clusters: int) -> Chosen:
-    """The mutual graph, unless it shows nothing clear and the symmetric one does; with contrast.
+    """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
-    many dimensions it cuts off handfuls of rows. Decided by conductance: on all rows if they are
-    few, so that nothing is done twice, and else on some of them.
+    many dimensions it cuts off handfuls of rows, where the symmetric graph is right. Decided by
+    conductance: on all rows if they are not very many, so that nothing is done twice, and else on
+    some of them.
     """
     is_whole = X.shape[0] <= _WHOLE_ROWS
     rows = X if is_whole else some_rows(X, _AFFINITY_ROWS)
     k = int(np.clip(X.shape[0] // (2 * n_clusters), *_NEIGHBORS))
-    graphs = [Neighbors(k, graph=graph, density_contrast=_CONTRAST) for graph in GRAPHS]
+    graphs = [Neighbors(k, graph=graph, density_contrast=beta) for graph, beta in _GRAPHS]
     if not 2 <= n_clusters < distinct_rows(rows).rows.shape[0]:
         return Chosen(n_clusters, tuple(graphs))
     compared: list[Choice] = []
-    spectra: dict[int, Spectrum] = {}
-    for place, affinity in enumerate(counted(graphs, "graphs compared")):
-        spectra[place], score = _cut_by(rows, affinity, n_clusters)
+    spectra: list[Spectrum] = []
+    for affinity in counted(graphs, "graphs compared"):
+        spectrum, score = _cut_by(rows, affinity, n_clusters)
+        spectra.append(spectrum)
         compared.append(Choice(n_clusters, affinity, score))
-        if score >= CLEAR:
+        if compared[0].score >= CLEAR:
             break
-    of_symmetric, of_mutual = compared[-1].score, compared[0].score
-    order = (1, 0) if of_symmetric > of_mutual + _MUCH_BETTER else (0, 1)
+    merits = [c.score - _MUCH_BETTER * (place > 0) for place, c in enumerate(compared)]
+    order = np.argsort([-merit for merit in merits], kind="stable").tolist()
+    order += range(len(order), len(graphs))  # those that were not looked at come last
     if not is_whole:
         return Chosen(n_clusters, tuple(clone(graphs[i]) for i in order), tuple(compared))
-    cut = {new: spectra[old] for new, old in enumerate(order) if old in spectra}
+    cut = {new: spectra[old] for new, old in enumerate(order) if old < len(spectra)}
     return Chosen(n_clusters, tuple(graphs[i] for i in order), tuple(compared), cut)
 
 
@@ -210,6 +214,7 @@ def _cut_by(rows: Any, affinity: Affinity, n_clusters: int) -> tuple[Spectrum, f
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)
         spectrum = Spectrum.of(rows, affinity, CUTS["ncut"], n_clusters + 1)
+        spectrum.partition(n_clusters, n_init=_STARTS)
         return spectrum, float(conductance_of(spectrum, [n_clusters])[0])
 
 

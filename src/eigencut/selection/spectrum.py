@@ -55,12 +55,12 @@ class Spectrum:
         """The eigenpairs of K clusters."""
         return self.relaxed_of(n_clusters).pairs
 
-    def partition(self, n_clusters: int) -> Partition:
-        """The clusters of the vertices."""
+    def partition(self, n_clusters: int, n_init: int = _STARTS) -> Partition:
+        """The clusters of the vertices; ``n_init`` is of POD, when they are first asked for."""
         if n_clusters not in self._partitions:
             U = self.pairs_of(n_clusters).vectors
             with blas_threads(1):
-                found = pod(U, n_init=_STARTS, sample_weight=self.graph.multiplicity)
+                found = pod(U, n_init=n_init, sample_weight=self.graph.multiplicity)
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 
