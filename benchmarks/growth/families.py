@@ -76,13 +76,6 @@ def _rings(y: Any, t: Any, rng: Any) -> Any:
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-def _s_curves(y: Any, t: Any, rng: Any) -> Any:
-    """Two sheets, each bent like an S, one behind the other."""
-    a = 3 * np.pi * (t - 0.5)
-    depth = rng.uniform(0, 2, len(t))
-    return np.column_stack([np.sin(a) + 0.9 * y, depth, np.sign(a) * (np.cos(a) - 1)])
-
-
 def _lines(y: Any, t: Any, rng: Any) -> Any:
     return np.column_stack([10 * t, 1.5 * y])
 
@@ -159,7 +152,6 @@ CHOSEN_ON: dict[str, Family] = {
     "blobs d = 64": blobs(far_centers(8, 64, 10.0)),
     "spirals": curves(_spiral, 2, 0.03),
     "rings in rings": curves(_rings, 3, 0.12),
-    "s-curves": curves(_s_curves, 2, 0.08),
     "lines with outliers": with_outliers(curves(_lines, 3, 0.15), 0.01, 3.0),
     "crosses": curves(_crosses, 3, 0.12),
     "manifolds d = 64": manifolds(10, 64, 5, 0.35),
