@@ -177,12 +177,14 @@ def paper_moons(n: int, seed: int) -> tuple[Array, Indices]:
 
     Parameters
     ----------
-    n, seed : int
-        Of rows, and of the random numbers.
+    n : int
+        Rows of both moons together.
+    seed : int
 
     Returns
     -------
-    X, y : arrays of shape (n, 2) and (n,)
+    X, y : arrays
+        Rows, and the moon that each is of.
 
     Examples
     --------

@@ -167,8 +167,6 @@ class GPOD(
         self.memory_limit = memory_limit
         self.verbose = verbose
 
-    # ------------------------------------------------------------------ fit
-
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> Self:
         """Cluster the rows of X.
 
@@ -228,8 +226,6 @@ class GPOD(
         if labels is not None:
             self.partition_ = replace(fitted.partition, labels=labels)
         return self
-
-    # -------------------------------------------------------------- new rows
 
     def _answer(
         self, X: ArrayLike, question: Callable[[Array], Answer], at_least: int = 1
@@ -339,8 +335,6 @@ class GPOD(
         """
         return -self._answer(X, lambda rows: held_out_error(self.fitted_cut_, rows), at_least=2)
 
-    # ---------------------------------------------------------------- saving
-
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""
         check_is_fitted(self)
@@ -369,8 +363,6 @@ class GPOD(
         labels = state.indices("labels", (n,), below=K) if "labels" in state else None
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None
         self._keep(fitted, labels, embedding)
-
-    # ------------------------------------------------------------ parameters
 
     def _check_parameters(self) -> None:
         if self.n_clusters != "auto":

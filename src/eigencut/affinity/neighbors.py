@@ -28,7 +28,7 @@ from eigencut.affinity.density import DensityContrast
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.base import Graph
-from eigencut.graph.sparse import SparseGraph
+from eigencut.graph.sparse import SparseGraph, edges_to, index_type
 from eigencut.kernels.neighbor_graph import EdgeWeight, NeighborGraph, Width
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
@@ -138,8 +138,6 @@ class Neighbors(Affinity):
         self.scale = scale
         self.density_contrast = density_contrast
 
-    # ------------------------------------------------------------- training
-
     def fit_graph(self, X: Any) -> Graph:
         self._check_parameters(X)
         distinct = distinct_rows(X)
@@ -153,7 +151,7 @@ class Neighbors(Affinity):
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
-        self._reverse = _edges(numbers, n).T.tocsr()
+        self._reverse = edges_to(numbers, n).T.tocsr()
         weights = self._training_weights(distances, numbers)
         self._contrast = self._fitted_contrast(numbers)
         self.largest_weight_ = 1.0
@@ -193,7 +191,7 @@ class Neighbors(Affinity):
         order = np.argsort(numbers, axis=1)
         distances = np.take_along_axis(distances, order, axis=1).ravel()
         # Each pair holds where its distance is found, in one direction or the other.
-        found_at = _edges(numbers, len(numbers), np.arange(1, numbers.size + 1))
+        found_at = edges_to(numbers, len(numbers), np.arange(1, numbers.size + 1))
         edges = found_at.maximum(found_at.T.tocsr())
         weights = np.empty(edges.nnz)
 
@@ -220,8 +218,6 @@ class Neighbors(Affinity):
         ends = np.append(np.searchsorted(elements, full, side="right"), len(elements))
         bounds = np.unique(np.append(ends, 0)).tolist()
         return [slice(*ends) for ends in pairwise(bounds)]
-
-    # --------------------------------------------------------------- saving
 
     @property
     def n_columns_(self) -> int:
@@ -252,7 +248,7 @@ class Neighbors(Affinity):
         self._place(rows, state.word("index", INDEXES[1:]))
         self.radii_ = state.array("radii", (n,))
         reverse = state.csr("reverse", n, n)
-        kind = _index_type(reverse.nnz)
+        kind = index_type(reverse.nnz)
         edges = (reverse.data, reverse.indices.astype(kind), reverse.indptr.astype(kind))
         self._reverse = sparse.csr_array(edges, shape=(n, n))
         self._width = None
@@ -263,8 +259,6 @@ class Neighbors(Affinity):
         self._contrast = None
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), n)
-
-    # ------------------------------------------------------------- new rows
 
     def apply(self, X: Any, V: Array) -> Product:
         # A last column of ones gives the degrees in the same product.
@@ -321,8 +315,6 @@ class Neighbors(Affinity):
         for_each(fill, row_blocks(len(radii), len(radii), _BLOCK_ELEMENTS))
         return product
 
-    # --------------------------------------------------------------- places
-
     def identical_vertices(self, X: Any) -> Indices:
         if self._vertex_at is None:
             self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
@@ -354,8 +346,6 @@ class Neighbors(Affinity):
     def connection_hint(self) -> str:
         hint = f"Raise n_neighbors (now {self.n_neighbors_})"
         return hint + (", or use graph='symmetric'." if self.graph == "mutual" else ".")
-
-    # ----------------------------------------------------------- parameters
 
     def _check_parameters(self, X: Any) -> None:
         k, is_auto = self.n_neighbors, self.n_neighbors == "auto"
@@ -398,17 +388,3 @@ class Neighbors(Affinity):
 def default_n_neighbors(n_vertices: int) -> int:
     """k for so many vertices; see ``docs/neighbors.md``."""
     return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
-
-
-def _index_type(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Of the numbers in a sparse array: 32 bits halve the memory."""
-    return np.int32 if n_edges < 2**31 else np.int64
-
-
-def _edges(numbers: Indices, n: int, values: Any = None) -> Any:
-    """The matrix from each row to its numbers: with ones, or values in the order of columns."""
-    m, k = numbers.shape
-    kind = _index_type(n * k)
-    columns = np.sort(numbers, axis=1).astype(kind).ravel()
-    values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
-    return sparse.csr_array((values, columns, np.arange(0, m * k + 1, k, dtype=kind)), shape=(m, n))

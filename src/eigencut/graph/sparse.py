@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from eigencut.graph.base import EDGE, RowGraph
 from eigencut.graph.sparse_product import SparseProduct
@@ -38,3 +39,18 @@ class SparseGraph(RowGraph):
             edges.data = np.where(edges.data > threshold, edges.data, 0.0)
             edges.eliminate_zeros()
         return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+
+
+def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
+    """Of the numbers in a sparse array: 32 bits halve the memory."""
+    return np.int32 if n_edges < 2**31 else np.int64
+
+
+def edges_to(numbers: Indices, n: int, values: Any = None) -> Any:
+    """The matrix from each row to its numbers: with ones, or values in the order of columns."""
+    m, k = numbers.shape
+    kind = index_type(n * k)
+    columns = np.sort(numbers, axis=1).astype(kind).ravel()
+    values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
+    starts = np.arange(0, m * k + 1, k, dtype=kind)
+    return csr_array((values, columns, starts), shape=(m, n))

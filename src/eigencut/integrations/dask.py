@@ -122,8 +122,10 @@ def transform(model: Any, X: Any) -> Any:
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : GPOD
+        Fitted, on a cluster or elsewhere.
     X : dask array or data frame
+        With the columns of the fit.
 
     Returns
     -------
