@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 from sklearn.utils import check_random_state
 
 from eigencut.files.state_reader import StateReader
@@ -33,11 +33,11 @@ from eigencut.runtime.validation import (
     check_weights,
 )
 
-_MANY_ROWS = 20_000  # beyond, starts are compared on evenly spaced ones
+_MANY_ROWS = 4000  # beyond, starts are compared on some of them,
+_ROWS_PER_CLUSTER = 100  # or on so many for each cluster
 _MOST_STARTS = 6  # times n_init
 _CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
 _FEW_CLUSTERS = 16  # up to which trying moves is cheap
-_WORTH_POLISHING = 0.03  # starts that come this close to the best are improved further
 _NEARLY_PERFECT = 1e-4  # relative; nothing is left to gain where less than this is missing
 _TORN_ROWS = 32  # rows whose move to another cluster is tried
 _WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
@@ -141,10 +141,10 @@ def pod(
         starts, the best result wins, and clusters are numbered by decreasing size (ties: the
         one with the earlier first row comes first).
     n_init : int, default=10
-        How many starts in a row may bring nothing better before the search ends. The first
-        ``n_init`` are made of a random row each, then of rows as orthogonal to the former as
-        possible (Algorithm 3); further ones are random rotations. Of more than 20 000 rows, evenly
-        spaced ones are used to find the best start.
+        How many starts in a row may bring nothing better before the search ends; it ends, too, when
+        half as many have led to the best result again. The first ``n_init`` are made of a random
+        row each, then of rows as orthogonal to the former as possible (Algorithm 3); further ones
+        are random rotations. Of more than 4000 rows, random ones are used to find the best start.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
     max_iter : int, default=200
@@ -178,143 +178,165 @@ def pod(
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise ValueError(f"tol must be at least 0 and below 1. Got {tol!r}; use the default 1e-10.")
     order = check_order(sample_order, len(U))
-    rows = normalize_rows(U)
+    rows = _WeightedRows(normalize_rows(U), weight)
     if init is not None:
-        return _alternate(rows, weight, check_rotation(init, U.shape[1]), max_iter, tol)
-    # Of very many rows, some tell where to start.
-    some = slice(None, None, -(-len(rows) // _MANY_ROWS))
-    best = _best_of_many_starts(rows[some], weight[some], n_init, random_state, max_iter, tol)
-    if len(rows) > _MANY_ROWS:
-        best = _alternate(rows, weight, best.rotation, max_iter, tol)
-    return _number_by_size(best, rows, weight, order)
+        return _alternate(rows, check_rotation(init, U.shape[1]), max_iter, tol)
+    rng = check_random_state(0 if random_state is None else random_state)
+    some = _some_rows(rows, rng)
+    best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
+    if some is not rows:
+        best = _alternate(rows, best.rotation, max_iter, tol)
+    return _number_by_size(best, rows, order)
+
+
+class _WeightedRows:
+    """Rows of unit length, and how many times each counts."""
+
+    def __init__(self, rows: Array, weight: Array) -> None:
+        self.rows, self.weight = rows, weight
+        self.n_rows, self.n_clusters = rows.shape
+        self.is_zero = np.asarray(~rows.any(axis=1))
+        self._weighted_columns = np.ascontiguousarray((rows * weight[:, np.newaxis]).T)
+
+    @cached_property
+    def total(self) -> float:
+        """The squared norm of any indicators, plus that of the rows."""
+        return float(self.weight.sum() + self.weight[~self.is_zero].sum())
+
+    def sums(self, labels: Indices) -> Array:
+        """``one_hot^T rows``: the weighted sum of the rows of each cluster."""
+        K = self.n_clusters
+        return np.stack([np.bincount(labels, c, K) for c in self._weighted_columns], axis=1)
+
+    def best_rotation(self, labels: Indices) -> tuple[Array, float]:
+        """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
+        V, omega, Vt = np.linalg.svd(self.sums(labels))
+        return Vt.T @ V.T, float(omega.sum())
+
+
+def _some_rows(rows: _WeightedRows, rng: np.random.RandomState) -> _WeightedRows:
+    """Enough rows to find out where to start: all of them if they are not very many."""
+    enough = max(_MANY_ROWS, _ROWS_PER_CLUSTER * rows.n_clusters)
+    if rows.n_rows <= enough:
+        return rows
+    some = np.sort(rng.choice(rows.n_rows, enough, replace=False))
+    return _WeightedRows(rows.rows[some], rows.weight[some])
 
 
 def _best_of_many_starts(
-    rows: Array,
-    weight: Array,
-    n_init: int,
-    random_state: int | np.random.RandomState | None,
-    max_iter: int,
-    tol: float,
+    rows: _WeightedRows, n_init: int, rng: np.random.RandomState, max_iter: int, tol: float
 ) -> Partition:
-    """Start until ``n_init`` starts in a row bring nothing better.
+    """Start until ``n_init`` starts in a row bring nothing better, or half as many bring the best.
 
-    Clear clusters are found again and again, and it ends after about ``n_init`` starts. Few rows
-    make starts cheap and local optima many: there up to three times as many in vain are worth it.
+    Few rows make starts cheap and local optima many: there up to three times as many in vain are
+    worth it.
     """
-    patience = int(np.clip(_CHEAP_ENTRIES // rows.size, n_init, 3 * n_init))
+    patience = int(np.clip(_CHEAP_ENTRIES // rows.rows.size, n_init, 3 * n_init))
     best: Partition | None = None
-    in_vain, most = 0, _MOST_STARTS * n_init
-    starts = islice(_starts(rows, n_init, random_state), most)
+    in_vain, again, most = 0, 0, _MOST_STARTS * n_init
+    starts = islice(_starts(rows, n_init, rng), most)
     for done, start in enumerate(starts, 1):
-        found = _alternate(rows, weight, start, max_iter, tol)
-        if best is None or found.objective > best.objective * (1 - _WORTH_POLISHING):
-            found = _polish(found, rows, weight, max_iter, tol)
+        found = _alternate(rows, start, max_iter, tol)
         if best is None or found.objective > best.objective * (1 + 1e-9):
-            best, in_vain = found, 0
+            best, in_vain, again = found, 0, 0
         else:
             in_vain += 1
+            again += found.objective >= best.objective * (1 - 1e-9)
         advance(done, min(done - in_vain + patience, most), "starts")
         # No start can bring more than the weight of all rows, each of length one.
-        if in_vain >= patience or best.objective >= (1 - _NEARLY_PERFECT) * weight.sum():
+        is_perfect = best.objective >= (1 - _NEARLY_PERFECT) * rows.weight.sum()
+        if is_perfect or in_vain >= patience or again >= max(1, n_init // 2):
             break
     assert best is not None
-    return best
+    return _polish(best, rows, max_iter, tol)
 
 
-def _starts(
-    rows: Array, n_init: int, random_state: int | np.random.RandomState | None
-) -> Iterator[Array]:
+def _starts(rows: _WeightedRows, n_init: int, rng: np.random.RandomState) -> Iterator[Array]:
     """Rotations to start from: ``n_init`` made of different rows, then any."""
-    rng = check_random_state(0 if random_state is None else random_state)
-    candidates = np.flatnonzero(rows.any(axis=1))
+    candidates = np.flatnonzero(~rows.is_zero)
     if len(candidates):
         n_rows = min(n_init, len(candidates))
         for first in rng.choice(candidates, size=n_rows, replace=False):
-            yield _orthogonal_rows(rows, first)
+            yield _orthogonal_rows(rows.rows, rows.is_zero, first)
     while True:
-        yield np.linalg.qr(rng.standard_normal((rows.shape[1],) * 2))[0]
+        yield np.linalg.qr(rng.standard_normal((rows.n_clusters,) * 2))[0]
 
 
-def _orthogonal_rows(rows: Array, first: int) -> Array:
+def _orthogonal_rows(rows: Array, is_zero: NDArray[np.bool_], first: int) -> Array:
     """Step 1 of Algorithm 3: ``c += |rows R_{k-1}|``, the next column is the row of least c."""
     rotation = np.empty((rows.shape[1],) * 2)
     rotation[:, 0] = rows[first]
     # A row of zeros is orthogonal to everything and starts nothing.
-    overlap = np.where(rows.any(axis=1), 0.0, np.inf)
+    overlap = np.where(is_zero, np.inf, 0.0)
     for k in range(1, len(rotation)):
         overlap += np.abs(rows @ rotation[:, k - 1])
         rotation[:, k] = rows[np.argmin(overlap)]
     return rotation
 
 
-def _alternate(rows: Array, weight: Array, rotation: Array, max_iter: int, tol: float) -> Partition:
+def _alternate(rows: _WeightedRows, rotation: Array, max_iter: int, tol: float) -> Partition:
     """Steps 3 and 4 of Algorithm 3, until the labels stay or the objective stops growing."""
-    total = weight.sum() + weight[rows.any(axis=1)].sum()
     history: list[float] = []
-    labels = np.full(len(rows), -1)
+    labels = np.full(rows.n_rows, -1)
     converged = False
     while len(history) < max_iter and not converged:
-        previous, labels = labels, np.argmax(rows @ rotation, axis=1)
-        rotation, objective = _best_rotation(labels, rows, weight)
-        grows = not history or objective > history[-1] * (1 + tol)
-        converged = not grows or bool((labels == previous).all())
+        previous, labels = labels, np.argmax(rows.rows @ rotation, axis=1)
+        if history and np.array_equal(labels, previous):
+            converged = True
+            break
+        rotation, objective = rows.best_rotation(labels)
+        converged = bool(history) and not objective > history[-1] * (1 + tol)
         history.append(objective)
     objectives = np.array(history)
     return Partition(
-        labels=assign(rows @ rotation),
+        labels=assign(rows.rows @ rotation),
         rotation=rotation,
         objective_history=objectives,
-        gap_history=np.sqrt(np.maximum(total - 2 * objectives, 0.0)),
+        gap_history=np.sqrt(np.maximum(rows.total - 2 * objectives, 0.0)),
         n_iter=len(history),
         converged=converged,
     )
 
 
-def _polish(
-    partition: Partition, rows: Array, weight: Array, max_iter: int, tol: float
-) -> Partition:
+def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float) -> Partition:
     """Leave a fixed point of the alternation by moving single rows, as long as that pays.
 
     The objective is convex in the sums that a move changes, so a move can raise it even though no
     row prefers another cluster; but only for rows that are nearly torn between two, and by little
     where there are many rows.
     """
-    if rows.size > _CHEAP_ENTRIES or rows.shape[1] > _FEW_CLUSTERS:
+    if rows.rows.size > _CHEAP_ENTRIES or not 1 < rows.n_clusters <= _FEW_CLUSTERS:
         return partition
     for _ in range(max_iter):
-        moved = _best_move(partition, rows, weight)
+        moved = _best_move(partition, rows)
         if moved is None:
             break
-        rotation, _ = _best_rotation(moved, rows, weight)
-        better = _alternate(rows, weight, rotation, max_iter, tol)
+        better = _alternate(rows, rows.best_rotation(moved)[0], max_iter, tol)
         if better.objective <= partition.objective * (1 + tol):
             break
         partition = better._continuing(partition)
     return partition
 
 
-def _best_move(partition: Partition, rows: Array, weight: Array) -> Indices | None:
+def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
     """The labels after the best move of one row, or None if no move raises the objective."""
-    labels, n_clusters = partition.labels, len(partition.rotation)
-    if n_clusters == 1:
-        return None
-    scores = rows @ partition.rotation
-    ranked = np.sort(scores, axis=1)
-    torn = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")[:_TORN_ROWS]
-    row, target = (a.ravel() for a in np.meshgrid(torn, np.arange(n_clusters), indexing="ij"))
-    row, target = row[target != labels[row]], target[target != labels[row]]
-    change = weight[row, np.newaxis] * rows[row]
-    sums = np.repeat(_cluster_sums(labels, rows, weight)[np.newaxis], len(row), axis=0)
-    every = np.arange(len(row))
-    sums[every, target] += change
-    sums[every, labels[row]] -= change
+    labels = partition.labels
+    scores = rows.rows @ partition.rotation
+    own = scores[np.arange(rows.n_rows), labels]
+    scores[np.arange(rows.n_rows), labels] = -np.inf
+    second = np.argmax(scores, axis=1)
+    torn = np.argsort(own - scores.max(axis=1), kind="stable")[:_TORN_ROWS]
+    change = rows.weight[torn, np.newaxis] * rows.rows[torn]
+    sums = np.repeat(rows.sums(labels)[np.newaxis], len(torn), axis=0)
+    every = np.arange(len(torn))
+    sums[every, second[torn]] += change
+    sums[every, labels[torn]] -= change
     objectives = np.linalg.svd(sums, compute_uv=False).sum(axis=1)
     best = int(np.argmax(objectives))
     if objectives[best] <= partition.objective * (1 + _WORTH_MOVING):
         return None
     moved = labels.copy()
-    moved[row[best]] = target[best]
+    moved[torn[best]] = second[torn[best]]
     return moved
 
 
@@ -326,36 +348,20 @@ def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Ar
     """
     if U is reference or np.array_equal(U, reference):
         return partition.rotation
-    rotation, _ = _best_rotation(partition.labels, normalize_rows(U), weight)
-    return rotation
+    return _WeightedRows(normalize_rows(U), weight).best_rotation(partition.labels)[0]
 
 
-def _best_rotation(labels: Indices, rows: Array, weight: Array) -> tuple[Array, float]:
-    """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
-    V, omega, Vt = np.linalg.svd(_cluster_sums(labels, rows, weight))
-    return Vt.T @ V.T, float(omega.sum())
-
-
-def _cluster_sums(labels: Indices, rows: Array, weight: Array) -> Array:
-    """``one_hot^T rows``: the weighted sum of the rows of each cluster."""
-    n_rows, n_clusters = rows.shape
-    one_hot = csc_array((weight, labels, np.arange(n_rows + 1)), shape=(n_clusters, n_rows))
-    return np.asarray(one_hot @ rows)
-
-
-def _number_by_size(
-    partition: Partition, rows: Array, weight: Array, order: NDArray[Any]
-) -> Partition:
+def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[Any]) -> Partition:
     """Clusters by decreasing size, ties by first row; columns of R in the same order."""
     labels, rotation = partition.labels, partition.rotation
     # Rows that are torn between clusters go to the first of them, so numbering can move them, and
     # moving them can change the order of sizes. It settles at once but for contrived cases.
     for _ in range(len(rotation) + 1):
-        columns = _by_size(labels, weight, order, len(rotation))
+        columns = _by_size(labels, rows.weight, order, len(rotation))
         if (columns == np.arange(len(rotation))).all():
             break
         rotation = rotation[:, columns]
-        labels = assign(rows @ rotation)
+        labels = assign(rows.rows @ rotation)
     return replace(partition, labels=labels, rotation=rotation)
 
 

@@ -213,7 +213,7 @@ def _cut_by(rows: Any, affinity: Affinity, n_clusters: int) -> tuple[Spectrum, f
     """The spectrum of a graph, and how clearly it shows K clusters."""
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)
-        spectrum = Spectrum.of(rows, affinity, CUTS["ncut"], n_clusters + 1)
+        spectrum = Spectrum.of(rows, affinity, CUTS["ncut"], n_clusters + 1, n_rough=1)
         spectrum.partition(n_clusters, n_init=_STARTS)
         return spectrum, float(conductance_of(spectrum, [n_clusters])[0])
 

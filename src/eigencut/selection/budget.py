@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from scipy.sparse import issparse
@@ -24,6 +25,8 @@ from eigencut.runtime.warn import warn_user
 # (``docs/scale.md``).
 MOST_ROWS: dict[str, float] = {"neighbors": 2_000_000, "landmarks": math.inf}
 
+_TRIFLE = 2e7  # bytes that are there
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -33,9 +36,9 @@ class Budget:
     ----------
     limit : None, number or str
         ``memory_limit`` as it was given.
-    allowed : float
-        The limit in bytes; what is available where none was given.
     sizes : FitSizes
+    is_local : bool
+        Whether the fit is done in this process.
     is_sparse : bool
         Whether rows are sparse, which not all affinities take.
 
@@ -48,30 +51,35 @@ class Budget:
     """
 
     limit: Any
-    allowed: float
     sizes: FitSizes
+    is_local: bool
     is_sparse: bool
 
     @classmethod
     def of(cls, X: Any, n_clusters: int, limit: Any = None) -> Budget:
         """Of a fit on X, rows in memory or a stream."""
         is_stream, is_sparse = isinstance(X, Rows), issparse(X)
-        if is_stream and not X.is_local:
-            allowed = math.inf
-        else:
-            allowed = parse_bytes(limit) or available_bytes()
+        is_local = X.is_local if is_stream else True
         n_rows = None if is_stream else X.shape[0]
         n_features = X.n_features if is_stream else X.shape[1]
         if is_sparse:
             n_features = X.nnz / max(1, X.shape[0])
-        return cls(limit, allowed, FitSizes(n_rows, n_features, n_clusters), is_sparse)
+        return cls(limit, FitSizes(n_rows, n_features, n_clusters), is_local, is_sparse)
+
+    @cached_property
+    def allowed(self) -> float:
+        """The limit in bytes; what is available where none was given."""
+        return (parse_bytes(self.limit) or available_bytes()) if self.is_local else math.inf
 
     def needed(self, affinity: Affinity) -> float:
         """Bytes, at most; 0 where that is not known, so that nothing is refused by mistake."""
         return affinity.memory_bytes(self.sizes) or 0.0
 
     def allows(self, affinity: Affinity) -> bool:
-        return self.needed(affinity) <= self.allowed
+        needed = self.needed(affinity)
+        # Asking the system takes milliseconds, as long as a small fit.
+        is_trifle = self.limit is None and needed <= _TRIFLE
+        return is_trifle or needed <= self.allowed
 
     def affinity_name(self) -> str:
         """What "auto" takes: the first affinity that there is time and memory for.

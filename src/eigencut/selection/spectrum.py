@@ -29,15 +29,20 @@ class Spectrum:
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int) -> Spectrum:
-        """Fit the affinity on the rows of X and solve the relaxed cut."""
+    def of(cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0) -> Spectrum:
+        """Fit the affinity on the rows of X and solve the relaxed cut.
+
+        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly.
+        """
         graph = affinity.fit_graph(X)
         if n_pairs > graph.n_vertices:
             raise ValueError(
                 f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "
                 f"part of the data. Got {n_pairs - 1}; lower it or add data."
             )
-        return cls(affinity, cut, graph, relaxed_cut(graph, affinity, cut, n_pairs))
+        return cls(
+            affinity, cut, graph, relaxed_cut(graph, affinity, cut, n_pairs, n_rough=n_rough)
+        )
 
     @property
     def pairs(self) -> EigenPairs:

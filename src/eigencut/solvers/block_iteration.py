@@ -42,6 +42,19 @@ class Ritz:
         """``B x - theta x``, as columns."""
         return self.images - self.vectors * self.values
 
+    def first(self, n_pairs: int) -> Ritz:
+        """The smallest so many pairs."""
+        some = slice(n_pairs)
+        return Ritz(self.values[some], self.vectors[:, some], self.images[:, some])
+
+    def followed_by(self, others: Ritz) -> Ritz:
+        """These pairs, then others."""
+        return Ritz(
+            np.append(self.values, others.values),
+            np.hstack([self.vectors, others.vectors]),
+            np.hstack([self.images, others.images]),
+        )
+
 
 def rayleigh_ritz(operator: Any, block: Array, excluded: Array) -> Ritz:
     """The best approximations in the span of a block, orthogonal to the excluded vectors."""

@@ -28,6 +28,8 @@ from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapa
 from eigencut.solvers.sparse import smallest_pairs
 
 _DENSE_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
+_SPARSE_VERTICES = 400  # the same for sparse graphs,
+_SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair
 _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _SLACK = 1e-7  # residual up to which a result is usable at all
@@ -97,6 +99,7 @@ def eigenpairs(
     n_pairs: int,
     groups: Indices | None = None,
     seed: int = 0,
+    n_rough: int = 0,
 ) -> EigenPairs:
     """Solve the relaxed cut on a graph.
 
@@ -113,6 +116,8 @@ def eigenpairs(
         do not take part: the problem is solved as if they did not exist, and their vectors are 0.
     seed : int
         Of the random part of the first block.
+    n_rough : int
+        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
 
     Examples
     --------
@@ -127,8 +132,9 @@ def eigenpairs(
     part = np.flatnonzero(groups >= 0)
     problem = _Problem(graph, part, mass[part])
     known = _indicators(groups[part], problem.root_mass)
-    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, seed)
-    residual = float(np.linalg.norm(image - vectors * theta, axis=0).max())
+    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, n_rough, seed)
+    residuals = np.linalg.norm(image - vectors * theta, axis=0)
+    residual = float(residuals[: n_pairs - n_rough].max(initial=0.0))
     _check(residual / problem.shift, solver)
     signs = _signs(vectors)
     U = vectors * signs / problem.root_mass[:, np.newaxis]
@@ -183,17 +189,19 @@ class _Problem:
         return laplacian
 
 
-def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[str, Solution]:
+def _solve(
+    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
+) -> tuple[str, Solution]:
     """The method for the size and kind of graph, and what it found."""
     if known.shape[1] == n_pairs:
         theta = np.full(n_pairs, problem.shift)
         return "components", (theta, known, problem.operator(known))
     n = len(known)
-    if n >= max(_DENSE_VERTICES, 8 * n_pairs):
-        is_sparse = isinstance(problem.graph, SparseGraph)
+    is_sparse = isinstance(problem.graph, SparseGraph)
+    if n >= max(_lapack_vertices(is_sparse, n_pairs), 8 * n_pairs):
         with blas_threads(1):
             if is_sparse:
-                solution = _sparse(problem, known, n_pairs, seed)
+                solution = _sparse(problem, known, n_pairs, n_rough, seed)
             else:
                 tolerance = _TOLERANCE * problem.shift
                 solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
@@ -202,6 +210,12 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, seed: int) -> tuple[st
     with blas_threads(n_threads() if n > _DENSE_VERTICES else 1):
         theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
+
+
+def _lapack_vertices(is_sparse: bool, n_pairs: int) -> int:
+    """Below which LAPACK is the fastest."""
+    few = max(_SPARSE_VERTICES, _SPARSE_VERTICES_PER_PAIR * n_pairs)
+    return min(few, _DENSE_VERTICES) if is_sparse else _DENSE_VERTICES
 
 
 def _check(residual: float, solver: str) -> None:
@@ -243,11 +257,13 @@ def _signs(vectors: Array) -> Array:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _sparse(problem: _Problem, known: Array, n_pairs: int, seed: int) -> Solution | None:
+def _sparse(
+    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
+) -> Solution | None:
     """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
-    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed)
-    residuals = np.linalg.norm(found.residuals(), axis=0)
-    if residuals.max() > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, n_rough)
+    residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
+    if residuals.max(initial=0.0) > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
         return None
     images = problem.shift * found.vectors - found.images
     return problem.shift - found.values, found.vectors, images

@@ -53,6 +53,7 @@ def relaxed_cut(
     cut: Cut,
     n_clusters: int,
     components: Indices | None = None,
+    n_rough: int = 0,
 ) -> RelaxedCut:
     """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7).
 
@@ -66,13 +67,15 @@ def relaxed_cut(
         K.
     components : array of shape (n_vertices,), optional
         As ``connected_components`` finds them, where they are known.
+    n_rough : int
+        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
     """
     with stage("connected components"):
         if components is None:
             components = connected_components(graph)
         groups = set_aside(components, graph, n_clusters)
     with stage(f"{n_clusters} eigenpairs"):
-        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_clusters, groups)
+        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_clusters, groups, n_rough=n_rough)
         pairs = _with_small_components(pairs, graph, components, affinity)
     return RelaxedCut(pairs, components, groups)
 

@@ -5,8 +5,10 @@ their complement, for all components together, so the merged spectrum decides ho
 component gets. Where a probe sees a large eigengap, plain Lanczos is tried; if it fails, or fails
 the test of step 3, and everywhere else:
 
-1. A multilevel hierarchy of the graph. The coarsest level is solved by LAPACK; on every finer one
-   a few steps of the block iteration improve the vectors, preconditioned by the hierarchy's cycle.
+1. A preconditioner and a first block. Where factors of the matrix are cheap, as of graphs in few
+   dimensions: its inverse, and random vectors. Else a multilevel hierarchy of the graph, whose
+   coarsest level is solved by LAPACK; on every finer one a few steps of the block iteration improve
+   the vectors, preconditioned by the hierarchy's cycle.
 2. On the graph itself, the iteration ends when all residuals are below the tolerance.
 3. Is one missing? A fresh random block, kept orthogonal to everything found, is improved in the
    same way. If a Ritz value comes below the largest wanted eigenvalue, an eigenvalue was missed:
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from eigencut.solvers.block_iteration import (
     orthonormalized,
     rayleigh_ritz,
 )
+from eigencut.solvers.factorization import Inverse, is_cheap_to_factor
 from eigencut.solvers.multilevel import Hierarchy, Polynomial
 from eigencut.solvers.plain_lanczos import by_lanczos, has_large_gap
 
@@ -42,6 +45,7 @@ _CHALLENGERS = 3  # columns of the random block that looks for missed eigenvalue
 _CHALLENGE_STEPS = 60  # three or four are common
 _CAUTION = 5.0  # how many times its last fall a Ritz value may still fall
 _MOST_ROUNDS = 8  # of iteration and challenge
+_ROUGH = 0.1  # residual of a rough pair, relative to its eigenvalue
 _BELOW = 1e-6  # relative difference of eigenvalues that are not equal
 
 
@@ -51,6 +55,7 @@ def smallest_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int = 0,
+    n_rough: int = 0,
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``.
 
@@ -67,6 +72,8 @@ def smallest_pairs(
         is missed, the residuals of the result show it.
     seed : int
         Of the hierarchy and the random block.
+    n_rough : int
+        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
 
     Examples
     --------
@@ -86,72 +93,98 @@ def smallest_pairs(
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     ordered = matrix[order][:, order] / unit
     null = known[order]
-    n_wanted = n_pairs - null.shape[1]
-    found = _plain(ordered, null, n_wanted, tolerance, seed)
+    wanted = _Wanted(n_pairs - null.shape[1], min(n_rough, n_pairs - null.shape[1]), tolerance)
+    found = _plain(ordered, null, wanted, seed)
     if found is None:
-        hierarchy = Hierarchy(ordered, null, seed)
-        operator = SparseProduct(ordered)
-        found = _complete(operator, hierarchy, null, n_wanted, tolerance, seed)
+        found = _complete(ordered, null, wanted, seed)
     vectors = np.empty((len(known), n_pairs))
     vectors[order] = np.hstack([null, found.vectors])
     values = np.concatenate([np.zeros(null.shape[1]), unit * found.values])
     return Ritz(values, vectors, matrix @ vectors)
 
 
-def _plain(matrix: Any, null: Array, n_wanted: int, tolerance: float, seed: int) -> Ritz | None:
+class _Wanted(NamedTuple):
+    """How many pairs beyond the null vectors, of which the last ones roughly, and how accurate."""
+
+    n_pairs: int
+    n_rough: int
+    tolerance: float
+
+    @property
+    def n_accurate(self) -> int:
+        return self.n_pairs - self.n_rough
+
+    def are_accurate(self, values: Array, norms: Array) -> bool:
+        """Whether residuals of these norms will do.
+
+        The error of an eigenvalue is about the square of the residual over the distance to the next
+        one, which is rarely much smaller than the eigenvalue itself.
+        """
+        is_rough = slice(self.n_accurate, self.n_pairs)
+        rough = norms[is_rough] <= np.maximum(_ROUGH * values[is_rough], self.tolerance)
+        return bool((norms[: self.n_accurate] <= self.tolerance).all() and rough.all())
+
+
+def _plain(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz | None:
     """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
     rng = np.random.default_rng(seed)
-    if len(null) < _LARGE or not has_large_gap(matrix, null, rng):
+    if len(null) < _LARGE or wanted.n_accurate < 1 or wanted.n_rough > 1:
         return None
-    found = by_lanczos(matrix, null, n_wanted, tolerance, rng)
+    if not has_large_gap(matrix, null, rng):
+        return None
+    found = by_lanczos(matrix, null, wanted.n_accurate, wanted.tolerance, rng)
     if found is None:
         return None
     operator, taken = SparseProduct(matrix), np.hstack([null, found.vectors])
     block = rng.standard_normal((len(null), 1))  # one is enough to see that some are missing
-    precondition = Polynomial(matrix)
-    missed = _missed(operator, precondition, taken, block, found.values[-1], tolerance)
-    return found if missed is None else None
+    following = _challenge(operator, Polynomial(matrix), taken, block, found.values[-1], wanted)
+    if _is_missed(following, found.values[-1]) or len(following.values) < wanted.n_rough:
+        return None
+    return found.followed_by(following.first(wanted.n_rough))
 
 
-def _complete(
-    operator: SparseProduct,
-    hierarchy: Hierarchy,
-    null: Array,
-    n_wanted: int,
-    tolerance: float,
-    seed: int,
-) -> Ritz:
+def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
     """The wanted pairs beyond the null vectors, challenged until none is missing."""
     rng = np.random.default_rng(seed)
-    width = n_wanted + max(_EXTRA_COLUMNS, n_wanted // 4)
-    start = orthonormalized(_from_coarse_levels(hierarchy, null, width), [null])
+    operator = SparseProduct(matrix)
+    width = wanted.n_pairs + max(_EXTRA_COLUMNS, wanted.n_pairs // 4)
+    if is_cheap_to_factor(matrix):
+        precondition: Precondition = Inverse(matrix)
+        block, n_challengers = _random_block(rng, null, width, precondition), 1
+    else:
+        precondition = hierarchy = Hierarchy(matrix, null, seed)
+        block, n_challengers = _from_coarse_levels(hierarchy, null, width), _CHALLENGERS
+    start = orthonormalized(block, [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
     found = rayleigh_ritz(operator, np.hstack([start, missing]), null)
     steps = count()
 
-    def is_accurate(_: Array, norms: Array) -> bool:
-        residual = norms[:n_wanted].max()
-        approach(next(steps), residual, tolerance)
-        return bool(residual <= tolerance)
+    def is_accurate(values: Array, norms: Array) -> bool:
+        approach(next(steps), norms[: wanted.n_accurate].max(initial=0.0), wanted.tolerance)
+        return wanted.are_accurate(values, norms)
 
     for _ in range(_MOST_ROUNDS):
-        found = iterate(
-            operator,
-            found,
-            hierarchy,
-            null,
-            _Until(_MOST_STEPS, is_accurate),
-            settled=tolerance / 2,
-        )
-        taken = np.hstack([null, found.vectors])
-        largest = found.values[n_wanted - 1]
-        block = rng.standard_normal((len(null), _CHALLENGERS))
-        missed = _missed(operator, hierarchy, taken, block, largest, tolerance)
-        if missed is None:
+        until = _Until(_MOST_STEPS, is_accurate)
+        settled = wanted.tolerance / 2
+        found = iterate(operator, found, precondition, null, until, settled)
+        if not wanted.n_accurate:
             break
-        found = rayleigh_ritz(operator, np.hstack([found.vectors, missed]), null)
-    wanted = slice(n_wanted)
-    return Ritz(found.values[wanted], found.vectors[:, wanted], found.images[:, wanted])
+        taken = np.hstack([null, found.vectors])
+        largest = found.values[wanted.n_accurate - 1]
+        block = rng.standard_normal((len(null), n_challengers))
+        challenger = _challenge(operator, precondition, taken, block, largest, wanted)
+        if not _is_missed(challenger, largest):
+            break
+        found = rayleigh_ritz(operator, np.hstack([found.vectors, challenger.vectors]), null)
+    return found.first(wanted.n_pairs)
+
+
+def _random_block(
+    rng: np.random.Generator, null: Array, width: int, precondition: Precondition
+) -> Array:
+    """Random vectors in which what has small eigenvalues is stressed."""
+    block = rng.standard_normal((len(null), width))
+    return precondition(block - null @ (null.T @ block))
 
 
 def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
@@ -174,24 +207,23 @@ def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
     return block
 
 
-def _missed(
+def _challenge(
     operator: SparseProduct,
     precondition: Precondition,
     taken: Array,
     block: Array,
     largest: float,
-    tolerance: float,
-) -> Array | None:
-    """Vectors with an eigenvalue below the largest one that was accepted; None if there are none.
+    wanted: _Wanted,
+) -> Ritz:
+    """The best approximations to eigenvectors that are orthogonal to what is taken.
 
-    The random block, made orthogonal to what is taken, is improved until its lowest Ritz value is
-    below, or will stay above: it falls from one step to the next by less than a fifth of what it
+    The random block is improved until its lowest Ritz value is below the largest one that was
+    accepted, or will stay above: it falls from one step to the next by less than a fifth of what it
     is above, and the norm of its residual, within which an eigenvalue lies, is less than that too.
     """
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
-        return None
-    below = largest * (1 - _BELOW)
+        return start
     lowest = [np.inf]
 
     def is_decided(values: Array, norms: Array) -> bool:
@@ -200,11 +232,18 @@ def _missed(
         above = lowest[-1] - largest
         # A slow fall alone can be a rest on the way down, beside an eigenvector that is not it.
         stays_above = max(_CAUTION * (lowest[-2] - lowest[-1]), norms[0]) < above
-        return lowest[-1] < below or norms[0] <= tolerance or stays_above
+        if wanted.n_rough:
+            stays_above &= norms[0] <= _ROUGH * values[0]
+        return bool(
+            lowest[-1] < largest * (1 - _BELOW) or norms[0] <= wanted.tolerance or stays_above
+        )
 
-    steps = _Until(_CHALLENGE_STEPS, is_decided)
-    challenger = iterate(operator, start, precondition, taken, steps)
-    return challenger.vectors if challenger.values[0] < below else None
+    return iterate(operator, start, precondition, taken, _Until(_CHALLENGE_STEPS, is_decided))
+
+
+def _is_missed(challenger: Ritz, largest: float) -> bool:
+    """Whether it has an eigenvalue below the largest one that was accepted."""
+    return len(challenger.values) > 0 and bool(challenger.values[0] < largest * (1 - _BELOW))
 
 
 class _Until:
