@@ -40,8 +40,9 @@ from eigencut.runtime.validation import (
     check_quantile,
     check_random,
 )
-from eigencut.selection.automatic import Chosen, Compared, choose
+from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget
+from eigencut.selection.chosen import Chosen, Compared
 
 Answer = TypeVar("Answer")
 

@@ -16,8 +16,9 @@ from eigencut.affinity.base import Affinity
 from eigencut.affinity.fit_memory import FitSizes
 from eigencut.data.rows import Rows
 from eigencut.runtime.memory import in_words
-from eigencut.selection.automatic import choose_affinity, some_rows
+from eigencut.selection.automatic import choose_affinity
 from eigencut.selection.budget import MOST_ROWS, Budget
+from eigencut.selection.some_rows import some_rows
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 FAST = [

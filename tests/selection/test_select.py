@@ -17,7 +17,6 @@ from conftest import same_partition
 from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, load, select
 from eigencut.cut import CUTS
 from eigencut.fitted import first_sound
-from eigencut.selection import automatic
 from eigencut.selection.automatic import choose_affinity
 from eigencut.selection.criteria import CRITERIA, Task, conductance
 from eigencut.selection.spectrum import Spectrum
@@ -269,7 +268,7 @@ def test_what_was_cut_to_choose_is_what_a_fit_of_it_gives(cut):
 
 
 def test_many_rows_are_decided_on_by_some_of_them(monkeypatch):
-    monkeypatch.setattr(automatic, "_WHOLE_ROWS", 1000)
+    monkeypatch.setattr("eigencut.selection.default_graph._WHOLE_ROWS", 1000)
     X, y = make_moons(3000, noise=0.1, random_state=0)
     found = choose_affinity(X, 2)
     assert not found.spectra and found.compared[0].affinity is not found.affinities[0]

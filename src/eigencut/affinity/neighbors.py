@@ -35,10 +35,11 @@ from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
 from eigencut.search.brute import brute_index
-from eigencut.search.build import INDEXES, build_index
-from eigencut.search.distinct_rows import distinct_rows, row_keys
+from eigencut.search.build import INDEXES
+from eigencut.search.distinct_rows import row_keys
 from eigencut.search.index import neighbors_together
-from eigencut.search.metrics import METRICS, Space
+from eigencut.search.metrics import METRICS
+from eigencut.search.searched_rows import SearchedPoints, SearchedRows
 
 _CHUNK_ROWS = 1 << 16  # new rows searched for at a time
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
@@ -138,15 +139,22 @@ class Neighbors(Affinity):
         self.scale = scale
         self.density_contrast = density_contrast
 
-    def fit_graph(self, X: Any) -> Graph:
+    def search(self, X: Any) -> SearchedRows:
+        """Look for the neighbours of the rows, for this graph and others of the same metric."""
         self._check_parameters(X)
-        distinct = distinct_rows(X)
+        return SearchedRows.of(X, self.metric, self.index)
+
+    def fit_graph(self, X: Any, searched: SearchedRows | None = None) -> Graph:
+        """The graph on the rows of X; ``searched`` is what ``search(X)`` has found already."""
+        if searched is None:
+            searched = self.search(X)
+        distinct = searched.distinct
         self.multiplicity_ = distinct.multiplicity
         self.n_rows_ = X.shape[0]
         n = len(distinct.multiplicity)
         self.n_neighbors_ = self._neighbors_among(n)
-        self._place(distinct.rows, self.index)
-        distances, numbers = self._index.query_itself(self.n_neighbors_)
+        self._place(distinct.rows, searched.points)
+        distances, numbers = searched.points.nearest(self.n_neighbors_)
         self.radii_ = distances[:, -1].copy()
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
@@ -178,13 +186,12 @@ class Neighbors(Affinity):
         self._check_parameters(None)
         return neighbors_bytes(sizes, self._neighbors_among(sizes.n_rows or 1))
 
-    def _place(self, rows: Any, index: str) -> None:
+    def _place(self, rows: Any, searched: SearchedPoints) -> None:
         """Keep the rows, as points that can be searched."""
         self.rows_ = rows
         self._vertex_at: dict[bytes, int] | None = None
-        self._space = Space(rows, METRICS[self.metric])
-        self._points = self._space.points(rows)
-        self.index_, self._index = build_index(index, self._points, self._space)
+        self._space, self._points = searched.space, searched.points
+        self.index_, self._index = searched.index_name, searched.index
 
     def _training_weights(self, distances: Array, numbers: Indices) -> Any:
         """The weights of all pairs of which one is among the nearest of the other."""
@@ -245,7 +252,7 @@ class Neighbors(Affinity):
         rows = state.csr("rows", n) if is_sparse else state.array("rows", (n, None))
         self._check_parameters(rows)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
-        self._place(rows, state.word("index", INDEXES[1:]))
+        self._place(rows, SearchedPoints.of(rows, self.metric, state.word("index", INDEXES[1:])))
         self.radii_ = state.array("radii", (n,))
         reverse = state.csr("reverse", n, n)
         kind = index_type(reverse.nnz)

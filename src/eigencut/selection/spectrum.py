@@ -30,11 +30,17 @@ class Spectrum:
 
     @classmethod
     def of(cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0) -> Spectrum:
-        """Fit the affinity on the rows of X and solve the relaxed cut.
+        """Fit the affinity on the rows of X and solve the relaxed cut."""
+        return cls.of_graph(affinity.fit_graph(X), affinity, cut, n_pairs)
+
+    @classmethod
+    def of_graph(
+        cls, graph: Graph, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0
+    ) -> Spectrum:
+        """Solve the relaxed cut on a graph that the affinity has made.
 
         Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly.
         """
-        graph = affinity.fit_graph(X)
         if n_pairs > graph.n_vertices:
             raise ValueError(
                 f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "

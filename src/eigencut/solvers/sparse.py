@@ -38,7 +38,7 @@ from eigencut.solvers.multilevel import Hierarchy, Polynomial
 from eigencut.solvers.plain_lanczos import by_lanczos, has_large_gap
 
 _LARGE = 1000  # vertices; Lanczos is not tried with fewer
-_EXTRA_COLUMNS = 4  # in a block, beyond the wanted ones; or a quarter of these, if that is more
+_EXTRA_COLUMNS = 3  # in a block, beyond the wanted ones; or a quarter of these, if that is more
 _COARSE_STEPS = 2  # of the iteration on all levels but the finest
 _MOST_STEPS = 150  # on the finest level; ten to twenty are common
 _CHALLENGERS = 3  # columns of the random block that looks for missed eigenvalues

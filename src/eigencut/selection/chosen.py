@@ -1,0 +1,57 @@
+"""What "auto" has decided, and what it has found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from eigencut.affinity import Affinity
+from eigencut.cut import Cut
+from eigencut.graph.base import Graph
+from eigencut.runtime.progress import stage
+from eigencut.runtime.validation import check_n_clusters
+from eigencut.selection.criteria import Choice
+from eigencut.selection.spectrum import Spectrum
+from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
+
+
+class Compared(NamedTuple):
+    """An affinity that was looked at, in words, and how clearly it shows the clusters."""
+
+    affinity: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a fit begins with.
+
+    Attributes
+    ----------
+    n_clusters : int
+    affinities : tuple of Affinity
+        The one to take, and what to take instead if its cut is not sound.
+    compared : tuple of Choice
+        What was compared, with scores; nothing where nothing was to be chosen.
+    spectra : dict of int to Spectrum
+        Graphs of all rows that were cut in order to choose, by the place of their affinity.
+    """
+
+    n_clusters: int
+    affinities: tuple[Affinity, ...]
+    compared: tuple[Choice, ...] = ()
+    spectra: dict[int, Spectrum] = field(default_factory=dict)
+
+    def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[tuple[Affinity, Graph, RelaxedCut]]:
+        """Each affinity, fitted on X, its graph and the relaxed cut; what is known is reused."""
+        K = self.n_clusters
+        for place, affinity in enumerate(self.affinities):
+            known = self.spectra.get(place)
+            with stage("graph"):
+                graph = affinity.fit_graph(X) if known is None else known.graph
+                check_n_clusters(K, graph.n_vertices, graph.vertices_are)
+            if known is not None and known.cut is cut:
+                yield affinity, graph, known.relaxed_of(K)
+            else:
+                yield affinity, graph, relaxed_cut(graph, affinity, cut, K)

@@ -1,0 +1,106 @@
+"""Which graph the default cuts, given K: graphs of neighbours, compared by conductance.
+
+``benchmarks/growth`` has the families of data on which this was chosen, and others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from eigencut.affinity import Affinity, Landmarks, Neighbors
+from eigencut.cut import CUTS
+from eigencut.exceptions import GraphWarning
+from eigencut.graph.base import Graph
+from eigencut.runtime.progress import advance, without_progress
+from eigencut.selection.chosen import Chosen
+from eigencut.selection.criteria import CLEAR, NO_CLUSTER, Choice, conductance_of
+from eigencut.selection.some_rows import some_rows
+from eigencut.selection.spectrum import Spectrum
+
+_NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
+_MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
+_LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
+_WHOLE_ROWS = 30_000  # up to which it is decided on all of them
+_SOME_ROWS = 2000  # on which it is decided otherwise
+_MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
+_STARTS = 2  # of POD, to look at a cut; more when it is taken
+
+
+class _Look(NamedTuple):
+    """A graph that was cut: how clearly it shows the clusters, and how much we would rather not."""
+
+    affinity: Affinity
+    spectrum: Spectrum
+    score: float
+    handicap: float
+
+    @property
+    def is_clear(self) -> bool:
+        return self.score >= CLEAR
+
+    @property
+    def has_slivers(self) -> bool:
+        return self.score <= NO_CLUSTER
+
+
+def choose_graph(X: Any, n_clusters: int) -> Chosen:
+    """The mutual graph with contrast, unless it shows nothing clear and another one does.
+
+    The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
+    many dimensions it cuts off handfuls of rows, where the symmetric graph is right. It is decided
+    on all rows if they are not very many, so that nothing is done twice, and else on some of them.
+    """
+    is_whole = X.shape[0] <= _WHOLE_ROWS
+    rows = X if is_whole else some_rows(X, _SOME_ROWS)
+    k = int(np.clip(X.shape[0] // (2 * n_clusters), *_NEIGHBORS))
+    mutual = Neighbors(k, graph="mutual", density_contrast=1.0)
+    symmetric = Neighbors(k, graph="symmetric", density_contrast=1.0)
+    searched = mutual.search(rows)
+    if not 2 <= n_clusters < len(searched.distinct.multiplicity):
+        return Chosen(n_clusters, (mutual, symmetric))
+
+    looks: list[_Look] = []
+
+    def look(affinity: Affinity, handicap: float) -> _Look:
+        if isinstance(affinity, Neighbors):
+            graph = affinity.fit_graph(rows, searched)
+        else:
+            graph = affinity.fit_graph(rows)
+        looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters), handicap))
+        advance(len(looks), None, "graph(s) compared")
+        return looks[-1]
+
+    first = look(mutual, 0.0)
+    if not first.is_clear:
+        second = look(symmetric, 2 * _MUCH_BETTER)
+        if first.has_slivers and not second.is_clear:  # perhaps because of the contrast
+            look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
+        is_many = X.shape[0] >= _MANY_FOR_LANDMARKS and not issparse(X)
+        if is_many and all(one.has_slivers for one in looks):
+            look(Landmarks(), 0.0)
+    compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
+    looks.sort(key=lambda one: one.handicap - one.score)
+    affinities = [one.affinity for one in looks]
+    if symmetric not in affinities:
+        affinities.append(symmetric)
+    if not is_whole:
+        return Chosen(n_clusters, tuple(clone(one) for one in affinities), compared)
+    spectra = {place: one.spectrum for place, one in enumerate(looks)}
+    return Chosen(n_clusters, tuple(affinities), compared, spectra)
+
+
+def _cut(affinity: Affinity, graph: Graph, n_clusters: int) -> tuple[Spectrum, float]:
+    """The spectrum of a graph, and how clearly it shows K clusters."""
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore", GraphWarning)
+        spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], n_clusters + 1, n_rough=1)
+        partition = spectrum.partition(n_clusters, n_init=_STARTS)
+        score = float(conductance_of(spectrum, [n_clusters])[0])
+    sizes = np.bincount(partition.labels, graph.multiplicity, n_clusters)
+    is_sliver = sizes.min() < _LEAST_SHARE * graph.n_rows / n_clusters
+    return spectrum, NO_CLUSTER if is_sliver else score
