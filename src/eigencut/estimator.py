@@ -186,19 +186,22 @@ class GPOD(
 
     def _fit(self, source: Any) -> Self:
         with stage("choices"):
-            chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit)
+            starts = {"n_init": self.n_init, "random_state": self.random_state}
+            chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit, starts)
             budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
             budget.refuse(chosen.affinities[0])
-        graph, fitted = first_sound(self._cuts(source, chosen))
+        graph, fitted = first_sound(self._cuts(source, chosen, starts))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
         return self._keep(fitted, labels, embedding)
 
-    def _cuts(self, source: Any, chosen: Chosen) -> Iterator[tuple[Graph, FittedCut]]:
+    def _cuts(
+        self, source: Any, chosen: Chosen, starts: dict[str, Any]
+    ) -> Iterator[tuple[Graph, FittedCut]]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
-        for affinity, graph, relaxed in chosen.relaxed_cuts(source, cut):
+        for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut):
             if not chosen.compared:  # pieces were seen, and judged, in order to choose
                 relaxed.report(graph, affinity)
             with stage("extension"):
@@ -206,9 +209,8 @@ class GPOD(
                 functions = extend(self.extension, *given)
             functions.report_lost_components()
             with stage("discretization"):
-                starts = {"n_init": self.n_init, "random_state": self.random_state}
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
-                fitted = FittedCut.of(functions, *of_graph, **starts)
+                fitted = FittedCut.of(functions, *of_graph, partition, **starts)
             yield graph, fitted
 
     def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> Self:

@@ -68,13 +68,17 @@ class FittedCut:
         graph: Graph,
         n_components: int,
         outlier_quantile: float,
+        partition: Partition | None = None,
         **starts: Any,
     ) -> FittedCut:
-        """Discretize the eigenvectors on the vertices; ``starts`` are options of ``pod``."""
-        U = functions.eigenvectors()
-        with blas_threads(1):
-            weight, order = graph.multiplicity, graph.first_row
-            partition = pod(U, sample_weight=weight, sample_order=order, **starts)
+        """Discretize the eigenvectors on the vertices; ``starts`` are options of ``pod``.
+
+        The ``partition`` is what comes of it, where that is known.
+        """
+        U, weight = functions.eigenvectors(), graph.multiplicity
+        if partition is None:
+            with blas_threads(1):
+                partition = pod(U, sample_weight=weight, sample_order=graph.first_row, **starts)
         n_found = len(np.unique(partition.labels))
         if n_found < U.shape[1]:
             warn_user(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from scipy.sparse import issparse
@@ -32,7 +33,9 @@ _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 _CANDIDATES = range(2, 11)
 
 
-def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> Chosen:
+def choose(
+    X: Any, n_clusters: Any, affinity: Any, memory_limit: Any, starts: Mapping[str, Any]
+) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
     Parameters
@@ -42,6 +45,8 @@ def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> Chosen:
     affinity : str, Affinity or callable
         As of ``GPOD``.
     memory_limit : None, number or str
+    starts : mapping
+        Options of POD.
     """
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if isinstance(X, Rows):
@@ -49,7 +54,7 @@ def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> Chosen:
     given: Affinity = clone(named_affinity(affinity))
     if n_clusters != "auto":
         K = int(n_clusters)
-        return choose_affinity(X, K, memory_limit) if is_auto else Chosen(K, (given,))
+        return choose_affinity(X, K, memory_limit, starts) if is_auto else Chosen(K, (given,))
     if given.pairwise:
         rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
     else:
@@ -61,7 +66,9 @@ def choose(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> Chosen:
         compared = Neighbors() if is_auto else given
         _, best = evaluate("conductance", Task(rows, compared, candidates, seed=0))
     K = best.n_clusters
-    return choose_affinity(X, K, memory_limit) if is_auto else Chosen(K, (clone(best.affinity),))
+    if is_auto:
+        return choose_affinity(X, K, memory_limit, starts)
+    return Chosen(K, (clone(best.affinity),))
 
 
 def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
@@ -94,7 +101,12 @@ def default_affinities() -> list[Affinity]:
     ]
 
 
-def choose_affinity(X: Any, n_clusters: int, memory_limit: Any = None) -> Chosen:
+def choose_affinity(
+    X: Any,
+    n_clusters: int,
+    memory_limit: Any = None,
+    starts: Mapping[str, Any] = MappingProxyType({}),
+) -> Chosen:
     """What ``affinity="auto"`` is for a given K.
 
     The number of rows and the memory decide between the graph of neighbours and that through
@@ -105,7 +117,7 @@ def choose_affinity(X: Any, n_clusters: int, memory_limit: Any = None) -> Chosen
     budget.report(name)
     if name == "landmarks":
         return Chosen(n_clusters, (Landmarks(),))
-    return choose_graph(X, n_clusters)
+    return choose_graph(X, n_clusters, starts)
 
 
 def choose_number_of_clusters(

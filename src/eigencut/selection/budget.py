@@ -25,7 +25,7 @@ from eigencut.runtime.warn import warn_user
 # (``docs/scale.md``).
 MOST_ROWS: dict[str, float] = {"neighbors": 2_000_000, "landmarks": math.inf}
 
-_TRIFLE = 2e7  # bytes that are there
+_TRIFLE = 1e8  # bytes that are there
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from eigencut.affinity import Affinity
 from eigencut.cut import Cut
+from eigencut.discretization import Partition
 from eigencut.graph.base import Graph
 from eigencut.runtime.progress import stage
 from eigencut.runtime.validation import check_n_clusters
@@ -21,6 +22,15 @@ class Compared(NamedTuple):
 
     affinity: str
     score: float
+
+
+class CutGraph(NamedTuple):
+    """A graph, its relaxed cut, and the clusters of its vertices where they are known."""
+
+    affinity: Affinity
+    graph: Graph
+    relaxed: RelaxedCut
+    partition: Partition | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class Chosen:
     compared: tuple[Choice, ...] = ()
     spectra: dict[int, Spectrum] = field(default_factory=dict)
 
-    def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[tuple[Affinity, Graph, RelaxedCut]]:
+    def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[CutGraph]:
         """Each affinity, fitted on X, its graph and the relaxed cut; what is known is reused."""
         K = self.n_clusters
         for place, affinity in enumerate(self.affinities):
@@ -52,6 +62,6 @@ class Chosen:
                 graph = affinity.fit_graph(X) if known is None else known.graph
                 check_n_clusters(K, graph.n_vertices, graph.vertices_are)
             if known is not None and known.cut is cut:
-                yield affinity, graph, known.relaxed_of(K)
+                yield CutGraph(affinity, graph, known.relaxed_of(K), known.partition(K))
             else:
-                yield affinity, graph, relaxed_cut(graph, affinity, cut, K)
+                yield CutGraph(affinity, graph, relaxed_cut(graph, affinity, cut, K))

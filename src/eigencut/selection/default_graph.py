@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,17 +19,18 @@ from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
 from eigencut.runtime.progress import advance, without_progress
 from eigencut.selection.chosen import Chosen
-from eigencut.selection.criteria import CLEAR, NO_CLUSTER, Choice, conductance_of
+from eigencut.selection.criteria import NO_CLUSTER, Choice, conductance_of
 from eigencut.selection.some_rows import some_rows
 from eigencut.selection.spectrum import Spectrum
 
 _NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
+_MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
+_CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
 _SOME_ROWS = 2000  # on which it is decided otherwise
 _MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
-_STARTS = 2  # of POD, to look at a cut; more when it is taken
 
 
 class _Look(NamedTuple):
@@ -41,25 +43,26 @@ class _Look(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        return self.score >= CLEAR
+        return self.score >= _CLEAR_ENOUGH
 
     @property
     def has_slivers(self) -> bool:
         return self.score <= NO_CLUSTER
 
 
-def choose_graph(X: Any, n_clusters: int) -> Chosen:
+def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
     """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
     many dimensions it cuts off handfuls of rows, where the symmetric graph is right. It is decided
-    on all rows if they are not very many, so that nothing is done twice, and else on some of them.
+    on all rows if they are not very many, so that nothing is done twice, and else on some of them;
+    ``starts`` are options of POD.
     """
     is_whole = X.shape[0] <= _WHOLE_ROWS
     rows = X if is_whole else some_rows(X, _SOME_ROWS)
     k = int(np.clip(X.shape[0] // (2 * n_clusters), *_NEIGHBORS))
-    mutual = Neighbors(k, graph="mutual", density_contrast=1.0)
-    symmetric = Neighbors(k, graph="symmetric", density_contrast=1.0)
+    mutual = Neighbors(k, graph="mutual", density_contrast=_MUTUAL_CONTRAST)
+    symmetric = Neighbors(k, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
     searched = mutual.search(rows)
     if not 2 <= n_clusters < len(searched.distinct.multiplicity):
         return Chosen(n_clusters, (mutual, symmetric))
@@ -71,7 +74,7 @@ def choose_graph(X: Any, n_clusters: int) -> Chosen:
             graph = affinity.fit_graph(rows, searched)
         else:
             graph = affinity.fit_graph(rows)
-        looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters), handicap))
+        looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
 
@@ -94,12 +97,14 @@ def choose_graph(X: Any, n_clusters: int) -> Chosen:
     return Chosen(n_clusters, tuple(affinities), compared, spectra)
 
 
-def _cut(affinity: Affinity, graph: Graph, n_clusters: int) -> tuple[Spectrum, float]:
+def _cut(
+    affinity: Affinity, graph: Graph, n_clusters: int, starts: Mapping[str, Any]
+) -> tuple[Spectrum, float]:
     """The spectrum of a graph, and how clearly it shows K clusters."""
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)
         spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], n_clusters + 1, n_rough=1)
-        partition = spectrum.partition(n_clusters, n_init=_STARTS)
+        partition = spectrum.partition(n_clusters, **starts)
         score = float(conductance_of(spectrum, [n_clusters])[0])
     sizes = np.bincount(partition.labels, graph.multiplicity, n_clusters)
     is_sliver = sizes.min() < _LEAST_SHARE * graph.n_rows / n_clusters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
@@ -66,12 +67,13 @@ class Spectrum:
         """The eigenpairs of K clusters."""
         return self.relaxed_of(n_clusters).pairs
 
-    def partition(self, n_clusters: int, n_init: int = _STARTS) -> Partition:
-        """The clusters of the vertices; ``n_init`` is of POD, when they are first asked for."""
+    def partition(self, n_clusters: int, n_init: int = _STARTS, **starts: Any) -> Partition:
+        """The clusters of the vertices; options are of POD, when they are first asked for."""
         if n_clusters not in self._partitions:
             U = self.pairs_of(n_clusters).vectors
+            weight, order = self.graph.multiplicity, self.graph.first_row
             with blas_threads(1):
-                found = pod(U, n_init=n_init, sample_weight=self.graph.multiplicity)
+                found = pod(U, n_init=n_init, sample_weight=weight, sample_order=order, **starts)
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 
