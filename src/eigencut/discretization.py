@@ -242,10 +242,11 @@ def _best_of_many_starts(
         else:
             in_vain += 1
             again += found.objective >= best.objective * (1 - 1e-9)
-        advance(done, min(done - in_vain + patience, most), "starts")
         # No start can bring more than the weight of all rows, each of length one.
         is_perfect = best.objective >= (1 - _NEARLY_PERFECT) * rows.weight.sum()
-        if is_perfect or in_vain >= patience or again >= max(1, n_init // 2):
+        is_enough = is_perfect or in_vain >= patience or again >= max(1, n_init // 2)
+        advance(done, done if is_enough else min(done - in_vain + patience, most), "starts")
+        if is_enough:
             break
     assert best is not None
     return _polish(best, rows, max_iter, tol)

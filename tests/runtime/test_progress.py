@@ -34,7 +34,6 @@ from eigencut.runtime.progress import (
 )
 from eigencut.runtime.terminal_line import TerminalLine
 from eigencut.runtime.threads import for_each
-from eigencut.selection import automatic
 
 STAGES = [
     "choices",
@@ -188,11 +187,19 @@ def moons(n):
     return make_moons(n, noise=0.05, random_state=0)[0]
 
 
+@pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+def test_a_hierarchy_of_graphs_says_its_levels(monkeypatch):
+    monkeypatch.setattr("eigencut.solvers.sparse.is_cheap_to_factor", lambda _: False)
+    with Recorded() as heard:
+        GPOD(4, affinity="neighbors").fit(moons(3000))
+    assert heard.shares("level", "4 eigenpairs")
+
+
 @pytest.mark.parametrize(
     ("affinity", "graph", "pairs"),
     [
         (Gaussian(), ["tiles"], ["residual"]),
-        (Neighbors(), ["rows searched", "blocks of weights"], ["level", "residual", "missed"]),
+        (Neighbors(), ["rows searched", "blocks of weights"], ["residual", "missed"]),
         (Landmarks(1300), ["rows", "steps of k-means"], ["residual"]),
     ],
 )
@@ -246,13 +253,16 @@ def test_a_stream_has_a_share_from_its_second_pass_on():
 
 @pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 def test_choices_count_the_graphs_that_were_compared(monkeypatch):
-    monkeypatch.setattr(automatic, "CLEAR", np.inf)  # so that all of them are tried
+    for clear in ("automatic.CLEAR", "default_graph._CLEAR_ENOUGH"):  # so that all are tried
+        monkeypatch.setattr(f"eigencut.selection.{clear}", np.inf)
     X = np.random.default_rng(0).normal(size=(200, 2))
-    for n_clusters, compared in (("auto", (3, 2)), (3, (2,))):
+    for n_clusters, of_k in (("auto", 3), (3, 0)):
         with Recorded() as heard:
-            GPOD(n_clusters).fit(X)
-        expected = [f"{done} of {n} graphs compared" for n in compared for done in range(n)]
-        assert heard.texts("choices") == expected
+            model = GPOD(n_clusters).fit(X)
+        expected = [f"{done} of {of_k} graphs compared" for done in range(of_k)]
+        expected += [f"{done + 1} graph(s) compared" for done in range(len(model.choice_))]
+        assert len(model.choice_) > 1
+        assert [text for text in heard.texts("choices") if "compared" in text] == expected
     with Recorded() as heard:
         select(X, [2, 3], [Gaussian("local"), Gaussian("median")])
     assert heard.texts() == [f"{done} of 2 graphs compared" for done in range(2)]

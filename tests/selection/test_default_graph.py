@@ -1,0 +1,121 @@
+"""Which graph the default takes."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+import eigencut.selection.default_graph as module
+from eigencut import GPOD, Landmarks, Neighbors
+from eigencut.search.index import Index
+from eigencut.selection.criteria import NO_CLUSTER
+from eigencut.selection.default_graph import choose_graph
+
+
+def overlapping(n=1200):
+    centers = np.random.default_rng(0).normal(size=(10, 16))
+    return make_blobs(n, centers=centers * 0.85, random_state=0)
+
+
+@pytest.fixture
+def scores(monkeypatch):
+    """Sets the scores of graphs, by what they are."""
+    original = module._cut
+
+    def fix(given):
+        def cut(affinity, graph, *args):
+            name = getattr(affinity, "graph", "landmarks")
+            if name == "mutual" and not affinity.density_contrast:
+                name = "without contrast"
+            return original(affinity, graph, *args)[0], given[name]
+
+        monkeypatch.setattr(module, "_cut", cut)
+
+    return fix
+
+
+def taken(X, K=2):
+    chosen = choose_graph(X, K, {})
+    first = chosen.affinities[0]
+    return type(first), getattr(first, "graph", ""), len(chosen.compared)
+
+
+def test_a_clear_mutual_graph_is_the_only_one_looked_at(scores):
+    X = make_moons(300, noise=0.1, random_state=0)[0]
+    scores({"mutual": 0.0})
+    assert taken(X) == (Neighbors, "mutual", 1)
+
+
+@pytest.mark.parametrize(("symmetric", "name"), [(-0.2, "mutual"), (0.1, "symmetric")])
+def test_the_symmetric_graph_must_be_much_better(scores, symmetric, name):
+    X = make_moons(300, noise=0.1, random_state=0)[0]
+    scores({"mutual": -1.0, "symmetric": symmetric})
+    assert taken(X) == (Neighbors, name, 2)
+
+
+@pytest.mark.parametrize(
+    ("without", "contrast"), [(-1.4, 0.0), (-1.6, 1.0)], ids=["without", "symmetric"]
+)
+def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
+    X = make_moons(300, noise=0.1, random_state=0)[0]
+    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": without})
+    assert choose_graph(X, 2, {}).affinities[0].density_contrast == contrast
+
+
+def test_landmarks_are_the_last_resort_for_many_dense_rows(scores):
+    slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
+    X = make_moons(1000, noise=0.1, random_state=0)[0]
+    scores(slivers | {"landmarks": -1.0})
+    assert taken(X)[0] is Landmarks
+    assert taken(X[:999]) == (Neighbors, "mutual", 3)
+    assert taken(csr_array(X)) == (Neighbors, "mutual", 3)
+    scores(slivers | {"landmarks": NO_CLUSTER})
+    assert taken(X) == (Neighbors, "mutual", 4)
+
+
+def test_landmarks_that_were_looked_at_make_a_whole_model(scores, tmp_path):
+    X, y = make_moons(1500, noise=0.05, random_state=0)
+    slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
+    scores(slivers | {"landmarks": -1.0})
+    model = GPOD(2).fit(X)
+    assert isinstance(model.affinity_, Landmarks) and len(model.choice_) == 4
+    assert (model.predict(X) == model.labels_).all()
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_small_clusters_are_not_believed():
+    """Clusters of 25 and 975 rows, far apart: a tenth of an average one has 50."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(975, 2)), 90 + rng.normal(size=(25, 2))])
+    chosen = choose_graph(X, 2, {})
+    assert all(one.score == NO_CLUSTER for one in chosen.compared)
+
+
+def test_all_graphs_share_one_search(monkeypatch):
+    searches = []
+    for kind in Index.__subclasses__() + [
+        deeper for one in Index.__subclasses__() for deeper in one.__subclasses__()
+    ]:
+        if "query_itself" in vars(kind) or kind.__base__ is Index:
+            original = kind.query_itself
+
+            def counted(self, k, original=original):
+                searches.append(k)
+                return original(self, k)
+
+            monkeypatch.setattr(kind, "query_itself", counted)
+    X, y = overlapping()
+    model = GPOD(10).fit(X)
+    assert len(model.choice_) >= 2 and model.affinity_.graph == "symmetric"
+    assert adjusted_rand_score(y, model.labels_) > 0.5
+    assert searches == [15]
+
+
+def test_the_cut_that_was_looked_at_is_the_one_that_is_fitted(monkeypatch):
+    calls = []
+    monkeypatch.setattr("eigencut.fitted.pod", lambda *_, **__: calls.append(1))
+    X, y = make_moons(400, noise=0.08, random_state=0)
+    model = GPOD(2).fit(X)
+    assert not calls
+    assert adjusted_rand_score(y, model.labels_) > 0.95
