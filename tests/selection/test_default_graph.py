@@ -85,9 +85,9 @@ def test_landmarks_that_were_looked_at_make_a_whole_model(scores, tmp_path):
 
 
 def test_small_clusters_are_not_believed():
-    """Clusters of 25 and 975 rows, far apart: a tenth of an average one has 50."""
+    """Clusters of 40 and 960 rows, far apart: a tenth of an average one has 50."""
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(975, 2)), 90 + rng.normal(size=(25, 2))])
+    X = np.vstack([rng.normal(size=(960, 2)), 90 + rng.normal(size=(40, 2))])
     chosen = choose_graph(X, 2, {})
     assert all(one.score == NO_CLUSTER for one in chosen.compared)
 

@@ -14,6 +14,7 @@ import numpy as np
 from eigencut.runtime.arrays import Array
 
 _SHIFT = 1e-5  # of the diagonal, relative: the Laplacian itself has no inverse
+_MOST_VERTICES = 60_000  # beyond, the hierarchy is as fast in the plane, and takes less memory
 _PER_VERTEX = 12_000  # multiplications for which the multilevel iteration does without factors
 
 
@@ -23,6 +24,8 @@ def is_cheap_to_factor(ordered: Any) -> bool:
     Row i has entries from column f_i on; so about as many vertices as ``i - f_i`` on average
     separate the graph into halves, and among these elimination is dense.
     """
+    if ordered.shape[0] > _MOST_VERTICES:
+        return False
     filled = np.flatnonzero(np.diff(ordered.indptr))
     first = np.minimum.reduceat(ordered.indices, ordered.indptr[filled])
     separating = float(np.maximum(filled - first, 0).mean())
