@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -69,6 +70,16 @@ class Affinity(BaseEstimator, ABC):
     n_rows_: int
     self_weights_: Array
     largest_weight_: float
+
+    def __repr__(self, *_: Any) -> str:
+        """The parameters that are not defaults; scikit-learn's takes milliseconds."""
+        defaults = signature(type(self)).parameters
+        changed = (
+            f"{name}={value!r}"
+            for name, value in sorted(self.get_params(deep=False).items())
+            if repr(value) != repr(defaults[name].default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     @abstractmethod
     def fit_graph(self, X: Any) -> Graph:
