@@ -29,6 +29,7 @@ from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut, first_sound
 from eigencut.graph.base import Graph
 from eigencut.risk.errors import held_out_error
+from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
 from eigencut.runtime.progress import reporting, stage
@@ -180,11 +181,11 @@ class GPOD(
         y : ignored
         """
         self._check_parameters()
-        source = check_source(self, X)
-        with threads(self.n_jobs), reporting(self.verbose):
-            return self._fit(source)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
+            model._fit(check_source(model, X))
+        return self
 
-    def _fit(self, source: Any) -> Self:
+    def _fit(self, source: Any) -> None:
         with stage("choices"):
             starts = {"n_init": self.n_init, "random_state": self.random_state}
             chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit, starts)
@@ -194,7 +195,7 @@ class GPOD(
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        return self._keep(fitted, labels, embedding)
+        self._keep(fitted, labels, embedding)
 
     def _cuts(
         self, source: Any, chosen: Chosen, starts: dict[str, Any]
@@ -213,7 +214,7 @@ class GPOD(
                 fitted = FittedCut.of(functions, *of_graph, partition, **starts)
             yield graph, fitted
 
-    def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> Self:
+    def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> None:
         """Set the attributes of a fitted model; of training rows those that there are."""
         self.fitted_cut_ = fitted
         self.affinity_ = fitted.affinity
@@ -228,7 +229,9 @@ class GPOD(
                 setattr(self, name, found)
         if labels is not None:
             self.partition_ = replace(fitted.partition, labels=labels)
-        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_cut_")
 
     def _answer(
         self, X: ArrayLike, question: Callable[[Array], Answer], at_least: int = 1

@@ -31,6 +31,7 @@ from sklearn.base import BaseEstimator, clone
 from eigencut.affinity.fit_memory import FitSizes
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
+from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 
 
@@ -153,7 +154,8 @@ class Affinity(BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
-        self.fit_graph(X if issparse(X) else np.asarray(X, dtype=np.float64))
+        with all_or_nothing(self) as fresh:
+            fresh.fit_graph(X if issparse(X) else np.asarray(X, dtype=np.float64))
         return self
 
 

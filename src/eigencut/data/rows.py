@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigencut.data.reading import open_source
+from eigencut.data.same_rows import Seen
 from eigencut.data.source import Source
 from eigencut.data.table import Table, plain_names, quoted
 from eigencut.files.atomic import replacing
@@ -41,7 +42,8 @@ class Rows:
     """A source of rows that can be read again and again, from the first to the last.
 
     Whatever size the blocks of the source have, rows are handed on in blocks of 131072. A stream
-    and an array of the same rows give the same model, to the last bit.
+    and an array of the same rows give the same model, to the last bit. A source that gives other
+    rows when it is read again is refused.
 
     Parameters
     ----------
@@ -61,6 +63,7 @@ class Rows:
     in_memory = False
     is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
+    _seen: Seen | None = None  # by the first whole pass
 
     def __init__(
         self,
@@ -133,9 +136,28 @@ class Rows:
 
     def tables(self) -> Iterator[Table]:
         """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused."""
+        seen: Seen | None = None
+        for table in self._tables():
+            found = Seen.of(table.values)
+            seen = found if seen is None else seen.merged(found)
+            if self._seen is not None:
+                self._seen.refuse_more(seen)
+            yield table
+        assert seen is not None  # there is one row at least
+        self._keep_seen(seen)
+
+    def _keep_seen(self, seen: Seen) -> None:
+        """What a whole pass has seen: the same as the first one did."""
+        if self._seen is None:
+            self._seen = seen
+        self._seen.refuse_change(seen)
+
+    def _tables(self) -> Iterator[Table]:
         waiting: list[Array] = []
         n_waiting = n_seen = 0
-        width = None if self.feature_names is None else len(self.feature_names)
+        width = self.__dict__.get("n_features")  # if it is known yet
+        if self.feature_names is not None:
+            width = len(self.feature_names)
 
         def table(rows: Array, end: int) -> Table:
             names = self.feature_names or plain_names(rows.shape[1])
@@ -143,7 +165,7 @@ class Rows:
 
         for block in self._blocks():
             rows = _numbers(block, width, n_seen)
-            width = rows.shape[1]
+            width = self.n_features = rows.shape[1]
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -267,7 +289,7 @@ def _numbers(block: Any, width: int | None, n_before: int) -> Array:
         expected = "one or more" if width is None else f"{width}"
         raise ValueError(
             f"X must come in two-dimensional blocks of {expected} columns. Got shape {rows.shape} "
-            f"after row {n_before}; make all blocks alike."
+            f"after row {n_before}; make all blocks alike, whenever they are read."
         )
     return rows
 

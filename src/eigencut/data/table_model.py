@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
+from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 
@@ -84,13 +84,17 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
 
     def _take(self, preparation: Preparation, model: GPOD, complete: Mask | None = None) -> Self:
         """What was fitted; ``complete`` tells which of all rows the model was fitted on."""
-        self.preparation_ = preparation
-        self.model_ = model
-        self.__dict__.pop("labels_", None)
-        if hasattr(model, "labels_"):
-            all_rows = np.ones(len(model.labels_), dtype=bool)
-            self.labels_ = _spread(model.labels_, all_rows if complete is None else complete, -1)
+        with all_or_nothing(self) as fresh:
+            fresh.preparation_ = preparation
+            fresh.model_ = model
+            fresh.__dict__.pop("labels_", None)
+            if hasattr(model, "labels_"):
+                rows = np.ones(len(model.labels_), dtype=bool) if complete is None else complete
+                fresh.labels_ = _spread(model.labels_, rows, -1)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     @property
     def columns_(self) -> list[str]:
@@ -99,19 +103,19 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Indices:
         """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
-        return self._of_rows(X, self.model_.predict, -1)
+        return self._of_rows(X, "predict", -1)
 
     def predict_margin(self, X: Any) -> Array:
         """How clearly each row belongs to its cluster; see ``GPOD.predict_margin``."""
-        return self._of_rows(X, self.model_.predict_margin, np.nan)
+        return self._of_rows(X, "predict_margin", np.nan)
 
     def score_samples(self, X: Any) -> Array:
         """Support of each row; see ``GPOD.score_samples``."""
-        return self._of_rows(X, self.model_.score_samples, np.nan)
+        return self._of_rows(X, "score_samples", np.nan)
 
     def transform(self, X: Any) -> Array:
         """The spectral embedding of each row; see ``GPOD.transform``."""
-        return self._of_rows(X, self.model_.transform, np.nan)
+        return self._of_rows(X, "transform", np.nan)
 
     def answers(self, X: Any) -> Answers:
         """Labels, margins and support of each row, in one pass over the rows."""
@@ -131,9 +135,10 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         check_is_fitted(self)
         return self.preparation_.apply(X)
 
-    def _of_rows(self, X: Any, answer: Callable[[ArrayLike], Any], otherwise: float) -> Any:
+    def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        return _spread(answer(_some(rows))[: len(rows)], complete, otherwise)
+        found = getattr(self.model_, method)(_some(rows))
+        return _spread(found[: len(rows)], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
 

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.data.rows import Rows
+from eigencut.data.same_rows import Seen
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.optional import needed
 from eigencut.runtime.threads import threads
 
 Model = TypeVar("Model")
+Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
 
 _FAN_IN = 8  # partial sums that one task adds up
 
@@ -66,13 +68,15 @@ class DaskRows(Rows):
         delayed = needed("dask", "dask").delayed
         of_chunk, add_up = delayed(_of_chunk), delayed(_add_up)
         part, combine = delayed(part), delayed(combine)  # sent once, not with every task
-        totals = [of_chunk(chunk, part, combine) for chunk in self._parts]
+        totals = [of_chunk(chunk, part, combine, self.n_features) for chunk in self._parts]
         while len(totals) > 1:
             totals = [
                 add_up(totals[start : start + _FAN_IN], combine)
                 for start in range(0, len(totals), _FAN_IN)
             ]
-        return delayed(_finished)(totals[0], finish).compute()
+        total, seen = delayed(_finished)(totals[0], finish).compute()
+        self._keep_seen(seen)
+        return total
 
 
 def fit(model: Model, X: Any) -> Model:
@@ -176,25 +180,32 @@ def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[
     return np.asarray(getattr(single, method)(part), dtype)
 
 
-def _of_chunk(chunk: Any, part: Any, combine: Any) -> Any:
-    """The sum over one chunk, in blocks; None if it has no rows."""
-    rows = np.asarray(chunk)
-    if len(rows) == 0:
+def _of_chunk(chunk: Any, part: Any, combine: Any, n_features: int) -> Total | None:
+    """The sum over one chunk, in blocks, and what was seen of it; None if it has no rows."""
+    values = np.asarray(chunk)
+    if len(values) == 0:
         return None
+    rows = Rows.from_array(values)
+    rows.n_features = n_features
     with threads(1):  # the cluster's own threads work on chunks
-        return Rows.from_array(rows).reduce(part, combine)
+        total = rows.reduce(part, combine)
+    assert rows._seen is not None  # a whole pass
+    return total, rows._seen
 
 
-def _add_up(totals: list[Any], combine: Any) -> Any:
-    found = None
+def _add_up(totals: list[Total | None], combine: Any) -> Total | None:
+    found: Total | None = None
     for total in totals:
-        if total is not None:
-            found = total if found is None else combine(found, total)
+        if total is not None and found is not None:
+            found = combine(found[0], total[0]), found[1].merged(total[1])
+        else:
+            found = total if found is None else found
     return found
 
 
-def _finished(total: Any, finish: Any) -> Any:
-    if total is None:
+def _finished(found: Total | None, finish: Any) -> Total:
+    if found is None:
         raise ValueError("X must have at least one row. Got none; check the source of rows.")
+    total, seen = found
     with threads(1):
-        return total if finish is None else finish(total)
+        return (total if finish is None else finish(total)), seen

@@ -26,12 +26,12 @@ class CellIndex(ProductIndex):
 
     def __init__(self, points: Array, space: Space) -> None:
         Index.__init__(self, points, space)
-        n_cells = max(1, round(_CELLS * np.sqrt(self.size)))
+        n_cells = min(self.size, round(_CELLS * np.sqrt(self.size)))
         sample = np.random.default_rng(0).permutation(self.size)[: _SAMPLED_PER_CELL * n_cells]
         self._centres = kmeans_centres(
             points[sample], np.ones(len(sample)), n_cells, steps=_KMEANS_STEPS
         )
-        self._search = ProductSearch(points, nearest_centres(points, self._centres))
+        self._search = ProductSearch(points, nearest_centres(points, self._centres), n_cells)
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
         cell = nearest_centres(queries, self._centres)

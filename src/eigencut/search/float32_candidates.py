@@ -28,6 +28,8 @@ class ProductSearch:
         Centred, and of a size near 1.
     cell : array of shape (n_points,), optional
         A number of each point, so that a search can be confined to some cells.
+    n_cells : int, default=1
+        How many cells there are; some may be empty.
 
     Examples
     --------
@@ -37,12 +39,12 @@ class ProductSearch:
     (array([[1, 2]]), array([2]))
     """
 
-    def __init__(self, points: Array, cell: Indices | None = None) -> None:
+    def __init__(self, points: Array, cell: Indices | None = None, n_cells: int = 1) -> None:
         n, d = points.shape
         order = np.random.default_rng(0).permutation(n)  # with which the kernel is fastest
         cell = np.zeros(n, dtype=np.intp) if cell is None else cell
         order = order[np.argsort(cell[order], kind="stable")]
-        self.cell_sizes = np.bincount(cell)
+        self.cell_sizes = np.bincount(cell, minlength=n_cells)
         self._first_strip = np.append(0, np.cumsum(-(-self.cell_sizes // STRIP)))
         # Every cell begins a strip of its own; what fills up its last one is infinitely far.
         shift = STRIP * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
