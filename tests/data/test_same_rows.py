@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import eigencut.data.rows
 from eigencut import GPOD, Landmarks, TableModel
@@ -29,12 +30,12 @@ def changing(*passes):
 
 
 OTHERS = {
-    "wider": (np.hstack([X, X]), "blocks of 2 columns. Got shape .900, 4. after row 0"),
-    "narrower": (X[:, :1], "blocks of 2 columns. Got shape .900, 1. after row 0"),
+    "wider": (np.hstack([X, X]), "blocks of 2 columns. Got shape .[0-9]+, 4. after row 0"),
+    "narrower": (X[:, :1], "blocks of 2 columns. Got shape .[0-9]+, 1. after row 0"),
     "longer": (np.vstack([X, X]), "Got 900 rows at first and more later"),
     "a row longer": (np.vstack([X, X[:1]]), "Got 900 rows at first and (901|more) later"),
     "shorter": (X[:-1], "Got 900 rows at first and 899 later"),
-    "other values": (X + [0.0, 0.1], "Got other values in column 1 later"),
+    "other values": (X + np.array([0.0, 0.1]), "Got other values in column 1 later"),
 }
 SAME = pytest.mark.parametrize(("other", "message"), OTHERS.values(), ids=OTHERS.keys())
 
@@ -42,10 +43,10 @@ SAME = pytest.mark.parametrize(("other", "message"), OTHERS.values(), ids=OTHERS
 @SAME
 @pytest.mark.parametrize("model", [MODEL, TableModel(MODEL), GPOD("auto", affinity=Landmarks(20))])
 def test_a_fit_refuses(model, other, message):
-    for n_same in (2, 3):  # the first block alone tells how many columns there are
-        with pytest.raises(ValueError, match=message):
-            model.fit(changing(*[X] * n_same, other))
-        assert not hasattr(model, "fitted_cut_") and not hasattr(model, "model_")
+    model = clone(model)
+    with pytest.raises(ValueError, match=message):
+        model.fit(changing(X, X, other))  # columns are counted, then landmarks and units found
+    assert not hasattr(model, "fitted_cut_") and not hasattr(model, "model_")
 
 
 @SAME
@@ -120,6 +121,5 @@ def test_dask_refuses_too():
 
         half = da.from_delayed(dask.delayed(chunk, pure=False)(), (np.nan, 2), float)
         lazy = da.concatenate([da.from_array(X[:450]), half], allow_unknown_chunksizes=True)
-        message = message.replace("900, ", "450, ")
         with dask.config.set(scheduler="synchronous"), pytest.raises(ValueError, match=message):
             fit(GPOD(2, affinity=Landmarks(20)), lazy)

@@ -25,11 +25,10 @@ class Seen:
     --------
     >>> X = np.arange(6.0).reshape(3, 2)
     >>> Seen.of(X[:1]).merged(Seen.of(X[1:])).refuse_change(Seen.of(X[::-1]))
-    >>> Seen.of(X).refuse_change(Seen.of(X[:2]))
+    >>> Seen.of(X).refuse_change(Seen.of(X[:2]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: X must give the same rows whenever it is read. Got 3 rows at first and 2 later; copy \
-the source before it changes, or make a new Rows of it.
+    ValueError: X must give the same rows whenever it is read. Got 3 rows at first and 2 later; ...
     """
 
     n_rows: int
