@@ -80,7 +80,7 @@ class NativeKernels(NumpyKernels):
         self._neighbor_sums = Function(
             library,
             "neighbor_sums",
-            "m d k columns",
+            "m d k columns n edges",
             [c_double, c_double, c_double, c_double, c_int, c_long],
             rows="float64 m d",
             distances="float64 m k",
@@ -97,7 +97,7 @@ class NativeKernels(NumpyKernels):
         self._near_in_cells = Function(
             library,
             "near_in_cells",
-            "m d r",
+            "m d r n",
             rows="float64 m d",
             low="float64 d",
             scale="float64 d",
@@ -133,7 +133,7 @@ class NativeKernels(NumpyKernels):
     ) -> tuple[Array, Array]:
         """In one pass over the edges; by numpy where distances are not those of dense rows."""
         starts, numbers = graph.reverse.indptr, graph.reverse.indices
-        is_plain = graph.is_euclidean and not sparse.issparse(graph.vertices)
+        is_plain = graph.is_euclidean and not sparse.issparse(graph.vertices) and near.shape[1]
         if not is_plain or numbers.dtype != np.intc:
             return super().neighbor_sums(graph, rows, distances, near, weighted)
         width, most_edges = graph.weight.width, near.shape[1] + int(np.diff(starts).max(initial=0))
@@ -156,6 +156,10 @@ class NativeKernels(NumpyKernels):
         """Row by row, without arrays of all candidates."""
         if n_nearest > CANDIDATES:
             raise ValueError(f"n_nearest must be at most {CANDIDATES}. Got {n_nearest}.")
+        if math.prod(grid.shape.tolist()) != len(grid.candidates) or grid.shape.min() < 1:
+            raise ValueError(
+                f"shape must be that of {len(grid.candidates)} cells. Got {grid.shape}."
+            )
         rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(grid.points)
         nearest, told = np.empty((len(rows), n_nearest), dtype=np.intp), np.empty(len(rows), bool)
         of_grid = (grid.low, grid.scale, grid.shape, grid.candidates, grid.is_known)
@@ -222,6 +226,8 @@ class WideKernels(NativeKernels):
         _check_multiple("strips", "bytes before them", strips.ctypes.data, STRIP_BYTES)
         if not 1 <= k <= most:
             raise ValueError(f"k must be from 1 to most = {most}. Got {k}.")
+        if len(visits) and not (visits.min() >= 0 and visits.max() < len(strips)):
+            raise ValueError(f"visits must be of {len(strips)} strips. Got {visits.max()}.")
         m = len(left)
         numbers, count = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
         self._near_points(left, strips, visits, slack, numbers, count, k)

@@ -11,6 +11,7 @@ import numpy as np
 from eigencut.runtime.arrays import Array
 
 SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
+_WIDTHS = (1e-140, 1e140)  # least and most: the product of two is neither 0 nor infinite
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class Width:
     scale: float
     least: float
     most: float
+
+    @classmethod
+    def of(cls, scale: float, least: float, most: float) -> Width:
+        """With limits within which products of two widths stay ordinary numbers."""
+        with np.errstate(over="ignore"):
+            limits = np.maximum(np.divide(_WIDTHS, scale), np.finfo(np.float64).tiny)
+        return cls(scale, float(np.clip(least, *limits)), float(np.clip(most, *limits)))
 
     def __call__(self, radii: Array) -> Array:
         return self.scale * np.clip(radii, self.least, self.most)

@@ -27,6 +27,8 @@ _SCORES = 1 << 20  # held at a time
 _GROUP = 64  # points in a group, at most; few of the k nearest share one
 _GROUPS_PER_NEIGHBOR = 4  # at least
 _HISTOGRAM_ROWS = 1 << 16  # at a time
+_TIE = 1e-12  # relative difference of squared distances that rounding may decide
+_UNKNOWN = 1e300  # squared distance of what is no point
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,15 @@ class NumpyKernels:
         """Sums over the neighbours of rows, and the logarithms of what they are relative to.
 
         ``distances`` and ``near`` are of the k nearest vertices of each row, the nearest first;
-        ``weighted`` has a row of values for each vertex. A row without a neighbour gets the values
-        of the vertex nearest to it, and a logarithm of minus infinity.
+        ``weighted`` has a row of values for each vertex. A row without a neighbour, or with none
+        whose weight is above exp(-inf), gets the values of the vertex nearest to it, and a
+        logarithm of minus infinity. A number in ``near`` that is none of a vertex is not known.
         """
-        radii = distances[:, -1]
+        radii, is_known = distances[:, -1], _is_below(near, len(weighted))
+        near = np.where(is_known, near, 0)
         share, exponent = graph.weight(distances, radii[:, np.newaxis], graph.radii[near])
-        others = _reverse_edges(graph, rows, radii, near)
+        share[~is_known] = 0.0
+        others = _reverse_edges(graph, rows, radii, near, is_known)
         exponent[share == 0] = -np.inf
         largest = exponent.max(axis=1)
         np.maximum.at(largest, others.origin, others.exponent)
@@ -128,29 +133,37 @@ class NumpyKernels:
         product = sparse.csr_array((share.ravel(), near.ravel(), starts), shape=shape) @ weighted
         product += others.matrix(largest, len(weighted)) @ weighted
         product[isolated], largest[isolated] = weighted[near[isolated, 0]], -np.inf
+        product[isolated[~is_known[isolated, 0]]] = 0.0
         return product, largest
 
     def near_in_cells(
         self, rows: Array, grid: Grid, n_nearest: int
     ) -> tuple[Indices, NDArray[np.bool_]]:
-        """The nearest points of each row, ascending, and for which rows the grid knows them."""
+        """The nearest points of each row, ascending, and for which rows the grid knows them.
+
+        It does not where rounding would decide which are the nearest.
+        """
         place = np.floor(np.clip((rows - grid.low) * grid.scale, -1, grid.shape)).astype(np.intp)
         inside = np.all((place >= 0) & (place < grid.shape), axis=1)
         cell: Indices = np.asarray(
             np.ravel_multi_index(np.where(inside[:, np.newaxis], place, 0).T, grid.shape)
         )
-        found = _among_candidates(rows, grid.candidates[cell].T, grid.points, n_nearest)
+        found, is_clear = _among_candidates(rows, grid.candidates[cell].T, grid.points, n_nearest)
         found.sort(axis=1)
-        return found, inside & grid.is_known[cell]
+        return found, inside & grid.is_known[cell] & is_clear
 
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
     ) -> None:
         """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum.
 
-        Rows of Z have these weights in these columns. A histogram over pairs of columns is several
-        times as fast as a sparse product, and its sums of integers below 2^53 are exact.
+        Rows of Z have these weights in these columns; those beyond the last are not known, and add
+        nothing. A histogram over pairs of columns is several times as fast as a sparse product, and
+        its sums of integers below 2^53 are exact.
         """
+        is_known = _is_below(nearest, len(units))
+        if not is_known.all():
+            nearest, weights = np.where(is_known, nearest, 0), np.where(is_known, weights, 0.0)
         for start in range(0, len(nearest), _HISTOGRAM_ROWS):
             rows = slice(start, start + _HISTOGRAM_ROWS)
             units += _histogram(nearest[rows], weights[rows], quantum, len(units))
@@ -239,16 +252,28 @@ class _Edges:
         return sparse.csr_array((weights, self.vertex, starts), shape=(len(largest), n))
 
 
-def _reverse_edges(graph: NeighborGraph, rows: Any, radii: Array, near: Indices) -> _Edges:
-    """Edges to vertices that would have these rows among their nearest, unless near them."""
+def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:
+    """Which are the numbers of one of n things."""
+    return (numbers >= 0) & (numbers < n)
+
+
+def _reverse_edges(
+    graph: NeighborGraph, rows: Any, radii: Array, near: Indices, is_known: NDArray[np.bool_]
+) -> _Edges:
+    """Edges to vertices that would have these rows among their nearest, unless among theirs.
+
+    A search that is not exact need not have found all that are nearer than the farthest it found.
+    """
     edges = graph.reverse[near[:, 0]]
     origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
-    distances = graph.distances(rows[origin], graph.vertices[edges.indices])
-    is_other = distances >= radii[origin] / SLACK
-    at_the_rim = np.flatnonzero(is_other & (distances <= radii[origin] * SLACK))
-    same = near[origin[at_the_rim]] == edges.indices[at_the_rim, np.newaxis]
-    is_other[at_the_rim] = ~same.any(axis=1)
-    origin, vertex, distances = origin[is_other], edges.indices[is_other], distances[is_other]
+    is_other = is_known[origin, 0] & _is_below(edges.indices, len(graph.radii))
+    origin, vertex = origin[is_other], edges.indices[is_other]
+    distances = graph.distances(rows[origin], graph.vertices[vertex])
+    within = np.flatnonzero(distances <= radii[origin] * SLACK)  # beyond, there are none of theirs
+    same = (near[origin[within]] == vertex[within, np.newaxis]) & is_known[origin[within]]
+    is_other = np.ones(len(origin), dtype=bool)
+    is_other[within] = ~same.any(axis=1)
+    origin, vertex, distances = origin[is_other], vertex[is_other], distances[is_other]
     share, exponent = graph.weight(distances, radii[origin], graph.radii[vertex])
     kept = share > 0
     return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
@@ -256,9 +281,11 @@ def _reverse_edges(graph: NeighborGraph, rows: Any, radii: Array, near: Indices)
 
 def _among_candidates(
     rows: Array, candidates: NDArray[np.int32], points: Array, n_nearest: int
-) -> Indices:
-    """The nearest of the candidates, one column of these for each row."""
-    squared = np.zeros(candidates.shape)
+) -> tuple[Indices, NDArray[np.bool_]]:
+    """The nearest of the candidates, one column of these for each row; and which are clear."""
+    is_point = _is_below(candidates, len(points))
+    candidates = np.where(is_point, candidates, 0)
+    squared = np.where(is_point, 0.0, _UNKNOWN)
     for x, y in zip(rows.T, points.T, strict=True):
         difference = y[candidates]
         difference -= x
@@ -274,8 +301,10 @@ def _among_candidates(
             np.minimum(squared[second - 1], squared[second], out=smaller)
             np.maximum(squared[second - 1], squared[second], out=squared[second])
             squared[second - 1] = smaller
+    last, following = squared[n_nearest - 1], squared[n_nearest:].min(axis=0, initial=2 * _UNKNOWN)
+    is_clear = (last < _UNKNOWN / 2) & (following > last * (1 + _TIE))
     position = keys[:n_nearest] & np.int64(POSITION_BITS)
-    return np.take_along_axis(candidates, position, axis=0).T.astype(np.intp)
+    return np.take_along_axis(candidates, position, axis=0).T.astype(np.intp), is_clear
 
 
 def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDArray[np.int64]:

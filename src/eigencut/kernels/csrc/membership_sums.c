@@ -1,7 +1,8 @@
 /* One half of Z^T Z for rows with r memberships each, in units of a quantum: every pair of landmarks
  * of a row once, above or below the diagonal.
  *
- * nearest: m x r landmarks. weights: m x r. units: p x p, added to. */
+ * nearest: m x r landmarks, of which those beyond p are not known, and add nothing. weights: m x r.
+ * units: p x p, added to. */
 #include <math.h>
 
 int membership_sums(const long *nearest, const double *weights, long long *units, long m, long r,
@@ -9,10 +10,13 @@ int membership_sums(const long *nearest, const double *weights, long long *units
     for (long i = 0; i < m; i++) {
         const long *landmark = nearest + i * r;
         const double *weight = weights + i * r;
-        for (long a = 0; a < r; a++)
+        for (long a = 0; a < r; a++) {
+            if (landmark[a] < 0 || landmark[a] >= p) continue;
             for (long b = 0; b <= a; b++)
-                units[landmark[a] * p + landmark[b]] +=
-                    (long long)rint(weight[a] * weight[b] * per_unit);
+                if (landmark[b] >= 0 && landmark[b] < p)
+                    units[landmark[a] * p + landmark[b]] +=
+                        (long long)rint(weight[a] * weight[b] * per_unit);
+        }
     }
     return 0;
 }

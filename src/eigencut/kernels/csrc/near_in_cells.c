@@ -16,11 +16,16 @@ static long cell_of(const double *x, long d, const double *low, const double *sc
     return cell;
 }
 
+/* Relative difference of squared distances that rounding may decide; distance of what is no point. */
+#define TIE 1e-12
+#define UNKNOWN 1e300
+
 /* rows: m x d. points: n x d. candidates: of each cell, ascending. is_known: whether these are
- * enough. nearest: m x r, of rows for which told[i] becomes 1: numbers of points, ascending. */
+ * enough. nearest: m x r, of rows for which told[i] becomes 1: numbers of points, ascending. It stays
+ * 0 where rounding decides which are the r nearest. */
 int near_in_cells(const double *rows, const double *low, const double *scale, const long *shape,
                   const int *candidates, const unsigned char *is_known, const double *points,
-                  long *nearest, unsigned char *told, long m, long d, long r) {
+                  long *nearest, unsigned char *told, long m, long d, long r, long n) {
     for (long i = 0; i < m; i++) {
         const double *x = rows + i * d;
         const long cell = cell_of(x, d, low, scale, shape);
@@ -29,8 +34,9 @@ int near_in_cells(const double *rows, const double *low, const double *scale, co
         const int *mine = candidates + cell * CANDIDATES;
         double keys[CANDIDATES];
         for (int c = 0; c < CANDIDATES; c++) {
-            const double *y = points + mine[c] * d;
-            double squared = 0;
+            const int is_point = mine[c] >= 0 && mine[c] < n;
+            const double *y = points + (is_point ? mine[c] : 0) * d;
+            double squared = is_point ? 0 : UNKNOWN;
             for (long f = 0; f < d; f++) squared += (y[f] - x[f]) * (y[f] - x[f]);
             /* The last bits of a distance make room for the position: no two are equal. */
             long long key;
@@ -39,12 +45,16 @@ int near_in_cells(const double *rows, const double *low, const double *scale, co
             memcpy(&keys[c], &key, sizeof key);
         }
         long found[CANDIDATES], n_found = 0;
+        double last = 0, following = 2 * UNKNOWN;
         for (int c = 0; c < CANDIDATES; c++) {
             long n_nearer = 0;
             for (int other = 0; other < CANDIDATES; other++) n_nearer += keys[other] < keys[c];
             found[n_found] = mine[c];
             n_found += n_nearer < r;
+            if (n_nearer < r && keys[c] > last) last = keys[c];
+            if (n_nearer >= r && keys[c] < following) following = keys[c];
         }
+        told[i] = last < UNKNOWN / 2 && following > last * (1 + TIE);
         memcpy(nearest + i * r, found, sizeof(long) * r);
     }
     return 0;

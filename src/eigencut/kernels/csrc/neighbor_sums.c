@@ -12,7 +12,7 @@
 #include "kernels.h"
 
 typedef struct {
-    long d, k, columns;
+    long n, d, k, columns, n_edges;
     const double *vertices, *radii, *weighted; /* n x d, n, n x columns */
     const int *starts, *ends, *reverse;        /* of each vertex, those that have it near */
     double slack, scale, least, most;          /* scale 0: all exponentials are 1 */
@@ -36,9 +36,12 @@ static edge edge_to(const graph *g, long y, double distance, double r_x) {
     return e;
 }
 
-/* Whether a vertex at this distance is among the k nearest, which reach as far as r_x. */
+/* A number that is none of a vertex stands for one that is not known. */
+static int is_vertex(const graph *g, long y) { return y >= 0 && y < g->n; }
+
+/* Whether a vertex at this distance is among the k nearest, which reach as far as r_x. A search that
+ * is not exact need not have found all that are nearer. */
 static int is_near(const graph *g, const long *near, long y, double distance, double r_x) {
-    if (distance < r_x / g->slack) return 1;
     if (distance > r_x * g->slack) return 0;
     for (long j = 0; j < g->k; j++)
         if (near[j] == y) return 1;
@@ -51,10 +54,14 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
     const double r_x = distances[g->k - 1];
     long count = 0;
     for (long j = 0; j < g->k; j++) {
+        if (!is_vertex(g, near[j])) continue;
         edges[count] = edge_to(g, near[j], distances[j], r_x);
         count += edges[count].share > 0;
     }
-    for (int e = g->starts[near[0]]; e < g->ends[near[0]]; e++) {
+    if (!is_vertex(g, near[0])) return count;
+    const long start = g->starts[near[0]], end = g->ends[near[0]];
+    for (long e = start < 0 ? 0 : start; e < end && e < g->n_edges; e++) {
+        if (!is_vertex(g, g->reverse[e])) continue;
         const double *y = g->vertices + g->reverse[e] * g->d;
         double squared = 0;
         for (long f = 0; f < g->d; f++) squared += (x[f] - y[f]) * (x[f] - y[f]);
@@ -67,15 +74,16 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
 }
 
 /* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: room for the edges of a
- * row. product: m x columns. largest: m; minus infinity where a row has no edge, and its product is
- * that of its nearest vertex. */
+ * row. product: m x columns. largest: m; minus infinity where a row has no edge, or none that is not
+ * infinitely weak, and its product is that of its nearest vertex, or 0 if that is not known. */
 int neighbor_sums(const double *rows, const double *distances, const long *numbers,
                       const double *vertices, const double *radii, const int *starts,
                       const int *ends, const int *reverse, const double *weighted, double *product,
-                      double *largest, long m, long d, long k, long columns, double slack,
-                      double scale, double least, double most, int is_mutual, long most_edges) {
-    const graph g = {d,    k,       columns, vertices, radii, weighted, starts,
-                     ends, reverse, slack,   scale,    least, most,     is_mutual};
+                      double *largest, long m, long d, long k, long columns, long n, long n_edges,
+                      double slack, double scale, double least, double most, int is_mutual,
+                      long most_edges) {
+    const graph g = {n,      d,    k,       columns, n_edges, vertices, radii, weighted,
+                     starts, ends, reverse, slack,   scale,   least,    most,  is_mutual};
     edge *edges = malloc(sizeof(edge) * (most_edges + 1));
     if (!edges) return NO_MEMORY;
     for (long i = 0; i < m; i++) {
@@ -85,11 +93,12 @@ int neighbor_sums(const double *rows, const double *distances, const long *numbe
         largest[i] = -INFINITY;
         for (long e = 0; e < count; e++)
             if (edges[e].exponent > largest[i]) largest[i] = edges[e].exponent;
-        if (!count) {
-            memcpy(sums, weighted + near[0] * columns, sizeof(double) * columns);
+        memset(sums, 0, sizeof(double) * columns);
+        if (largest[i] == -INFINITY) {
+            if (is_vertex(&g, near[0]))
+                memcpy(sums, weighted + near[0] * columns, sizeof(double) * columns);
             continue;
         }
-        memset(sums, 0, sizeof(double) * columns);
         for (long e = 0; e < count; e++) {
             const double weight = edges[e].share * exp(edges[e].exponent - largest[i]);
             const double *values = weighted + edges[e].vertex * columns;
