@@ -208,7 +208,9 @@ def test_a_sample_of_few_different_rows_holds_them_all():
 def test_nearest_points_are_those_of_brute_force(d, r, offset):
     rng = np.random.default_rng(d)
     points, X = rng.normal(size=(150, d)) + offset, rng.normal(size=(400, d)) + offset
-    nearest, squared = NearestLandmarks(points, r)(X)
+    search = NearestLandmarks(points, r)
+    nearest, squared = search(X)
+    squared = np.ldexp(squared, 2 * search.exponent)
     distances = cdist(X, points, "sqeuclidean")
     assert (np.sort(nearest) == np.sort(np.argsort(distances, axis=1)[:, :r])).all()
     assert np.allclose(squared, np.take_along_axis(distances, nearest, 1), rtol=1e-12)

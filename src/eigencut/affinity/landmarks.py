@@ -159,7 +159,7 @@ class Landmarks(Affinity):
         # What the distance to the farthest of the r landmarks is at a landmark itself.
         n_near = min(max(2, self.n_nearest), len(landmarks))
         _, squared = NearestLandmarks(landmarks, n_near)(landmarks)
-        self.spacing_ = np.maximum(squared.max(axis=1), _TINY)
+        self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
     def _sums(self, block: Array, kept: list[Memberships] | None) -> MembershipSums:
         """E of one block of rows, whose memberships are kept for the labels if they may be."""
@@ -202,11 +202,15 @@ class Landmarks(Affinity):
         if self.sigma == "auto":
             width = self.local_scale**2 * squared.max(axis=1, keepdims=True)
         else:
-            width = np.full((1, 1), float(self.sigma) ** 2)
+            width = np.full((1, 1), self._sigma_in_units() ** 2)
         # Relative to the nearest landmark, so that not all of them can underflow.
         excess = squared - squared.min(axis=1, keepdims=True)
         weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _sigma_in_units(self) -> float:
+        """Of the search, in which distances are."""
+        return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *WIDTH_LIMITS))
 
     def _support(self, nearest: Indices, squared: Array) -> Array:
         """``-1/2 (d_r(x) / d_r(y))^2``: d_r(x) is the distance to the r-th landmark, y the first.
@@ -215,7 +219,7 @@ class Landmarks(Affinity):
         landmarks than its nearest landmark is from the others.
         """
         first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
-        return np.asarray(-0.5 * squared.max(axis=1) / self.spacing_[first[:, 0]])
+        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first[:, 0]])
 
     # ----------------------------------------------------------------- saving
 
@@ -223,13 +227,20 @@ class Landmarks(Affinity):
     def n_columns_(self) -> int:
         return self.landmarks_.shape[1]
 
+    @property
+    def spacing_(self) -> Array:
+        """Squared distance from each landmark to the farthest of its r nearest."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
+
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         return super()._state(include_training_data) | {"landmarks": self.landmarks_}
 
     def _restore(self, state: StateReader) -> None:
         self._check_parameters()
         super()._restore(state)
-        self._place(state.array("landmarks", (len(self.multiplicity_), None)), self.n_rows_)
+        # How many rows there were says nothing of how many will come: cells are made if they do.
+        self._place(state.coordinates("landmarks", (len(self.multiplicity_), None)), n_rows=0)
 
     # --------------------------------------------------------------- new rows
 
@@ -269,7 +280,7 @@ class Landmarks(Affinity):
             )
         sigma: Any = self.sigma
         is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-        if sigma != "auto" and not (is_number and WIDTH_LIMITS[0] < sigma < WIDTH_LIMITS[1]):
+        if sigma != "auto" and not (is_number and 0 < sigma < np.inf):
             raise ValueError(
                 f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
                 "sigma='auto' if unsure."

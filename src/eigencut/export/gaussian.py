@@ -54,14 +54,9 @@ class GaussianNodes:
         )
 
     def _to_units(self, rows: str) -> str:
-        """Centred, in units of the data; in float64, for this is where digits would be lost."""
+        """Centred, in units of the data."""
         graph = self._graph
-        # Two factors, for one power of two can be beyond float64.
-        first = -self._exponent // 2
-        moved = graph("Sub", rows, graph.double(self._center))
-        for power in (first, -self._exponent - first):
-            moved = graph("Mul", moved, graph.double(math.ldexp(1.0, power)))
-        moved = graph("Clip", moved, graph.double(-_FARTHEST), graph.double(_FARTHEST))
+        moved = graph.in_units(rows, self._center, self._exponent, _FARTHEST)
         limit = math.sqrt(-self._precision.lowest_finite)
         moved = graph("Clip", moved, graph.double(-limit), graph.double(limit))
         return graph.cast(moved)

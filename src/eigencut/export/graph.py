@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,14 @@ class OnnxGraph:
     def cast(self, name: str) -> str:
         """To the type of this graph."""
         return self("Cast", name, to=self._type)
+
+    def in_units(self, rows: str, center: ArrayLike, exponent: int, farthest: float) -> str:
+        """Rows around a center in units of a power of two; in float64, lest digits be lost."""
+        moved = self("Sub", rows, self.double(center))
+        first = -exponent // 2  # two factors, for one power of two can be beyond float64
+        for power in (first, -exponent - first):
+            moved = self("Mul", moved, self.double(math.ldexp(1.0, power)))
+        return self("Clip", moved, self.double(-farthest), self.double(farthest))
 
     def number(self, value: ArrayLike) -> str:
         """A constant in the type of this graph."""

@@ -7,9 +7,7 @@ import numpy as np
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
-from eigencut.files.state_reader import StateReader
-
-_LIMIT = 1e150  # coordinates beyond are moved here, as in NearestLandmarks
+from eigencut.search.distances import FARTHEST
 
 
 class LandmarkNodes:
@@ -17,22 +15,18 @@ class LandmarkNodes:
 
     def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
         self._graph = graph
-        affinity = model.affinity_
-        state = StateReader(affinity._state())
-        landmarks = state.array("landmarks", (len(affinity.multiplicity_), None))
-        self._center = landmarks.mean(axis=0)
-        self._points = landmarks - self._center
-        self._sigma = affinity.sigma
-        self._r = min(affinity.n_nearest, len(landmarks))
+        self._affinity = affinity = model.affinity_
+        search = affinity._search
+        self._space, self._points, self._r = search.space, search.points, search.n_nearest
         self._local_scale = affinity.local_scale
-        self._spacing = affinity.spacing_
+        self._spacing = affinity._spacing
         self._table = model.fitted_cut_.functions.eigenvectors()
 
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
         graph = self._graph
-        rows = graph("Clip", rows, graph.double(-_LIMIT), graph.double(_LIMIT))
-        nearest, squared = self._nearest(graph("Sub", rows, graph.double(self._center)))
+        given = (self._space.center, self._space.exponent, FARTHEST)
+        nearest, squared = self._nearest(graph.in_units(rows, *given))
         weights = graph.cast(self._weights(squared))
         table = graph("Gather", graph.number(self._table), nearest)  # rows x r x K
         one = graph.integers([1])
@@ -55,10 +49,10 @@ class LandmarkNodes:
     def _weights(self, squared: str) -> str:
         """z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
         graph = self._graph
-        if self._sigma == "auto":
+        if self._affinity.sigma == "auto":
             width = graph("Mul", graph.reduce("Max", squared), graph.double(self._local_scale**2))
         else:
-            width = graph.double(float(self._sigma) ** 2)
+            width = graph.double(self._affinity._sigma_in_units() ** 2)
         width = graph("Max", width, graph.double(float(np.finfo(np.float64).tiny)))
         excess = graph("Sub", squared, graph.reduce("Min", squared))
         exponents = graph("Mul", graph("Div", excess, width), graph.double(-0.5))

@@ -7,8 +7,6 @@ most that any vertex has. Distances to these are taken from differences, in floa
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from eigencut.estimator import GPOD
@@ -55,12 +53,7 @@ class NeighborNodes:
 
     def _to_points(self, rows: str) -> str:
         """Centred, in units of the data, as ``Space.points``."""
-        graph, exponent = self._graph, self._space.exponent
-        moved = graph("Sub", rows, graph.double(self._space.center))
-        first = -exponent // 2  # two factors, for one power of two can be beyond float64
-        for power in (first, -exponent - first):
-            moved = graph("Mul", moved, graph.double(math.ldexp(1.0, power)))
-        return graph("Clip", moved, graph.double(-FARTHEST), graph.double(FARTHEST))
+        return self._graph.in_units(rows, self._space.center, self._space.exponent, FARTHEST)
 
     def _nearest(self, points: str) -> tuple[str, str]:
         """Numbers of the k nearest vertices, and distances to them."""

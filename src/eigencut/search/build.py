@@ -10,7 +10,7 @@ from scipy import sparse
 from eigencut.search.brute import brute_index
 from eigencut.search.cells import CellIndex
 from eigencut.search.index import Index
-from eigencut.search.metrics import Space
+from eigencut.search.metrics import METRICS, Space
 from eigencut.search.tree import TreeIndex
 
 TREE_FEATURES = 8  # up to here a tree beats brute force
@@ -22,6 +22,13 @@ _KINDS: dict[str, Callable[[Any, Space], Index]] = {
     "approximate": CellIndex,
 }
 INDEXES = ("auto", *_KINDS)
+
+
+def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
+    """Those that can find neighbours of dense or of sparse rows by this metric."""
+    if is_sparse:
+        return ("brute",)
+    return tuple(kind for kind in _KINDS if kind != "approximate" or METRICS[metric].p == 2)
 
 
 def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:

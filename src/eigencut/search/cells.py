@@ -10,6 +10,7 @@ from eigencut.search.float32_candidates import ProductSearch
 from eigencut.search.index import Index
 from eigencut.search.kmeans import kmeans_centres, nearest_centres
 from eigencut.search.metrics import Space
+from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _CELLS = 1.6  # times sqrt(n): the number of cells
 _SAMPLED_PER_CELL, _KMEANS_STEPS = 32, 6  # points, for the k-means that places them
@@ -31,10 +32,11 @@ class CellIndex(ProductIndex):
         self._centres = kmeans_centres(
             points[sample], np.ones(len(sample)), n_cells, steps=_KMEANS_STEPS
         )
-        self._search = ProductSearch(points, nearest_centres(points, self._centres), n_cells)
+        self._home = NearestLandmarks(self._centres, 1)
+        self._search = ProductSearch(points, nearest_centres(points, self._home), n_cells)
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
-        cell = nearest_centres(queries, self._centres)
+        cell = nearest_centres(queries, self._home)
         order = np.argsort(cell, kind="stable")
         occupied, first = np.unique(cell[order], return_index=True)
         blocks: list[Block] = []

@@ -32,10 +32,12 @@ def nearest_rows(queries: Array, rows: Array) -> Indices:
     """Index of the Euclidean nearest row, from direct differences."""
     from scipy.spatial.distance import cdist
 
-    # A power of two as unit is exact, and keeps squares from over- and underflowing.
+    # Around their middle, in a power of two as unit, squares neither over- nor underflow.
+    center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
+    rows = rows - center
     unit = -int(np.frexp(np.abs(rows).max())[1])
     with np.errstate(over="ignore"):
-        queries = np.clip(np.ldexp(queries, unit), -FARTHEST, FARTHEST)
+        queries = np.clip(np.ldexp(queries - center, unit), -FARTHEST, FARTHEST)
     rows = np.ldexp(rows, unit)
     found = np.empty(len(queries), dtype=np.intp)
     for block in row_blocks(len(queries), len(rows), _ELEMENTS):

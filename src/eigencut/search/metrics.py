@@ -51,11 +51,17 @@ class Space:
             return _unit_rows(X)
         if sparse.issparse(X):
             return _with_data(X, self._in_units(X.data))
-        return self._in_units(X - self.center)
+        return self._in_units(X)
+
+    def rows(self, points: Array) -> Array:
+        """The rows that points stand for; not with "cosine", where lengths are lost."""
+        return np.asarray(np.ldexp(points, self.exponent) + self.center)
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.clip(np.ldexp(values, -self.exponent), -FARTHEST, FARTHEST)
+            found = np.ldexp(values - self.center, -self.exponent)
+        np.maximum(found, -FARTHEST, out=found)
+        return np.minimum(found, FARTHEST, out=found)
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""

@@ -5,11 +5,13 @@ many, all distances of a block of rows come from one
 matrix product in float32, and the smallest are picked one after the other: finding a minimum reads
 1000 numbers in 0.1 microseconds, while a partial sort takes ten times as long. Where float32 cannot
 tell the last neighbour from the next, the row is done again in float64 by direct differences; so
-the neighbours are those of float64.
+the neighbours are those of float64. All of it happens in the units of ``Space``, in which squares
+neither over- nor underflow.
 """
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,14 +22,17 @@ from eigencut.runtime.blocks import row_blocks
 from eigencut.search.distances import nearest_of
 from eigencut.search.float32_candidates import score_error
 from eigencut.search.grid import CELL_FEATURES, Cells
+from eigencut.search.metrics import METRICS, Space
 from eigencut.search.tree import TREE_LEAF
 
 _TREE_FEATURES = 4  # up to here the tree is faster
-MANY_ROWS = 1 << 19  # from here on cells pay
+MANY_ROWS = 1 << 19  # from here on cells pay,
+_ROWS_PER_POINT = 512  # if there are so many for each of the points that they are made of
 _FEW_POINTS = 64  # up to here direct differences are as fast as anything
 _PRODUCT_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
 _DIRECT_ENTRIES = 4 * 1024 * 1024
-_FARTHEST = 1e150  # rows beyond are moved here, so that their squares stay finite
+
+_building = Lock()  # cells are made by one thread, while others wait for them
 
 
 class NearestLandmarks:
@@ -39,38 +44,56 @@ class NearestLandmarks:
     n_nearest : int
         At most ``n_points``.
     n_rows : int, default=0
-        Rows that will be asked about: what pays for many need not for few.
+        Rows that will be asked about: what pays for many need not for few. Where more are asked
+        about than it says, it is found out; what is found is the same.
+
+    Attributes
+    ----------
+    points : array of shape (n_points, n_features)
+        In units of ``2 ** exponent``, around their middle.
+    exponent : int
 
     Examples
     --------
     >>> import numpy as np
-    >>> nearest, squared = NearestLandmarks(np.array([[0.0], [1.0], [5.0]]), 2)(np.array([[4.0]]))
-    >>> nearest, squared
+    >>> search = NearestLandmarks(np.array([[0.0], [1.0], [5.0]]), 2)
+    >>> nearest, squared = search(np.array([[4.0]]))
+    >>> nearest, np.ldexp(squared, 2 * search.exponent)
     (array([[1, 2]]), array([[9., 1.]]))
     """
 
     def __init__(self, points: Array, n_nearest: int, n_rows: int = 0) -> None:
-        self.points = points
+        self.space = Space(points, METRICS["euclidean"])
+        self.exponent = self.space.exponent
+        self.points: Array = self.space.points(points)
         self.n_nearest = n_nearest
-        self._search = self._strategy(n_rows)
+        self._n_asked = n_rows
+        self._search = self._strategy()
 
-    def _strategy(self, n_rows: int) -> Any:
+    def _strategy(self) -> Any:
         n_points, n_features = self.points.shape
         if n_points <= _FEW_POINTS or self.n_nearest == n_points:
             return _Direct(self.points, self.n_nearest)
         if n_features <= _TREE_FEATURES:
-            tree = _Tree(self.points, self.n_nearest)
-            pays = n_rows >= MANY_ROWS and n_features <= CELL_FEATURES
-            if pays and self.n_nearest < CANDIDATES < n_points:
-                return Cells(self.points, self.n_nearest, tree.tree)
-            return tree
+            return _Tree(self.points, self.n_nearest)
         return _Product(self.points, self.n_nearest)
 
+    def _search_for(self, n_rows: int) -> Any:
+        """What finds the nearest points of so many more rows: cells once they pay."""
+        self._n_asked += n_rows
+        if self._n_asked >= MANY_ROWS and isinstance(self._search, _Tree):
+            n_points, n_features = self.points.shape
+            pays = n_features <= CELL_FEATURES and self._n_asked >= _ROWS_PER_POINT * n_points
+            if pays and self.n_nearest < CANDIDATES < n_points:
+                with _building:
+                    if isinstance(self._search, _Tree):
+                        self._search = Cells(self.points, self.n_nearest, self._search.tree)
+        return self._search
+
     def __call__(self, X: Array) -> tuple[Indices, Array]:
-        """Numbers of the nearest points, in no particular order, and squared distances to them."""
-        if np.abs(X).max() > _FARTHEST:
-            X = np.clip(X, -_FARTHEST, _FARTHEST)
-        nearest = self._search(X)
+        """Numbers of the nearest points, ascending, and squared distances to them, in units."""
+        X = self.space.points(X)
+        nearest = self._search_for(len(X))(X)
         squared = np.empty(nearest.shape, order="F")  # columns are what is worked on
         # By direct differences, without the cancellation of |x|^2 - 2xy + |y|^2.
         for place, column in enumerate(nearest.T):
@@ -107,7 +130,8 @@ class _Tree:
 
     def __call__(self, X: Array) -> Indices:
         _, found = self.tree.query(X, self._n_nearest)
-        return np.asarray(found).reshape(len(X), self._n_nearest)
+        # In the order in which cells have them, so that sums over them have the same bits.
+        return np.sort(np.reshape(found, (len(X), self._n_nearest)), axis=1)
 
 
 class _Product:
