@@ -18,7 +18,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import NAMES, named_affinity
+from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.cut import CUTS
 from eigencut.data.rows import Rows, write_labels
 from eigencut.data.validation import check_rows, check_source, check_stream
@@ -140,7 +140,7 @@ class GPOD(
     """
 
     _saved_as: ClassVar[str] = "GPOD"
-    fitted_cut_: FittedCut
+    _parameter_kinds: ClassVar[dict[str, type]] = {"affinity": Affinity}
 
     def __init__(
         self,
@@ -189,8 +189,7 @@ class GPOD(
         with stage("choices"):
             starts = {"n_init": self.n_init, "random_state": self.random_state}
             chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit, starts)
-            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
-            budget.refuse(chosen.affinities[0])
+            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
         graph, fitted = first_sound(self._cuts(source, chosen, starts))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
@@ -233,9 +232,7 @@ class GPOD(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")
 
-    def _answer(
-        self, X: ArrayLike, question: Callable[[Array], Answer], at_least: int = 1
-    ) -> Answer:
+    def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
         """What the fitted cut has to say of the rows of X, once they are checked."""
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, at_least=at_least)

@@ -27,6 +27,7 @@ from eigencut.solvers.eigenpairs import EigenPairs
 
 _SLIVER = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
+_UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
 
 
 @dataclass(frozen=True)
@@ -165,12 +166,12 @@ class FittedCut:
         K = state.integer("n_clusters", 1, n_vertices)
         pairs = EigenPairs._restored(state.part("pairs"), n_vertices, K)
         form = EXTENSIONS[state.word("form", EXTENSIONS)]
-        functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,)))
-        rotation = state.array("rotation", (K, K))
+        functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
+        rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
         return cls(
             functions,
-            state.array("rotation_of_extension", (K, K)),
+            state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT),
             state.number("least_support"),
             Partition._restored(state.part("partition"), labels, rotation),
             state.integer("n_components_found", 1, n_vertices),

@@ -328,7 +328,10 @@ HOSTILE = {
     "nobody": (array(f"{A}.state.multiplicity", np.zeros(24)), "multiplicity must be positive"),
     "class of pickle": (value(f"{A}.class", "builtins.eval"), "class must be one of GPOD"),
     "class no word": (value("class", ["GPOD"]), "class must be one of GPOD"),
-    "affinity of the wrong kind": (value(f"{A}.class", "GPOD"), "unexpected keyword argument"),
+    "affinity of the wrong kind": (
+        value(f"{A}.class", "GPOD"),
+        "affinity must be of kind Affinity",
+    ),
     "model of the wrong kind": (
         lambda model, arrays: model["state"].update(
             model=model["state"]["model"]["state"]["affinity"]
@@ -349,7 +352,7 @@ HOSTILE = {
     "K a truth": (value(f"{G}.state.n_clusters", True), "must be an integer from 1 to"),
     "K another": (value(f"{G}.state.n_clusters", 2), "values must be numbers of shape (2)"),
     "form": (value(f"{G}.state.form", "__init__"), "form must be one of consistent, algorithm1"),
-    "n_rows": (value(f"{A}.state.n_rows", 10**12), "must be numbers of shape (1000000000000)"),
+    "n_rows": (value(f"{A}.state.n_rows", 10**12), "multiplicity must add up to n_rows"),
     "n_rows negative": (value(f"{A}.state.n_rows", -1), "must be an integer from 24"),
     "exponent": (value(f"{A}.state.exponent", 10**6), "must be an integer from -1100 to 1100"),
     "width a word": (value(f"{A}.state.width", "1"), "width must be a number"),

@@ -85,8 +85,9 @@ def test_a_refit_without_names_forgets_them():
 
 
 def test_precomputed_affinities():
-    model, X = GPOD(2, affinity=Precomputed()), np.exp(-np.abs(np.subtract.outer(*[np.arange(9)] * 2)))
-    model.fit(X)
+    places = np.arange(9.0)
+    X = np.exp(-np.abs(places[:, np.newaxis] - places))
+    model = GPOD(2, affinity=Precomputed()).fit(X)
     before = dict(vars(model))
     with pytest.raises(ValueError, match="symmetric"):
         model.fit(np.triu(np.ones((12, 12))))

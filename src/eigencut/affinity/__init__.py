@@ -13,6 +13,7 @@ from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.landmarks import Landmarks
 from eigencut.affinity.neighbors import Neighbors
 from eigencut.affinity.precomputed import Precomputed
+from eigencut.runtime.validation import shown
 
 __all__ = [
     "Affinity",
@@ -58,5 +59,5 @@ def named_affinity(affinity: object) -> Affinity:
     names = ", ".join(repr(name) for name in NAMES)
     raise ValueError(
         f"affinity must be one of {names}, an affinity object such as Gaussian(sigma=0.5), "
-        f"or a function k(A, B). Got {affinity!r}; use affinity='auto' if unsure."
+        f"or a function k(A, B). Got {shown(affinity)}; use affinity='auto' if unsure."
     )

@@ -34,6 +34,8 @@ from eigencut.graph.base import Graph
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 
+_ROUNDING = 1e-6  # relative; of sums that a file must agree with
+
 
 @dataclass(frozen=True)
 class Product:
@@ -137,8 +139,11 @@ class Affinity(BaseEstimator, ABC):
         if self.multiplicity_.min() <= 0:
             raise ValueError("multiplicity must be positive.")
         self.n_rows_ = state.integer("n_rows", least=len(self.multiplicity_))
-        self.self_weights_ = state.array("self_weights", (len(self.multiplicity_),))
+        if abs(self.multiplicity_.sum() - self.n_rows_) > _ROUNDING * self.n_rows_:
+            raise ValueError("multiplicity must add up to n_rows.")
         self.largest_weight_ = state.number("largest_weight", least=0.0)
+        most = self.largest_weight_ * (1 + _ROUNDING)
+        self.self_weights_ = state.array("self_weights", (len(self.multiplicity_),), 0.0, most)
 
     def frozen(self) -> Affinity:
         """An unfitted affinity with the same weight function, whatever it will be fitted on."""

@@ -19,6 +19,8 @@ from eigencut.files.state_reader import StateReader
 from eigencut.runtime.arrays import Array, Indices
 
 _LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
+_MOST_SAVED = 8.0  # of beta in a file, so that products of weights stay ordinary numbers
+_WIDER = (-1e-6, 1e-6)  # than the limits, by rounding
 _MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
 
 
@@ -61,7 +63,9 @@ class DensityContrast:
 
     @classmethod
     def _restored(cls, state: StateReader, n_vertices: int) -> DensityContrast:
-        densities, factors = (state.array(name, (n_vertices,)) for name in ("densities", "factors"))
-        if min(densities.min(), factors.min()) <= 0:
-            raise ValueError("densities must be positive.")
-        return cls(state.number("beta", least=0.0), densities, factors)
+        beta = state.number("beta", 0.0, _MOST_SAVED)
+        densities = state.array("densities", (n_vertices,), *_LIMITS)
+        least, most = (
+            limit**beta * (1 + wide) for limit, wide in zip(_LIMITS, _WIDER, strict=True)
+        )
+        return cls(beta, densities, state.array("factors", (n_vertices,), least, most))

@@ -256,7 +256,7 @@ class Gaussian(VectorAffinity):
     def _restore(self, state: StateReader) -> None:
         self._check_parameters()
         super()._restore(state)
-        self._center = state.array("center", (self.n_columns_,))
+        self._center = state.coordinates("center", (self.n_columns_,))
         self._exponent = state.integer("exponent", -_MOST_EXPONENT, _MOST_EXPONENT)
         self._width = float(np.clip(state.number("width"), *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))

@@ -35,7 +35,7 @@ from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
 from eigencut.search.brute import brute_index
-from eigencut.search.build import INDEXES
+from eigencut.search.build import INDEXES, allowed_indexes
 from eigencut.search.distinct_rows import row_keys
 from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
@@ -46,15 +46,16 @@ _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
 _MOST_CONTRAST = 4.0  # beyond, a few rows carry all weight
+_TINY = float(np.finfo(np.float64).tiny)
 _FAR_SEARCH = 1000  # neighbours among which a similar vertex is looked for, before all are
 
 
 def _local_width(radii: Array, scale: float) -> Width:
-    return Width(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
+    return Width.of(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
 
 
 def _one_width(radii: Array, scale: float) -> Width:
-    return Width(scale, float(radii.mean()), float(radii.mean()))
+    return Width.of(scale, float(radii.mean()), float(radii.mean()))
 
 
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
@@ -249,11 +250,12 @@ class Neighbors(Affinity):
         super()._restore(state)
         n = len(self.multiplicity_)
         is_sparse = "rows" in state.groups()
-        rows = state.csr("rows", n) if is_sparse else state.array("rows", (n, None))
+        rows = state.csr("rows", n) if is_sparse else state.coordinates("rows", (n, None))
         self._check_parameters(rows)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
-        self._place(rows, SearchedPoints.of(rows, self.metric, state.word("index", INDEXES[1:])))
-        self.radii_ = state.array("radii", (n,))
+        index = state.word("index", allowed_indexes(self.metric, is_sparse))
+        self._place(rows, SearchedPoints.of(rows, self.metric, index))
+        self.radii_ = state.array("radii", (n,), least=0.0)
         reverse = state.csr("reverse", n, n)
         kind = index_type(reverse.nnz)
         edges = (reverse.data, reverse.indices.astype(kind), reverse.indptr.astype(kind))
@@ -261,8 +263,8 @@ class Neighbors(Affinity):
         self._width = None
         if "width" in state:
             width = state.part("width")
-            least, scale = width.number("least", least=0.0), width.number("scale", least=0.0)
-            self._width = Width(scale, least, width.number("most", least=least))
+            least, scale = width.number("least", least=0.0), width.number("scale", _TINY)
+            self._width = Width.of(scale, least, width.number("most", least=least))
         self._contrast = None
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), n)

@@ -84,7 +84,7 @@ class Precomputed(Affinity):
     def _restore(self, state: StateReader) -> None:
         super()._restore(state)
         self.n_rows_ = state.integer("n_rows", *2 * (len(self.multiplicity_),))
-        self._degrees = state.array("degrees", (self.n_rows_,))
+        self._degrees = state.array("degrees", (self.n_rows_,), least=0.0)
 
     @staticmethod
     def _check_values(X: Any) -> None:

@@ -81,7 +81,7 @@ class VectorAffinity(Affinity):
 
     def _restore(self, state: StateReader) -> None:
         super()._restore(state)
-        self.rows_ = state.array("rows", (len(self.multiplicity_), None))
+        self.rows_ = state.coordinates("rows", (len(self.multiplicity_), None))
         self._vertex_at = None
 
     def _training_weights(self, rows: slice, columns: slice) -> Array:

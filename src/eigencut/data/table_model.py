@@ -59,6 +59,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
     """
 
     _saved_as: ClassVar[str] = "TableModel"
+    _parameter_kinds: ClassVar[dict[str, type]] = {"model": GPOD}
     model_: GPOD
     preparation_: Preparation
 
@@ -162,7 +163,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         n_columns = self.model_.n_features_in_
         columns = state.words("columns", n_columns)
         shift, scale, fill = (
-            state.array(name, (n_columns,)) for name in ("shift", "scale", "fill")
+            state.coordinates(name, (n_columns,)) for name in ("shift", "scale", "fill")
         )
         if (scale <= 0).any():
             raise ValueError("scale must be positive.")

@@ -20,6 +20,8 @@ CLASSES: dict[str, type] = {
     kind._saved_as: kind for kind in (GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel)
 }
 
+_LONGEST = 300  # letters of a refusal
+
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     """Read a model from a file, whoever wrote it; nothing in it is ever run.
@@ -42,7 +44,13 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     try:
         return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {_plain(str(error))}") from error
+
+
+def _plain(text: str) -> str:
+    """What is said of a file that anyone may have written, short and on one line."""
+    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in short)
 
 
 def _joined(header: Header, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from eigencut.exceptions import ModelFileError
 
 Shape = tuple[int | None, ...]  # None: any length
+
+LARGEST = 1e200  # of a number that sums and products are formed with
 Kind = TypeVar("Kind")
 
 
@@ -65,18 +67,26 @@ class StateReader:
 
     def as_fitted(self, kind: type[Kind]) -> Kind:
         """The fitted object that this group describes, if it is of this kind."""
-        found = self._unfitted()
-        if not isinstance(found, kind):
-            raise ModelFileError(f"a {kind.__name__} is expected. Got {type(found).__name__}.")
+        found = self._unfitted(kind)
         found._restore(self.part("state"))  # type: ignore[attr-defined]
         return found
 
-    def _unfitted(self) -> Any:
-        """A class is looked up in the table, never imported by a name that a file gives."""
-        name, parameters = self.word("class", self._classes), self.part("parameters")
+    def _unfitted(self, kind: type[Kind]) -> Kind:
+        """A class is looked up in the table, never imported by a name that a file gives.
+
+        It says of which kind those of its parameters are that are objects (``_parameter_kinds``).
+        """
+        known = self._classes[self.word("class", self._classes)]
+        if not issubclass(known, kind):
+            what = self._where or "the content"
+            raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")
+        parameters, kinds = self.part("parameters"), getattr(known, "_parameter_kinds", {})
         given = parameters.scalars()
-        given |= {group: parameters.part(group)._unfitted() for group in parameters.groups()}
-        return self._classes[name](**given)
+        for group in parameters.groups():
+            if group not in kinds:
+                raise ModelFileError(f"{parameters._name(group)} must be a number or a word.")
+            given[group] = parameters.part(group)._unfitted(kinds[group])
+        return known(**given)
 
     def groups(self) -> list[str]:
         """Names of the groups of values inside this one."""
@@ -103,11 +113,14 @@ class StateReader:
             )
         return value
 
-    def number(self, name: str, least: float = -math.inf) -> float:
-        """A finite number of at least ``least``."""
+    def number(self, name: str, least: float = -LARGEST, most: float = LARGEST) -> float:
+        """A number between ``least`` and ``most``."""
         value = self.raw(name)
-        if type(value) not in (int, float) or not (math.isfinite(value) and value >= least):
-            raise ModelFileError(f"{self._name(name)} must be a number. Got {_short(value)}.")
+        if type(value) not in (int, float) or not least <= value <= most:
+            raise ModelFileError(
+                f"{self._name(name)} must be a number from {least:g} to {most:g}. "
+                f"Got {_short(value)}."
+            )
         return float(value)
 
     def flag(self, name: str) -> bool:
@@ -145,8 +158,17 @@ class StateReader:
                 raise ModelFileError(f"{self._name(name)} must be pairs of a word and a number.")
         return [(word, number) for word, number in pairs]
 
-    def array(self, name: str, shape: Shape) -> NDArray[np.float64]:
-        """An array of finite float64 of this shape."""
+    def array(
+        self, name: str, shape: Shape, least: float = -LARGEST, most: float = LARGEST
+    ) -> NDArray[np.float64]:
+        """An array of float64 of this shape, between ``least`` and ``most``."""
+        found = self.coordinates(name, shape)
+        if found.min() < least or found.max() > most:
+            raise ModelFileError(f"{self._name(name)} must be from {least:g} to {most:g}.")
+        return found
+
+    def coordinates(self, name: str, shape: Shape) -> NDArray[np.float64]:
+        """An array of finite float64 of this shape, in whatever units."""
         return self._array(name, shape, np.dtype("<f8"))
 
     def indices(self, name: str, shape: Shape, below: int, least: int = 0) -> NDArray[np.intp]:
@@ -170,7 +192,7 @@ class StateReader:
         part = self.part(name)
         width = part.integer("n_columns", least=1, most=2**31 - 1)
         starts = part.indices("starts", (n_rows + 1,), below=2**53)
-        data = part.array("data", (int(starts[-1]),))
+        data = part.coordinates("data", (int(starts[-1]),))
         columns = part.indices("columns", data.shape, below=width)
         if n_columns not in (None, width) or starts[0] != 0 or (np.diff(starts) < 0).any():
             raise ModelFileError(f"{self._name(name)} is not a sparse array.")

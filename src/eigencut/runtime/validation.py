@@ -13,6 +13,16 @@ from sklearn.utils import check_random_state
 
 from eigencut.runtime.arrays import Array
 
+_LONGEST = 60  # letters of a value that is shown
+
+
+def shown(value: object) -> str:
+    """A number or a word, shortened; of anything else its class, for it can be of any size."""
+    if value is None or isinstance(value, (str, int, float, type)):
+        text = repr(value)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return type(value).__name__
+
 
 def check_count(name: str, value: object, remedy: str) -> None:
     """An integer of at least 1."""
