@@ -50,7 +50,7 @@ def test_the_old_model_survives(affinity, width, other, how, monkeypatch):
     before, labels = dict(vars(model)), model.predict(X)
     with monkeypatch.context() as patch:
         if how == "interrupted":
-            for module in ("automatic", "spectrum"):
+            for module in ("chosen", "spectrum"):
                 patch.setattr(f"eigencut.selection.{module}.relaxed_cut", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(rows_of(other))
