@@ -31,7 +31,7 @@ def rows_of(width, n=400, seed=0):
     return rng.normal(size=(n, width)) + 4 * rng.integers(0, 2, (n, 1))
 
 
-def interrupted(*given):
+def interrupted(*given, **named):
     raise KeyboardInterrupt
 
 
