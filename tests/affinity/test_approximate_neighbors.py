@@ -43,7 +43,7 @@ def test_weights_at_training_rows_are_those_of_the_graph(graph, metric, beta):
 
 @pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
 def test_labels_and_embedding_are_those_of_the_fit(cut):
-    X = np.random.default_rng(0).random((6000, 10))
+    X = np.random.default_rng(0).random((3000, 10))
     model = GPOD(4, cut=cut, affinity=Neighbors(index="approximate")).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert np.abs(model.transform(X) - model.embedding_).max() < 1e-10
