@@ -8,7 +8,7 @@ from typing import Any
 
 from eigencut.data.reading import open_source
 from eigencut.data.source import Source
-from eigencut.data.table import quoted, refuse_duplicates
+from eigencut.data.table import absent, quoted, refuse_duplicates
 
 STANDARD_INPUT = "-"
 
@@ -27,7 +27,7 @@ def data_columns(
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
         dropped += _split(source, [id_column], "--id")
-    chosen = [name for name in wanted or source.names if name not in dropped]
+    chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
     refuse_duplicates(chosen)
@@ -38,7 +38,7 @@ def model_columns(columns: list[str], source: Source, id_column: str | None) -> 
     """The columns of a model, if the table has them and the one that names rows."""
     if id_column is not None:
         _split(source, [id_column], "--id")
-    missing = [name for name in columns if name not in source.names]
+    missing = absent(columns, source.names)
     if missing:
         raise ValueError(
             f"{source.name} must have the columns that the model was fitted on. "
@@ -52,7 +52,7 @@ def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     found = []
     for text in texts:
         names = [text] if text in source.names else [name.strip() for name in text.split(",")]
-        unknown = [name for name in names if name not in source.names]
+        unknown = absent(names, source.names)
         if unknown:
             raise ValueError(
                 f"{source.name} has no column {quoted(unknown)}, which {option} names. "

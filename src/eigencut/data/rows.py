@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigencut.data.reading import open_source
 from eigencut.data.source import Source
-from eigencut.data.table import Table, plain_names, quoted
+from eigencut.data.table import Table, absent, plain_names, quoted
 from eigencut.files.atomic import replacing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
@@ -90,6 +90,7 @@ class Rows:
         delimiter: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
+        decimal: str = ".",
     ) -> Rows:
         """Rows of a CSV, Parquet or NPY file, or of all files in a folder by order of name.
 
@@ -107,11 +108,14 @@ class Rows:
             Whether the first line of a CSV file names columns. Default: found out.
         encoding : str, default="utf-8"
             Of a CSV file.
+        decimal : {".", ","}, default="."
+            Before the fraction of a number in a CSV file.
         """
         files = _files(path)
 
         def opened(file: Path) -> Source:
-            return open_source(str(file), delimiter=delimiter, header=header, encoding=encoding)
+            how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+            return open_source(str(file), header=header, **how)  # type: ignore[arg-type]
 
         first = opened(files[0])
         first.close()
@@ -300,10 +304,10 @@ def _files(path: str | os.PathLike[str]) -> list[Path]:
 
 def _chosen(columns: Sequence[str] | None, source: Source) -> list[str]:
     """The names of the columns to read."""
-    for name in columns or ():
-        if name not in source.names:
-            raise ValueError(
-                f"columns must be among those of {source.name}, {quoted(source.names)}. "
-                f"Got {name!r}; correct it."
-            )
+    unknown = absent(columns or (), source.names)
+    if unknown:
+        raise ValueError(
+            f"columns must be among those of {source.name}, {quoted(source.names)}. "
+            f"Got {quoted(unknown)}; correct it."
+        )
     return list(source.names if columns is None else columns)
