@@ -16,6 +16,8 @@ STANDARD_INPUT = "-"
 def open_table(path: str, **reading: Any) -> Source:
     """The table at a path, or standard input for ``-``."""
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed; name a file instead of -.")
         return open_source("Standard input", file=sys.stdin.buffer, **reading)  # type: ignore[arg-type]
     return open_source(path, **reading)
 

@@ -16,6 +16,8 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eigencut.data.bad_values import refuse_infinite, text_error
+from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.reading import open_source
 from eigencut.data.source import Source
 from eigencut.data.table import Table, absent, plain_names, quoted
@@ -78,6 +80,7 @@ class Rows:
     @classmethod
     def from_array(cls, X: ArrayLike) -> Rows:
         """Rows of a two-dimensional array or memory map; only one block is converted at a time."""
+        refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
         return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
 
@@ -210,6 +213,12 @@ def write_labels(
     The file appears under its name when all labels are in it, and not at all if reading or
     predicting fails before. Labels are the smallest integers that hold K and -1.
     """
+    ending = Path(path).suffix.lower()
+    if ending not in ("", ".npy"):
+        raise ValueError(
+            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
+            "other kinds of files with the command eigencut predict."
+        )
     dtype = np.min_scalar_type(-max(n_clusters, 1))
     n_rows = 0
     with replacing(path) as file:
@@ -263,7 +272,7 @@ def _numbers(block: Any, width: int | None, n_before: int) -> Array:
     try:
         rows = np.ascontiguousarray(np.asarray(block), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise text_error(block, n_before) or ValueError(
             f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
             "or encode it."
         ) from error
@@ -278,12 +287,7 @@ def _numbers(block: Any, width: int | None, n_before: int) -> Array:
 
 def _finite(rows: Array, n_before: int) -> Array:
     """The rows themselves, if they are finite."""
-    finite = np.isfinite(rows).all(axis=1)
-    if not finite.all():
-        raise ValueError(
-            f"X must be finite. Got NaN or infinity in row {n_before + int(np.argmin(finite))}; "
-            "drop or impute such rows."
-        )
+    refuse_infinite(rows, rows, n_before)
     return rows
 
 

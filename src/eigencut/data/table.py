@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.data.lazy_rows import refuse_lazy
+
 _LISTED = 8  # columns named in an error
 
 
@@ -65,6 +67,7 @@ class Table:
         """A table of a data frame, an array or a table; all columns, or those that are needed."""
         if isinstance(X, Table):
             return X.choose(needed)
+        refuse_lazy(X)
         if hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
             refuse_duplicates(names)

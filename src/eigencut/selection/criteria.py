@@ -112,7 +112,7 @@ def stability(task: Task) -> Array:
     rng = np.random.default_rng(task.seed)
     agreement = np.zeros(len(task.n_clusters))
     for _ in range(_REPEATS):
-        order = rng.permutation(len(task.X))
+        order = rng.permutation(task.X.shape[0])
         first, second, rest = np.split(order, [2 * len(order) // 5, 4 * len(order) // 5])
         spectra = [task.spectrum(task.X[part]) for part in (first, second)]
         for i, K in enumerate(task.n_clusters):
@@ -169,12 +169,13 @@ class Criterion:
     pick: Callable[[Array], int] = _best
     least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
     needs_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
+    takes_sparse: bool = True  # whether rows may be a scipy.sparse array
 
 
 CRITERIA: dict[str, Criterion] = {
     "conductance": Criterion(conductance),
     "stability": Criterion(stability, _last_stable, least_rows=40, needs_rows=True),
-    "risk": Criterion(risk, least_rows=40, needs_rows=True),
+    "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False),
     "eigengap": Criterion(eigengap),
 }
 

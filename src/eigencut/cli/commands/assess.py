@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, reading_options, say
+from eigencut.cli.values import SHARE
 
 
 @click.command(
@@ -19,7 +20,12 @@ Examples:
 @click.argument("model")
 @click.argument("table", required=False)
 @click.option(
-    "--delta", type=float, default=0.05, show_default=True, help="The bounds may fail that often."
+    "--delta",
+    type=SHARE,
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="The bounds may fail that often.",
 )
 @reading_options
 @json_option

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting
 from eigencut.cli.options import json_option, say
+from eigencut.cli.outputs import GraphOutput, check_outputs
 
 
 @click.command(
@@ -27,7 +27,7 @@ def command(model: str, output: str, dtype: str, as_json: bool) -> None:
     Units and missing values are part of the graph. onnxruntime must agree with the model on the
     training rows before anything is written. Needs the extra: pip install 'eigencut[onnx]'.
     """
-    refuse_overwriting(output, model)
+    check_outputs([GraphOutput("-o", output)], [model], as_json)
 
     from eigencut.cli.models import load_table_model
     from eigencut.export import to_onnx
@@ -35,4 +35,5 @@ def command(model: str, output: str, dtype: str, as_json: bool) -> None:
     fitted = load_table_model(model)
     to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
-    say(as_json, result, f"The graph is in {output}; input X: {', '.join(fitted.columns_)}")
+    text = f"The graph is in {output}; input X: {', '.join(fitted.columns_)}"
+    say(as_json, result, text, output)

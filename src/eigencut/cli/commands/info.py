@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, say
+from eigencut.cli.printable import printable
 
 
 @click.command(
@@ -86,4 +87,4 @@ def _text(result: dict[str, Any]) -> str:
         f"{len(result['arrays'])} arrays, "
         + ("every SHA-256 is right" if result["verified"] else "not verified (--verify)"),
     }
-    return "\n".join(f"{name:<12} {text}" for name, text in lines.items())
+    return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting
-from eigencut.cli.options import jobs_option, json_option, quiet_option, reading_options, say
+from eigencut.cli.options import (
+    jobs_option,
+    json_option,
+    quiet_option,
+    reading_options,
+    say,
+    spreadsheet_option,
+)
+from eigencut.cli.outputs import TableOutput, check_outputs, is_standard_output
 
 if TYPE_CHECKING:
     from eigencut.data.source import Block
@@ -36,6 +43,7 @@ Examples:
 @click.option("--id", "id_column", metavar="NAME", help="A column to copy, which names rows.")
 @click.option("--margin", is_flag=True, help="Also how clearly a row belongs to its cluster.")
 @click.option("--support", is_flag=True, help="Also how well the data support a row.")
+@spreadsheet_option
 @reading_options
 @jobs_option
 @quiet_option
@@ -47,6 +55,7 @@ def command(
     id_column: str | None,
     margin: bool,
     support: bool,
+    spreadsheet: bool,
     quiet: bool,
     jobs: int | None,
     as_json: bool,
@@ -57,9 +66,7 @@ def command(
     The output has a line for each row: its cluster, the same number as at the fit; -1 for an
     outlier (fit --outliers label) or a row with missing values (fit --missing drop).
     """
-    if as_json and output == "-":
-        raise click.UsageError("--json needs -o FILE: standard output has the labels otherwise.")
-    refuse_overwriting(output, table, model)
+    check_outputs([TableOutput("-o", output)], [table, model], as_json)
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
@@ -72,8 +79,9 @@ def command(
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, id_column)
     start, n_rows = time.perf_counter(), 0
-    quiet = quiet or (output == "-" and sys.stdout.isatty())  # the labels show how far it is
-    with progress_bar("labels", quiet), open_writer(output) as writer:
+    is_shown = is_standard_output(output)
+    quiet = quiet or (is_shown and sys.stdout.isatty())  # the labels show how far it is
+    with progress_bar("labels", quiet), open_writer(output, spreadsheet) as writer:
         for block in source.blocks(columns, id_column):
             writer.write(_labelled(fitted, block, id_column, margin, support))
             n_rows += len(block.table.values)
@@ -81,7 +89,7 @@ def command(
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
             raise ValueError(f"{source.name} has no rows.")
-    if output == "-":
+    if is_shown:
         return
     seconds = time.perf_counter() - start
     result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
