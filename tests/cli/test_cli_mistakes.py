@@ -1,6 +1,7 @@
 """What users do wrong, and the exact sentence that each mistake gets. Never a traceback."""
 
 import gzip
+import lzma
 from contextlib import chdir
 
 import numpy as np
@@ -60,6 +61,11 @@ def folder(tmp_path_factory):
         "fewer.csv": table(columns="ab"),
         "no_header.csv": table()[1:],
         "quote.csv": ["a,b", '1,"2', "3,4"],
+        "quotes.csv": ["a,b", "1,2", '"3"3,4'],
+        "thousands.csv": ["a;b", "1,000;1,000,000", "2,500;5"],
+        "points.csv": ["a;b", "1.000,5;2.5", "3;4"],
+        "a.json": ['[{"a": 1, "b": 2},', ' {"a": 3, "b": 4}]'],
+        "page.csv": ["<!DOCTYPE html>", "<html><body>1,2</body></html>"],
         "empty.csv": [],
         "blank.csv": ["", "  ", ""],
     }
@@ -70,7 +76,10 @@ def folder(tmp_path_factory):
     (folder / "mixed.csv").write_bytes(good + "Zürich,1,2\n".encode("latin-1"))
     (folder / "utf16.csv").write_bytes("a,b\n1,2\n".encode("utf-16"))
     (folder / "binary.csv").write_bytes(b"a,b\n1,\0\0\0\n")
-    (folder / "one_line.csv").write_bytes(b"1," * 2_000_000)
+    with (folder / "one_line.csv").open("wb") as file:
+        file.writelines([b"1," * (1 << 19)] * 65)
+    (folder / "a.json.gz").write_bytes(gzip.compress(b' [\n  {"a": 1, "b": 2}]'))
+    (folder / "a.csv.xz").write_bytes(lzma.compress(good))
     (folder / "sheet.csv").write_bytes(b"PK\x03\x04 rest of a spreadsheet")
     (folder / "cut.csv.gz").write_bytes(gzip.compress(good)[:-40])
     (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
@@ -83,6 +92,7 @@ def folder(tmp_path_factory):
     with chdir(folder):
         assert main(["fit", "good.csv", "-k", "2", "-o", "model.eigencut"]) == 0
     model = folder / "model.eigencut"
+    (folder / "model").hardlink_to(model)
     (folder / "cut.eigencut").write_bytes(model.read_bytes()[:-7])
     flipped = bytearray(model.read_bytes())
     flipped[-1] ^= 1
@@ -113,29 +123,9 @@ DATA = {  # exit code 1
         "n_clusters must be at most the number of different rows, 40. Got 50; lower it or add "
         "data.",
     ),
-    "K zero": (
-        "fit good.csv -k 0 -o new.eigencut",
-        "n_clusters must be an integer of at least 1. Got 0; use the number of clusters you "
-        "expect, or 'auto'.",
-    ),
     "identical rows": (
         f"fit same.csv {FIT}",
         "n_clusters must be at most the number of different rows, 1. Got 2; lower it or add data.",
-    ),
-    "sigma negative": (
-        f"fit good.csv --sigma -1 {FIT}",
-        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
-        "Got -1.0; use sigma='auto' if unsure.",
-    ),
-    "sigma a word": (
-        f"fit good.csv --sigma wide {FIT}",
-        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
-        "Got 'wide'; use sigma='auto' if unsure.",
-    ),
-    "memory limit not a size": (
-        f"fit good.csv --memory-limit much {FIT}",
-        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
-        "use None for what the machine has.",
     ),
     "memory limit too small": (
         f"fit good.csv --memory-limit 5MB {FIT}",
@@ -151,7 +141,15 @@ DATA = {  # exit code 1
         f"fit long_row.csv {FIT}",
         "long_row.csv: line 9 has 5 cells, but line 1 has 3. Correct it, or name the delimiter.",
     ),
-    "an open quote": (f"fit quote.csv {FIT}", "quote.csv is not a table: unexpected end of data."),
+    "an open quote": (
+        f"fit quote.csv {FIT}",
+        "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
+    ),
+    "text after a quote": (
+        f"fit quotes.csv {FIT}",
+        "quotes.csv: line 3 goes on after the end of a quoted cell. Double the quotes inside of "
+        "cells, or name the delimiter.",
+    ),
     "text in a column": (
         f"fit text.csv {FIT}",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
@@ -165,9 +163,46 @@ DATA = {  # exit code 1
     ),
     "decimal commas": (
         f"fit comma.csv --delimiter ; {FIT}",
-        "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma), "
-        "'b' ('2,5' in line 2: a decimal comma). Correct the cells, or fit without these "
-        "columns: drop 'a,b'.",
+        "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma, "
+        "read with decimal ','), 'b' ('2,5' in line 2: a decimal comma, read with decimal ','). "
+        "Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "thousands": (
+        f"fit thousands.csv {FIT}",
+        "thousands.csv: columns must hold numbers, but not so 'a' ('1,000' in line 2: a thousands "
+        "separator, or decimal ','), 'b' ('1,000,000' in line 2: a thousands separator, write "
+        "numbers without). Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "thousands with points": (
+        f"fit points.csv --decimal , {FIT}",
+        "points.csv: columns must hold numbers, but not so 'a' ('1.000,5' in line 2: a thousands "
+        "separator, write numbers without), 'b' ('2.5' in line 2: a decimal point, read with "
+        "decimal '.'). Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "JSON": (
+        f"fit a.json {FIT}",
+        "a.json is not a table: it is JSON; save the table as CSV.",
+    ),
+    "packed JSON": (
+        f"fit a.json.gz {FIT}",
+        "a.json.gz is not a table: it is JSON; save the table as CSV.",
+    ),
+    "packed with xz": (
+        f"fit a.csv.xz {FIT}",
+        "a.csv.xz is not a table: it is packed with xz; unpack it, or pack it with gzip.",
+    ),
+    "a web page": (
+        f"fit page.csv {FIT}",
+        "page.csv is not a table: it is XML or a web page; save the table as CSV.",
+    ),
+    "endless line": (
+        f"fit one_line.csv {FIT}",
+        "one_line.csv is not a table: line 1 is longer than 64 MiB.",
+    ),
+    "delimiter and decimal": (
+        f"fit good.csv --delimiter , --decimal , {FIT}",
+        "delimiter must not be the decimal mark. Got ',' for both; leave the delimiter out to have "
+        "it found out.",
     ),
     "text in Parquet": (
         f"fit text.parquet {FIT}",
@@ -239,17 +274,7 @@ DATA = {  # exit code 1
         f"fit utf16.csv {FIT}",
         "utf16.csv is not a table: it is UTF-16; save it as UTF-8.",
     ),
-    "unknown encoding": (
-        f"fit good.csv --encoding klingon {FIT}",
-        "encoding must be one in which a line ends as in ASCII. Got 'klingon'; use utf-8 or "
-        "latin-1, or convert the file to UTF-8.",
-    ),
-    "long delimiter": (
-        f"fit good.csv --delimiter ,, {FIT}",
-        "delimiter must be one character. Got ',,'; use ','.",
-    ),
     "bytes": (f"fit binary.csv {FIT}", "binary.csv is not a table: line 2 is not text."),
-    "endless line": (f"fit one_line.csv {FIT}", "one_line.csv is not a table: line 1 is not text."),
     "spreadsheet": (
         f"fit sheet.csv {FIT}",
         "sheet.csv is not a table: it is a spreadsheet or an archive; save it as CSV.",
@@ -351,10 +376,6 @@ DATA = {  # exit code 1
         f"{P} good.csv --id z",
         "good.csv has no column 'z', which --id names. It has 'a', 'b', 'c'.",
     ),
-    "delta": (
-        "assess model.eigencut --delta 2",
-        "delta must be a number strictly between 0 and 1. Got 2.0; use delta=0.05.",
-    ),
     "too few rows to select": (
         "select one_row.csv",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, 1. "
@@ -366,9 +387,143 @@ DATA = {  # exit code 1
         "extension='consistent'.",
     ),
 }
+SIGMA = "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'."
+K = "Invalid value for '-k' / '--clusters': must be"
 USAGE = {  # exit code 2
+    "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
+    "another word": ("train good.csv", "No such command 'train'. Did you mean 'fit'?"),
+    "K zero": (
+        "fit good.csv -k 0 -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got '0'.",
+    ),
+    "K a word": (
+        "fit good.csv -k three -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got 'three'.",
+    ),
+    "K negative": (
+        "fit good.csv -k -3 -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got '-3'.",
+    ),
+    "K candidates": (
+        "select good.csv -k two-ten",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got 'two-ten'.",
+    ),
+    "K candidates downwards": (
+        "select good.csv -k 5-2",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got '5-2'.",
+    ),
+    "one cluster as a candidate": (
+        "select good.csv -k 1,2",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got '1,2'.",
+    ),
+    "endless candidates": (
+        "select good.csv -k 2-1000000000000",
+        f"{K} at most 1000 numbers. Got '2-1000000000000'.",
+    ),
+    "sigma negative": (
+        f"fit good.csv --sigma -1 {FIT}",
+        f"Invalid value for '--sigma': {SIGMA} Got -1.0; use sigma='auto' if unsure.",
+    ),
+    "sigma a word": (
+        f"fit good.csv --sigma wide {FIT}",
+        f"Invalid value for '--sigma': {SIGMA} Got 'wide'; use sigma='auto' if unsure.",
+    ),
+    "sigma not a number": (
+        "select good.csv --sigma local,nan",
+        f"Invalid value for '--sigma': {SIGMA} Got nan; use sigma='auto' if unsure.",
+    ),
+    "a rule for landmarks": (
+        f"fit good.csv --sigma local --landmarks 5 {FIT}",
+        "--sigma local is not for --landmarks; use a number, or auto.",
+    ),
+    "memory limit not a size": (
+        f"fit good.csv --memory-limit much {FIT}",
+        "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
+    ),
+    "delta": (
+        "assess model.eigencut --delta 2",
+        "Invalid value for '--delta': must be a number strictly between 0 and 1. Got '2'; use "
+        "0.05.",
+    ),
+    "unknown encoding": (
+        f"fit good.csv --encoding klingon {FIT}",
+        "Invalid value for '--encoding': encoding must be one in which a line ends as in ASCII. "
+        "Got 'klingon'; use utf-8 or latin-1, or convert the file to UTF-8.",
+    ),
+    "long delimiter": (
+        f"fit good.csv --delimiter ,, {FIT}",
+        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
+        "numbers and words are made. Got ',,'; use ','.",
+    ),
+    "a quote as delimiter": (
+        f'fit good.csv --delimiter " {FIT}',
+        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
+        "numbers and words are made. Got '\"'; use ','.",
+    ),
+    "another decimal": (
+        f"fit good.csv --decimal x {FIT}",
+        "Invalid value for '--decimal': 'x' is not one of '.', ','.",
+    ),
+    "seed too large": (
+        f"fit good.csv --seed 4294967296 {FIT}",
+        "Invalid value for '--seed': 4294967296 is not in the range 0<=x<=4294967295.",
+    ),
+    "too many threads": (
+        f"fit good.csv --jobs 100000 {FIT}",
+        "Invalid value for '--jobs': 100000 is not in the range 1<=x<=1024.",
+    ),
+    "onto the input": (
+        "fit good.csv -k 2 --labels good.csv -o new.eigencut",
+        "--labels good.csv is the input; name another file.",
+    ),
+    "onto the input, by another name": (
+        "fit good.csv -k 2 --labels folder/../good.csv -o new.eigencut",
+        "--labels folder/../good.csv is the input; name another file.",
+    ),
+    "the model and labels in one file": (
+        "fit good.csv -k 2 -o new --labels folder/../new",
+        "--labels folder/../new is what -o writes; name two files.",
+    ),
+    "labels of an unknown kind": (
+        f"fit good.csv --labels x.xlsx {FIT}",
+        "--labels x.xlsx: .xlsx cannot be written; let the name end in .csv, .txt, .csv.gz, "
+        ".txt.gz, .parquet or .npy.",
+    ),
+    "predicted labels of an unknown kind": (
+        f"{P} good.csv -o x.tsv",
+        "-o x.tsv: .tsv cannot be written; let the name end in .csv, .txt, .csv.gz, .txt.gz, "
+        ".parquet or .npy.",
+    ),
+    "a model by the name of a table": (
+        "fit good.csv -k 2 -o clusters.csv",
+        "-o clusters.csv: this is where the model goes; name it e.g. clusters.eigencut.",
+    ),
+    "the best model by the name of a table": (
+        "select good.csv -k 2 -o best.parquet",
+        "-o best.parquet: this is where the model goes; name it e.g. best.eigencut.",
+    ),
+    "a model to standard output": (
+        "fit good.csv -k 2 -o -",
+        "-o -: a model is a file; name it, or /dev/stdout.",
+    ),
+    "a graph by another name": (
+        "export model.eigencut -o new.eigencut",
+        "-o new.eigencut: the graph is ONNX; let the name end in .onnx.",
+    ),
+    "JSON and labels": (
+        f"{P} good.csv --json",
+        "--json needs -o FILE: standard output has both otherwise.",
+    ),
+    "JSON and labels of the fit": (
+        f"fit good.csv {FIT} --labels - --json",
+        "--json needs --labels FILE: standard output has both otherwise.",
+    ),
     "no command": ("", None),
-    "unknown command": ("predicts m t", "No such command 'predicts'."),
+    "unknown command": (
+        "xyzzy m t",
+        "No such command 'xyzzy'. There are fit, predict, select, assess, info, export, demo, "
+        "paper.",
+    ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
@@ -376,26 +531,13 @@ USAGE = {  # exit code 2
         f"fit good.csv --scale log {FIT}",
         "Invalid value for '--scale': 'log' is not one of 'standard', 'minmax', 'none'.",
     ),
-    "K a word": (
-        "fit good.csv -k three -o new.eigencut",
-        "-k must be a whole number or auto. Got 'three'.",
-    ),
-    "K candidates": ("select good.csv -k two-ten", "-k must be like 2-10 or 2,4,8. Got 'two-ten'."),
-    "onto the input": (
-        "fit good.csv -k 2 -o good.csv",
-        "-o good.csv is the input; name another file.",
-    ),
     "onto the model": (
-        f"{P} good.csv -o model.eigencut",
-        "-o model.eigencut is the input; name another file.",
-    ),
-    "JSON and labels": (
-        f"{P} good.csv --json",
-        "--json needs -o FILE: standard output has the labels otherwise.",
+        f"{P} good.csv -o model",
+        "-o model is the input; name another file.",
     ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
-        "Invalid value for '--jobs': 0 is not in the range x>=1.",
+        "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024.",
     ),
 }
 

@@ -81,8 +81,8 @@ def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False
 def _is_text(column: Any) -> bool:
     """Whether some of it is no number; dates can be made numbers, but are none."""
     found = np.asarray(column)
-    if found.dtype.kind in "mM":
-        return True
+    if found.dtype.kind in "mMc":  # which numpy would convert, if with a warning
+        return found.dtype.kind != "c"
     with suppress(TypeError, ValueError):
         found.astype(np.float64)
         return False

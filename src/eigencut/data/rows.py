@@ -270,7 +270,10 @@ def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Ar
 def _numbers(block: Any, width: int | None, n_before: int) -> Array:
     """A block as float64 rows of that many columns."""
     try:
-        rows = np.ascontiguousarray(np.asarray(block), dtype=np.float64)
+        found = np.asarray(block)
+        if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
+            raise TypeError(found.dtype)
+        rows = np.ascontiguousarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise text_error(block, n_before) or ValueError(
             f"X must hold numbers only. Got something else in the block after row {n_before}; drop "

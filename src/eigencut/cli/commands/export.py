@@ -6,6 +6,7 @@ import click
 
 from eigencut.cli.options import json_option, say
 from eigencut.cli.outputs import GraphOutput, check_outputs
+from eigencut.cli.printable import printable
 
 
 @click.command(
@@ -35,5 +36,5 @@ def command(model: str, output: str, dtype: str, as_json: bool) -> None:
     fitted = load_table_model(model)
     to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
-    text = f"The graph is in {output}; input X: {', '.join(fitted.columns_)}"
+    text = f"The graph is in {output}; input X: {printable(', '.join(fitted.columns_))}"
     say(as_json, result, text, output)
