@@ -78,6 +78,7 @@ def folder(tmp_path_factory):
     (folder / "binary.csv").write_bytes(b"a,b\n1,\0\0\0\n")
     with (folder / "one_line.csv").open("wb") as file:
         file.writelines([b"1," * (1 << 19)] * 65)
+    (folder / "mac.csv").write_bytes(b"a,b\r1,2\r3,4\r")
     (folder / "a.json.gz").write_bytes(gzip.compress(b' [\n  {"a": 1, "b": 2}]'))
     (folder / "a.csv.xz").write_bytes(lzma.compress(good))
     (folder / "sheet.csv").write_bytes(b"PK\x03\x04 rest of a spreadsheet")
@@ -257,6 +258,30 @@ DATA = {  # exit code 1
     "unknown id": (
         f"fit good.csv --id name {FIT}",
         "good.csv has no column 'name', which --id names. It has 'a', 'b', 'c'.",
+    ),
+    "two ids": (
+        f"fit good.csv --id a,b {FIT}",
+        "good.csv has no column 'a,b', which --id names. It has 'a', 'b', 'c'.",
+    ),
+    "a column twice": (
+        f"fit good.csv --columns a,a {FIT}",
+        "--columns names 'a' more than once; name it once.",
+    ),
+    "old line ends": (
+        f"fit mac.csv {FIT}",
+        "mac.csv is not a table: its lines end in CR alone, as on old Macs; save it with LF, e.g. "
+        "by tr '\\r' '\\n'.",
+    ),
+    "candidates beyond the rows": (
+        "select good.csv -k 100-900",
+        "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
+        "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, ...; add data, or give "
+        "candidates such as [2, 3].",
+    ),
+    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
+    "a tour in a file": (
+        "demo --out good.csv",
+        "good.csv: it is a file, where a folder is needed.",
     ),
     "nothing left": (
         f"fit good.csv --drop a,b,c {FIT}",
@@ -464,13 +489,31 @@ USAGE = {  # exit code 2
         f"fit good.csv --decimal x {FIT}",
         "Invalid value for '--decimal': 'x' is not one of '.', ','.",
     ),
+    "a share as a sample": (
+        f"fit good.csv --sample 50% {FIT}",
+        "Invalid value for '--sample': must be a whole number of at least 2. Got '50%'.",
+    ),
+    "one landmark": (
+        f"fit good.csv --landmarks 1 {FIT}",
+        "Invalid value for '--landmarks': must be a whole number of at least 2. Got '1'.",
+    ),
+    "names in NPY": (
+        f"{P} good.csv --id a -o x.npy",
+        "-o x.npy holds clusters alone; for --id, --margin and --support use .csv or .parquet.",
+    ),
+    "margins in NPY": (
+        f"{P} good.csv --margin -o x.npy",
+        "-o x.npy holds clusters alone; for --id, --margin and --support use .csv or .parquet.",
+    ),
+    "help": ("help fit", "No such command 'help'. Did you mean '--help'?"),
     "seed too large": (
         f"fit good.csv --seed 4294967296 {FIT}",
-        "Invalid value for '--seed': 4294967296 is not in the range 0<=x<=4294967295.",
+        "Invalid value for '--seed': must be a whole number from 0 to 4294967295. Got "
+        "'4294967296'.",
     ),
     "too many threads": (
         f"fit good.csv --jobs 100000 {FIT}",
-        "Invalid value for '--jobs': 100000 is not in the range 1<=x<=1024.",
+        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '100000'.",
     ),
     "onto the input": (
         "fit good.csv -k 2 --labels good.csv -o new.eigencut",
@@ -537,7 +580,7 @@ USAGE = {  # exit code 2
     ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
-        "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024.",
+        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '0'.",
     ),
 }
 
@@ -567,6 +610,47 @@ def test_wrong_usage(folder, monkeypatch, capfd, line, message):
     if message is not None:
         assert said.err.splitlines()[-1].partition(" (Did you mean")[0] == f"Error: {message}"
     assert "Traceback" not in said.err and listing(folder) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit |-o|new",
+        "fit good.csv -o |",
+        "fit good.csv -o new --labels |",
+        "predict |good.csv",
+        "predict model.eigencut good.csv -o |",
+        "select |",
+        "assess |",
+        "assess model.eigencut |",
+        "info |",
+        "export model.eigencut -o |",
+        "demo --out |",
+    ],
+)
+def test_no_name_at_all(folder, monkeypatch, capfd, line):
+    """As from a variable of a script that is not set."""
+    monkeypatch.chdir(folder)
+    before = listing(folder)
+    words, *more = line.split("|")
+    assert main([*words.split(), *([""] if more[0] == "" else ["", *more])]) == 2
+    assert "must be the name of a file. Got ''." in capfd.readouterr().err
+    assert listing(folder) == before
+
+
+def test_columns_without_names_are_not_silent(folder, tmp_path, monkeypatch, capfd):
+    """pandas writes the numbers of rows as such a column, unless it is told not to."""
+    monkeypatch.chdir(tmp_path)
+    lines = (folder / "good.csv").read_text().splitlines()
+    (tmp_path / "t.csv").write_text("\n".join(f"{i or ''},{line}" for i, line in enumerate(lines)))
+    assert main(["fit", "t.csv", *FIT.split()]) == 0
+    said = capfd.readouterr().err
+    assert said == (
+        "eigencut: Note: t.csv has columns without a name, which count as data: 'x1'. If they only "
+        "number the rows, leave them out: --drop x1.\n"
+    )
+    assert main(["fit", "t.csv", "--drop", "x1", *FIT.split()]) == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_the_tables_are_long_enough():

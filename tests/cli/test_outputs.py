@@ -1,4 +1,4 @@
-"""What a command writes: never onto an input or another output, and looked at before work begins."""
+"""What a command writes: never onto an input or another output, and looked at before work."""
 
 import os
 import signal
@@ -143,7 +143,7 @@ def test_pipes_are_outputs_like_others(here, line):
 
 
 def test_a_model_through_a_pipe(here):
-    code, out, _ = shell("eigencut fit good.csv -k 2 -o /dev/stdout | cat > piped; ls -l piped")
+    code, _, _ = shell("eigencut fit good.csv -k 2 -o /dev/stdout | cat > piped; ls -l piped")
     assert code == 0 and load("piped").columns_ == ["a", "b"]
 
 
@@ -185,7 +185,7 @@ def test_a_secret_model_stays_secret_while_it_is_written(here, monkeypatch):
         write(descriptor)
 
     monkeypatch.setattr(os, "fsync", seen)
-    assert main("fit good.csv -k 2 -o m.eigencut".split()) == 0
+    assert main(["fit", "good.csv", "-k", "2", "-o", "m.eigencut"]) == 0
     assert modes == [0o600] and stat.S_IMODE(Path("m.eigencut").stat().st_mode) == 0o600
 
 
@@ -207,6 +207,7 @@ def test_a_terminal_that_is_closed_leaves_no_part(here):
 
 
 def test_in_memory_streams_are_left_alone(here, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Path("good.csv").open("rb")))
-    assert main("predict m.eigencut -".split()) == 0
+    with Path("good.csv").open("rb") as file:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+        assert main(["predict", "m.eigencut", "-"]) == 0
     assert capsys.readouterr().out.split() == LABELS

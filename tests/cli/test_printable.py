@@ -83,13 +83,13 @@ def test_escapes(text):
 
 def test_names_of_rows_are_as_they_are_in_files_and_escaped_on_a_terminal(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert main("predict plain t.csv --id =id -o labels.csv".split()) == 0
+    assert main(["predict", "plain", "t.csv", "--id", "=id", "-o", "labels.csv"]) == 0
     expected = pd.read_csv("t.csv", dtype=str)["=id"]
     assert pd.read_csv("labels.csv", dtype=str)["=id"].tolist() == expected.tolist()
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stdout", terminal)
-        assert main("predict plain t.csv --id =id".split()) == 0
+        assert main(["predict", "plain", "t.csv", "--id", "=id"]) == 0
         shown = os.read(ours, 1 << 16).decode()
     os.close(ours)
     assert "x\\x1b[31m," in shown and "\x1b" not in shown
@@ -119,4 +119,6 @@ def test_only_what_may_be_a_formula_is_changed(text):
     safe = spreadsheet_safe(text)
     assert safe in (text, f"'{text}")
     if safe == text and text:
-        assert text[0] not in "=@\t\r" and (text[0] not in "+-" or text[1:].strip("0123456789.") == "")
+        assert text[0] not in "=@\t\r" and (
+            text[0] not in "+-" or text[1:].strip("0123456789.") == ""
+        )

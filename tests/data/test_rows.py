@@ -186,7 +186,10 @@ def test_a_fit_never_holds_more_than_a_few_blocks(monkeypatch):
         (lambda: [], "X must have at least one row"),
         (lambda: [np.ones((3, 2)), np.ones((3, 3))], "blocks of 2 columns. Got shape .3, 3. after"),
         (lambda: [np.ones(3)], "two-dimensional blocks"),
-        (lambda: [np.ones((5, 2)), [[1.0, np.nan]]], "Got NaN, a missing value, in row 5, column 1; use Tab"),
+        (
+            lambda: [np.ones((5, 2)), [[1.0, np.nan]]],
+            "Got NaN, .* in row 5, column 1; use Tab",
+        ),
         (lambda: [[["a", "b"]]], "numbers only. Got 'a' in row 0, column 0"),
         (lambda: [np.ones((5, 2)), np.ones((2, 2)) * 1j], "numbers only. .* after row 5"),
         (

@@ -28,7 +28,7 @@ def notation():
             yield cells[0], re.findall(r"`([^`]+)`", cells[2]), re.findall(r"`([^`]+)`", cells[3])
 
 
-@pytest.mark.parametrize(("symbol", "names", "files"), notation(), ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(("symbol", "names", "files"), list(notation()), ids=lambda v: str(v)[:30])
 def test_the_notation_names_the_right_files(symbol, names, files):
     folders = [SOURCE, *(SOURCE / file for file in {str(Path(f).parent) for f in files})]
     found = [folder / file for file in files for folder in folders if (folder / file).is_file()]

@@ -21,6 +21,7 @@ COMMANDS = {
 
 
 _OTHER_WORDS = {
+    "help": "--help",
     "train": "fit",
     "cluster": "fit",
     "label": "predict",
@@ -62,11 +63,9 @@ def _suggestion(name: str) -> str:
     """What may have been meant."""
     from difflib import get_close_matches
 
-    words = {**dict.fromkeys(COMMANDS), **_OTHER_WORDS}
-    close = get_close_matches(name.lower(), words, n=1, cutoff=0.5)
-    if not close:
-        return f" There are {', '.join(COMMANDS)}."
-    return f" Did you mean {_OTHER_WORDS.get(close[0], close[0])!r}?"
+    close = get_close_matches(name.lower(), COMMANDS, n=1)
+    meant = _OTHER_WORDS.get(name.lower(), close[0] if close else None)
+    return f" Did you mean {meant!r}?" if meant else f" There are {', '.join(COMMANDS)}."
 
 
 @click.command(

@@ -13,7 +13,7 @@ import click
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import as_json as json_text
 from eigencut.cli.printable import printable
-from eigencut.cli.values import DELIMITER, ENCODING, JOBS, SEED
+from eigencut.cli.values import DELIMITER, ENCODING, JOBS, SEED, whole_number
 
 Command = Callable[..., Any]
 
@@ -100,7 +100,7 @@ def sampling_options(function: Command) -> Command:
             metavar="N",
             help="Of all that is random.",
         ),
-        click.option("--sample", type=click.IntRange(2), metavar="N", help="Use N random rows."),
+        click.option("--sample", type=whole_number(2), metavar="N", help="Use N random rows."),
     ):
         function = option(function)
     return function

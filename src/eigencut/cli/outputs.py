@@ -36,11 +36,11 @@ class ModelOutput(Output):
     """A model, whose name may end as it likes, but not like something else."""
 
     def refuse_ending(self) -> None:
-        name = os.path.splitext(self.path)[0] or "model"
         if self.path == STANDARD_STREAM:
             self._refuse("a model is a file; name it, or /dev/stdout")
+        name = Path(self.path).with_suffix(".eigencut") if Path(self.path).name else ""
         if self.path.lower().endswith((*TABLES, *_OTHERS)):
-            self._refuse(f"this is where the model goes; name it e.g. {name}.eigencut")
+            self._refuse(f"this is where the model goes; name it e.g. {name}")
 
 
 class TableOutput(Output):
@@ -117,13 +117,13 @@ def _is_same(output: str, other: str | int) -> bool:
     if os.path.realpath(output) == os.path.realpath(other):
         return True
     try:
-        return os.path.samefile(output, other)
+        return Path(output).samefile(other)
     except OSError:
         return False
 
 
 def _is_open_as(path: str, descriptor: int) -> bool:
     try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        return os.path.samestat(Path(path).stat(), os.fstat(descriptor))
     except OSError:
         return False

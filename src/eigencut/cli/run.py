@@ -10,7 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
@@ -23,6 +23,7 @@ from eigencut.exceptions import MemoryRefusal
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",
+    errno.EEXIST: "it is a file, where a folder is needed",
     errno.EDQUOT: "your disk quota is used up",
     errno.EFBIG: "the file would be larger than the system allows",
     errno.EISDIR: "it is a folder",
@@ -49,8 +50,9 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:
-        error.message = printable(error.message, also="\n")
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo(printable(shown.getvalue(), also="\n"), nl=False, err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; nothing was written.")

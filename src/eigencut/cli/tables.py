@@ -8,7 +8,8 @@ from typing import Any
 
 from eigencut.data.reading import open_source
 from eigencut.data.source import Source
-from eigencut.data.table import absent, quoted, refuse_duplicates
+from eigencut.data.table import absent, quoted
+from eigencut.runtime.warn import warn_user
 
 STANDARD_INPUT = "-"
 
@@ -28,18 +29,22 @@ def data_columns(
     """The columns that are data: those named, or all; without dropped ones and the id."""
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
-        dropped += _split(source, [id_column], "--id")
+        dropped.append(_one_column(source, id_column))
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
-    refuse_duplicates(chosen)
+    if len(set(chosen)) < len(chosen):
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise ValueError(f"--columns names {twice!r} more than once; name it once.")
+    if not wanted:
+        _note_columns_without_names(source, chosen)
     return chosen
 
 
 def model_columns(columns: list[str], source: Source, id_column: str | None) -> list[str]:
     """The columns of a model, if the table has them and the one that names rows."""
     if id_column is not None:
-        _split(source, [id_column], "--id")
+        _one_column(source, id_column)
     missing = absent(columns, source.names)
     if missing:
         raise ValueError(
@@ -47,6 +52,27 @@ def model_columns(columns: list[str], source: Source, id_column: str | None) -> 
             f"It has no {quoted(missing)}, but {quoted(source.names)}."
         )
     return columns
+
+
+def _one_column(source: Source, name: str) -> str:
+    """The column that names rows."""
+    if name not in source.names:
+        raise ValueError(
+            f"{source.name} has no column {name!r}, which --id names. "
+            f"It has {quoted(source.names)}."
+        )
+    return name
+
+
+def _note_columns_without_names(source: Source, chosen: Sequence[str]) -> None:
+    """The numbers of rows, as pandas writes them, are often taken for data unseen."""
+    unnamed = [name for name in chosen if name in source.unnamed]
+    if unnamed:
+        listed = ",".join(unnamed)
+        warn_user(
+            f"{source.name} has columns without a name, which count as data: {quoted(unnamed)}. If "
+            f"they only number the rows, leave them out: --drop {listed}."
+        )
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the values of options may be. What can be told without the data is wrong usage: exit code 2."""
+"""What the values of options may be; what is wrong without looking at the data is wrong usage."""
 
 from __future__ import annotations
 
@@ -24,6 +24,28 @@ class Parsed(click.ParamType):
             return self._parse(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+def whole_number(least: int, most: int | None = None) -> Parsed:
+    """A whole number within limits."""
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def parse(text: str) -> int:
+        try:
+            found = int(text)
+        except ValueError:
+            found = least - 1
+        if found < least or (most is not None and found > most):
+            raise ValueError(f"must be a whole number {limits}. Got {text!r}.")
+        return found
+
+    return Parsed("N", parse)
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise ValueError("must be the name of a file. Got ''.")
+    return text
 
 
 def _clusters(text: str) -> int | str:
@@ -61,7 +83,7 @@ def _bandwidth(text: str) -> float | str:
     except ValueError:
         width = text.strip()
     checked: Any = check_bandwidth(width)
-    return checked  # type: ignore[no-any-return]
+    return checked
 
 
 def _bandwidths(text: str) -> list[float | str]:
@@ -108,5 +130,6 @@ MEMORY = Parsed("size", _memory)
 SHARE = Parsed("share", _share)
 ENCODING = Parsed("name", _encoding)
 DELIMITER = Parsed("char", _delimiter)
-SEED = click.IntRange(0, 2**32 - 1)
-JOBS = click.IntRange(1, 1024)
+FILE = Parsed("file", _file)
+SEED = whole_number(0, 2**32 - 1)
+JOBS = whole_number(1, 1024)

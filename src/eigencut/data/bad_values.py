@@ -1,4 +1,4 @@
-"""Which values of rows are no numbers, or not finite ones: errors that name the place and a remedy."""
+"""Values that are no numbers, or not finite ones: errors that name the place and a remedy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def text_error(X: Any, n_before: int = 0) -> ValueError | None:
             f"X must hold numbers only. Got the non-numeric column(s) {quoted(names)}{after}; drop "
             "or encode them."
         )
-    values = np.asarray(X) if not issparse(X) else np.empty(0)
+    values: Any = np.asarray(X)  # of a sparse array, one object
     if values.ndim == 2:
         for column in range(values.shape[1]):
             if not _is_text(values[:, column]):

@@ -1,4 +1,4 @@
-"""What the cells of a CSV file mean: numbers, missing values, truth values; and what text may be."""
+"""What the cells of a CSV file mean: numbers, missing values, truth values, or text."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ def sniffed(lines: list[str], decimal: str) -> str:
     lines = [lines[0][:_CHARACTERS], *lines[1:]]
 
     def merit(delimiter: str) -> tuple[float, float, int]:
-        rows, reader = [], cells_of(lines, delimiter)
+        rows: list[list[str]] = []
+        reader = cells_of(lines, delimiter)
         try:
             rows.extend(cells for cells in reader if cells)
         except csv.Error:

@@ -68,6 +68,11 @@ class CsvSource(Source):
         first = self._first_lines(head)
         if not first:
             raise ValueError(f"{name} is empty.")
+        if len(first) == 1 and "\r" in first[0].rstrip() and '"' not in first[0]:
+            raise ValueError(
+                f"{name} is not a table: its lines end in CR alone, as on old Macs; save it with "
+                "LF, e.g. by tr '\\r' '\\n'."
+            )
         with long_cells():
             self._delimiter = delimiter or sniffed(first, decimal)
             self._n_lines = 0
@@ -79,8 +84,10 @@ class CsvSource(Source):
         self.names = plain_names(len(looked_at[0]))
         self._n_lines = 0
         if self.has_names:
-            given = (cell.strip() for cell in looked_at[0])
-            self.names = tuple(c or d for c, d in zip(given, self.names, strict=True))
+            given = [cell.strip() for cell in looked_at[0]]
+            pairs = list(zip(given, self.names, strict=True))
+            self.names = tuple(cell or plain for cell, plain in pairs)
+            self.unnamed = frozenset(plain for cell, plain in pairs if not cell)
             self._n_lines = self._first_row[0]
         self._begun: bytes = b"".join(head[self._n_lines :])
         try:

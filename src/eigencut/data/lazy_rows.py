@@ -26,6 +26,4 @@ def refuse_lazy(X: Any) -> None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     package = {"dask_expr": "dask"}.get(package, package)
     if package in _INSTEAD and not (package == "polars" and name != "LazyFrame"):
-        raise ValueError(
-            f"X must be rows in memory. Got a {package} {name}; {_INSTEAD[package]}."
-        )
+        raise ValueError(f"X must be rows in memory. Got a {package} {name}; {_INSTEAD[package]}.")

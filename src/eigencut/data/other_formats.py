@@ -1,4 +1,4 @@
-"""Files that are often taken for tables of text, told by how they begin, and what to do with them."""
+"""Files that are taken for tables of text, told by how they begin, and what to do with them."""
 
 from __future__ import annotations
 

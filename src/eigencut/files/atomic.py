@@ -17,6 +17,7 @@ from typing import BinaryIO
 PART = ".part"  # ends the name of a file that is not complete
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
+_SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 _ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
@@ -145,6 +146,9 @@ def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
 
 
 def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Of what is at a path, if anything is."""
+    if os.fspath(path).endswith(_SEPARATORS):  # which Path would drop
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     try:
         return Path(path).stat()
     except FileNotFoundError:

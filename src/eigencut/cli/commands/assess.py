@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, reading_options, say
-from eigencut.cli.values import SHARE
+from eigencut.cli.values import FILE, SHARE
 
 
 @click.command(
@@ -17,8 +17,8 @@ Examples:
   eigencut assess model.eigencut heldout.csv
   eigencut assess model.eigencut --delta 0.01 --json""",
 )
-@click.argument("model")
-@click.argument("table", required=False)
+@click.argument("model", type=FILE)
+@click.argument("table", required=False, type=FILE)
 @click.option(
     "--delta",
     type=SHARE,

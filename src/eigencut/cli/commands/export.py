@@ -7,6 +7,7 @@ import click
 from eigencut.cli.options import json_option, say
 from eigencut.cli.outputs import GraphOutput, check_outputs
 from eigencut.cli.printable import printable
+from eigencut.cli.values import FILE
 
 
 @click.command(
@@ -16,8 +17,10 @@ Examples:
   eigencut export model.eigencut -o model.onnx
   eigencut export model.eigencut --dtype float32 -o small.onnx""",
 )
-@click.argument("model")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the ONNX file goes.")
+@click.argument("model", type=FILE)
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="FILE", help="Where the ONNX file goes."
+)
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
 )

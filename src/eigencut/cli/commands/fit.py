@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
-from eigencut.cli.outputs import ModelOutput, TableOutput, check_outputs
+from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
 from eigencut.cli.sampling import sampled
-from eigencut.cli.values import BANDWIDTH, CLUSTERS, MEMORY
+from eigencut.cli.values import BANDWIDTH, CLUSTERS, FILE, MEMORY, whole_number
 
 if TYPE_CHECKING:
     from eigencut.data.source import Source
@@ -33,8 +33,10 @@ Examples:
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
-@click.argument("table")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the model goes.")
+@click.argument("table", type=FILE)
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="FILE", help="Where the model goes."
+)
 @click.option(
     "-k",
     "--clusters",
@@ -55,7 +57,7 @@ Examples:
 )
 @click.option(
     "--landmarks",
-    type=click.IntRange(2),
+    type=whole_number(2),
     metavar="P",
     help="Cut a graph through P landmarks: for tables of millions of rows.",
 )
@@ -68,6 +70,7 @@ Examples:
 )
 @click.option(
     "--labels",
+    type=FILE,
     metavar="FILE",
     help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
 )
@@ -98,7 +101,7 @@ def command(
     --landmarks a file is read in blocks, a few times, and memory does not grow with it; not so
     standard input, and with --sample.
     """
-    outputs = [ModelOutput("-o", output)]
+    outputs: list[Output] = [ModelOutput("-o", output)]
     if labels is not None:
         outputs.append(TableOutput("--labels", labels))
     check_outputs(outputs, [table], options.as_json)
@@ -143,9 +146,7 @@ def command(
     seconds = time.perf_counter() - start
     model.save(output)
     with progress_bar("labels", options.quiet):
-        n_rows, sizes = _written(
-            labels, found, id_column, model.model_.n_clusters_, spreadsheet
-        )
+        n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_, spreadsheet)
     result = described(model, n_rows, sizes) | {"seconds": round(seconds, 3), "output": output}
     say(options.as_json, result, _text(result), output, labels)
 

@@ -8,6 +8,7 @@ import click
 
 from eigencut.cli.options import json_option, say
 from eigencut.cli.printable import printable
+from eigencut.cli.values import FILE
 
 
 @click.command(
@@ -17,7 +18,7 @@ Examples:
   eigencut info model.eigencut
   eigencut info model.eigencut --verify --json""",
 )
-@click.argument("model")
+@click.argument("model", type=FILE)
 @click.option("--verify", is_flag=True, help="Read all of it and compare every SHA-256.")
 @json_option
 def command(model: str, verify: bool, as_json: bool) -> None:

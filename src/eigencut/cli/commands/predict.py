@@ -17,6 +17,7 @@ from eigencut.cli.options import (
     spreadsheet_option,
 )
 from eigencut.cli.outputs import TableOutput, check_outputs, is_standard_output
+from eigencut.cli.values import FILE
 
 if TYPE_CHECKING:
     from eigencut.data.source import Block
@@ -31,11 +32,12 @@ Examples:
   eigencut predict model.eigencut new.parquet --id customer --margin -o labels.parquet
   cat new.csv | eigencut predict model.eigencut - > labels.csv""",
 )
-@click.argument("model")
-@click.argument("table")
+@click.argument("model", type=FILE)
+@click.argument("table", type=FILE)
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     default="-",
     metavar="FILE",
     help="CSV, CSV.GZ, Parquet or NPY by its name. Default: CSV to standard output.",
@@ -67,6 +69,11 @@ def command(
     outlier (fit --outliers label) or a row with missing values (fit --missing drop).
     """
     check_outputs([TableOutput("-o", output)], [table, model], as_json)
+    if output.lower().endswith(".npy") and (id_column is not None or margin or support):
+        raise click.UsageError(
+            f"-o {output} holds clusters alone; for --id, --margin and --support use .csv or "
+            ".parquet."
+        )
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar

@@ -9,7 +9,7 @@ import click
 from eigencut.cli.options import TableOptions, say, table_options
 from eigencut.cli.outputs import ModelOutput, check_outputs
 from eigencut.cli.sampling import sampled
-from eigencut.cli.values import BANDWIDTHS, CANDIDATES
+from eigencut.cli.values import BANDWIDTHS, CANDIDATES, FILE
 
 
 @click.command(
@@ -20,7 +20,7 @@ Examples:
   eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut
   eigencut select data.csv -k 2,4,8 --criterion stability --json""",
 )
-@click.argument("table")
+@click.argument("table", type=FILE)
 @click.option(
     "-k",
     "--clusters",
@@ -45,7 +45,7 @@ Examples:
     show_default=True,
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Save the best model there.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Save the best model there.")
 @table_options
 def command(
     table: str,
