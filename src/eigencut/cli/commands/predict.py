@@ -100,7 +100,7 @@ def command(
         return
     seconds = time.perf_counter() - start
     result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
-    say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}")
+    say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}", output)
 
 
 def _pace(n_rows: int, seconds: float, share: float | None) -> str:
