@@ -61,6 +61,7 @@ def folder(tmp_path_factory):
         "fewer.csv": table(columns="ab"),
         "no_header.csv": table()[1:],
         "quote.csv": ["a,b", '1,"2', "3,4"],
+        "return.csv": ["a,b", "1,2", "3\r,4"],
         "quotes.csv": ["a,b", "1,2", '"3"3,4'],
         "thousands.csv": ["a;b", "1,000;1,000,000", "2,500;5"],
         "points.csv": ["a;b", "1.000,5;2.5", "3;4"],
@@ -145,6 +146,10 @@ DATA = {  # exit code 1
     "an open quote": (
         f"fit quote.csv {FIT}",
         "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
+    ),
+    "a carriage return in a cell": (
+        f"fit return.csv {FIT}",
+        "return.csv: line 3 has a carriage return (CR) within a cell. Quote it, or remove it.",
     ),
     "text after a quote": (
         f"fit quotes.csv {FIT}",
@@ -275,7 +280,7 @@ DATA = {  # exit code 1
     "candidates beyond the rows": (
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
-        "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, ...; add data, or give "
+        "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 1...; add data, or give "
         "candidates such as [2, 3].",
     ),
     "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),

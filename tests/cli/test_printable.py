@@ -15,7 +15,7 @@ from eigencut import GPOD, TableModel
 from eigencut.cli import main
 from eigencut.cli.printable import as_json, printable, spreadsheet_safe
 
-HOSTILE = ["a\x1b[2J\x1b[31mred", "b\nclusters     99\x07", "c\u202etxt\r\x9b5A\u2028d"]
+HOSTILE = ["a\x1b[2J\x1b[31mred", "b\nclusters     99\x07", "c\u202etxt\x0b\x9b5A\u2028d"]
 
 
 @pytest.fixture(scope="module")
