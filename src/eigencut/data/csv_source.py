@@ -246,7 +246,5 @@ def _quoting(error: csv.Error, begin: int, line: int) -> str:
             "cells, or name the delimiter."
         )
     if "new-line character" in str(error):
-        return (
-            f"line {line} has a carriage return (CR) within a cell. Quote the cell, or remove it."
-        )
+        return f"line {line} has a carriage return (CR) within a cell. Quote it, or remove it."
     return f"line {line} cannot be split into cells ({error}). Correct it, or name the delimiter."
