@@ -421,7 +421,7 @@ def test_no_permission(open_folder, frame, capfd):
     capfd.readouterr()
     is_root = os.geteuid() == 0  # who may do everything, whatever the mode of a file
     for line, name in (
-        ("predict m.eigencut secret.csv -o x.csv", "secret.csv"),
+        ("predict m.eigencut secret.csv", "secret.csv"),
         ("fit data.csv --drop name -k 3 -o closed/x.eigencut", "closed/x.eigencut"),
     ):
         if is_root:

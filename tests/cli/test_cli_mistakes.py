@@ -1,6 +1,7 @@
 """What users do wrong, and the exact sentence that each mistake gets. Never a traceback."""
 
 import gzip
+import lzma
 from contextlib import chdir
 
 import numpy as np
@@ -60,6 +61,12 @@ def folder(tmp_path_factory):
         "fewer.csv": table(columns="ab"),
         "no_header.csv": table()[1:],
         "quote.csv": ["a,b", '1,"2', "3,4"],
+        "return.csv": ["a,b", "1,2", "3\r,4"],
+        "quotes.csv": ["a,b", "1,2", '"3"3,4'],
+        "thousands.csv": ["a;b", "1,000;1,000,000", "2,500;5"],
+        "points.csv": ["a;b", "1.000,5;2.5", "3;4"],
+        "a.json": ['[{"a": 1, "b": 2},', ' {"a": 3, "b": 4}]'],
+        "page.csv": ["<!DOCTYPE html>", "<html><body>1,2</body></html>"],
         "empty.csv": [],
         "blank.csv": ["", "  ", ""],
     }
@@ -70,7 +77,11 @@ def folder(tmp_path_factory):
     (folder / "mixed.csv").write_bytes(good + "Zürich,1,2\n".encode("latin-1"))
     (folder / "utf16.csv").write_bytes("a,b\n1,2\n".encode("utf-16"))
     (folder / "binary.csv").write_bytes(b"a,b\n1,\0\0\0\n")
-    (folder / "one_line.csv").write_bytes(b"1," * 2_000_000)
+    with (folder / "one_line.csv").open("wb") as file:
+        file.writelines([b"1," * (1 << 19)] * 65)
+    (folder / "mac.csv").write_bytes(b"a,b\r1,2\r3,4\r")
+    (folder / "a.json.gz").write_bytes(gzip.compress(b' [\n  {"a": 1, "b": 2}]'))
+    (folder / "a.csv.xz").write_bytes(lzma.compress(good))
     (folder / "sheet.csv").write_bytes(b"PK\x03\x04 rest of a spreadsheet")
     (folder / "cut.csv.gz").write_bytes(gzip.compress(good)[:-40])
     (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
@@ -83,6 +94,7 @@ def folder(tmp_path_factory):
     with chdir(folder):
         assert main(["fit", "good.csv", "-k", "2", "-o", "model.eigencut"]) == 0
     model = folder / "model.eigencut"
+    (folder / "model").hardlink_to(model)
     (folder / "cut.eigencut").write_bytes(model.read_bytes()[:-7])
     flipped = bytearray(model.read_bytes())
     flipped[-1] ^= 1
@@ -113,29 +125,9 @@ DATA = {  # exit code 1
         "n_clusters must be at most the number of different rows, 40. Got 50; lower it or add "
         "data.",
     ),
-    "K zero": (
-        "fit good.csv -k 0 -o new.eigencut",
-        "n_clusters must be an integer of at least 1. Got 0; use the number of clusters you "
-        "expect, or 'auto'.",
-    ),
     "identical rows": (
         f"fit same.csv {FIT}",
         "n_clusters must be at most the number of different rows, 1. Got 2; lower it or add data.",
-    ),
-    "sigma negative": (
-        f"fit good.csv --sigma -1 {FIT}",
-        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
-        "Got -1.0; use sigma='auto' if unsure.",
-    ),
-    "sigma a word": (
-        f"fit good.csv --sigma wide {FIT}",
-        "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'. "
-        "Got 'wide'; use sigma='auto' if unsure.",
-    ),
-    "memory limit not a size": (
-        f"fit good.csv --memory-limit much {FIT}",
-        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
-        "use None for what the machine has.",
     ),
     "memory limit too small": (
         f"fit good.csv --memory-limit 5MB {FIT}",
@@ -151,7 +143,19 @@ DATA = {  # exit code 1
         f"fit long_row.csv {FIT}",
         "long_row.csv: line 9 has 5 cells, but line 1 has 3. Correct it, or name the delimiter.",
     ),
-    "an open quote": (f"fit quote.csv {FIT}", "quote.csv is not a table: unexpected end of data."),
+    "an open quote": (
+        f"fit quote.csv {FIT}",
+        "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
+    ),
+    "a carriage return in a cell": (
+        f"fit return.csv {FIT}",
+        "return.csv: line 3 has a carriage return (CR) within a cell. Quote it, or remove it.",
+    ),
+    "text after a quote": (
+        f"fit quotes.csv {FIT}",
+        "quotes.csv: line 3 goes on after the end of a quoted cell. Double the quotes inside of "
+        "cells, or name the delimiter.",
+    ),
     "text in a column": (
         f"fit text.csv {FIT}",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
@@ -165,9 +169,46 @@ DATA = {  # exit code 1
     ),
     "decimal commas": (
         f"fit comma.csv --delimiter ; {FIT}",
-        "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma), "
-        "'b' ('2,5' in line 2: a decimal comma). Correct the cells, or fit without these "
-        "columns: drop 'a,b'.",
+        "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma, "
+        "read with decimal ','), 'b' ('2,5' in line 2: a decimal comma, read with decimal ','). "
+        "Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "thousands": (
+        f"fit thousands.csv {FIT}",
+        "thousands.csv: columns must hold numbers, but not so 'a' ('1,000' in line 2: a thousands "
+        "separator, or decimal ','), 'b' ('1,000,000' in line 2: a thousands separator, write "
+        "numbers without). Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "thousands with points": (
+        f"fit points.csv --decimal , {FIT}",
+        "points.csv: columns must hold numbers, but not so 'a' ('1.000,5' in line 2: a thousands "
+        "separator, write numbers without), 'b' ('2.5' in line 2: a decimal point, read with "
+        "decimal '.'). Correct the cells, or fit without these columns: drop 'a,b'.",
+    ),
+    "JSON": (
+        f"fit a.json {FIT}",
+        "a.json is not a table: it is JSON; save the table as CSV.",
+    ),
+    "packed JSON": (
+        f"fit a.json.gz {FIT}",
+        "a.json.gz is not a table: it is JSON; save the table as CSV.",
+    ),
+    "packed with xz": (
+        f"fit a.csv.xz {FIT}",
+        "a.csv.xz is not a table: it is packed with xz; unpack it, or pack it with gzip.",
+    ),
+    "a web page": (
+        f"fit page.csv {FIT}",
+        "page.csv is not a table: it is XML or a web page; save the table as CSV.",
+    ),
+    "endless line": (
+        f"fit one_line.csv {FIT}",
+        "one_line.csv is not a table: line 1 is longer than 64 MiB.",
+    ),
+    "delimiter and decimal": (
+        f"fit good.csv --delimiter , --decimal , {FIT}",
+        "delimiter must not be the decimal mark. Got ',' for both; leave the delimiter out to have "
+        "it found out.",
     ),
     "text in Parquet": (
         f"fit text.parquet {FIT}",
@@ -223,6 +264,30 @@ DATA = {  # exit code 1
         f"fit good.csv --id name {FIT}",
         "good.csv has no column 'name', which --id names. It has 'a', 'b', 'c'.",
     ),
+    "two ids": (
+        f"fit good.csv --id a,b {FIT}",
+        "good.csv has no column 'a,b', which --id names. It has 'a', 'b', 'c'.",
+    ),
+    "a column twice": (
+        f"fit good.csv --columns a,a {FIT}",
+        "--columns names 'a' more than once; name it once.",
+    ),
+    "old line ends": (
+        f"fit mac.csv {FIT}",
+        "mac.csv is not a table: its lines end in CR alone, as on old Macs; save it with LF, e.g. "
+        "by tr '\\r' '\\n'.",
+    ),
+    "candidates beyond the rows": (
+        "select good.csv -k 100-900",
+        "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
+        "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 1...; add data, or give "
+        "candidates such as [2, 3].",
+    ),
+    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
+    "a tour in a file": (
+        "demo --out good.csv",
+        "good.csv: it is a file, where a folder is needed.",
+    ),
     "nothing left": (
         f"fit good.csv --drop a,b,c {FIT}",
         "good.csv: no columns are left; choose some with --columns.",
@@ -239,17 +304,7 @@ DATA = {  # exit code 1
         f"fit utf16.csv {FIT}",
         "utf16.csv is not a table: it is UTF-16; save it as UTF-8.",
     ),
-    "unknown encoding": (
-        f"fit good.csv --encoding klingon {FIT}",
-        "encoding must be one in which a line ends as in ASCII. Got 'klingon'; use utf-8 or "
-        "latin-1, or convert the file to UTF-8.",
-    ),
-    "long delimiter": (
-        f"fit good.csv --delimiter ,, {FIT}",
-        "delimiter must be one character. Got ',,'; use ','.",
-    ),
     "bytes": (f"fit binary.csv {FIT}", "binary.csv is not a table: line 2 is not text."),
-    "endless line": (f"fit one_line.csv {FIT}", "one_line.csv is not a table: line 1 is not text."),
     "spreadsheet": (
         f"fit sheet.csv {FIT}",
         "sheet.csv is not a table: it is a spreadsheet or an archive; save it as CSV.",
@@ -351,10 +406,6 @@ DATA = {  # exit code 1
         f"{P} good.csv --id z",
         "good.csv has no column 'z', which --id names. It has 'a', 'b', 'c'.",
     ),
-    "delta": (
-        "assess model.eigencut --delta 2",
-        "delta must be a number strictly between 0 and 1. Got 2.0; use delta=0.05.",
-    ),
     "too few rows to select": (
         "select one_row.csv",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, 1. "
@@ -366,9 +417,161 @@ DATA = {  # exit code 1
         "extension='consistent'.",
     ),
 }
+SIGMA = "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'."
+K = "Invalid value for '-k' / '--clusters': must be"
 USAGE = {  # exit code 2
+    "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
+    "another word": ("train good.csv", "No such command 'train'. Did you mean 'fit'?"),
+    "K zero": (
+        "fit good.csv -k 0 -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got '0'.",
+    ),
+    "K a word": (
+        "fit good.csv -k three -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got 'three'.",
+    ),
+    "K negative": (
+        "fit good.csv -k -3 -o new.eigencut",
+        f"{K} a whole number of at least 1, or auto. Got '-3'.",
+    ),
+    "K candidates": (
+        "select good.csv -k two-ten",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got 'two-ten'.",
+    ),
+    "K candidates downwards": (
+        "select good.csv -k 5-2",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got '5-2'.",
+    ),
+    "one cluster as a candidate": (
+        "select good.csv -k 1,2",
+        f"{K} numbers of at least 2, like 2-10 or 2,4,8. Got '1,2'.",
+    ),
+    "endless candidates": (
+        "select good.csv -k 2-1000000000000",
+        f"{K} at most 1000 numbers. Got '2-1000000000000'.",
+    ),
+    "sigma negative": (
+        f"fit good.csv --sigma -1 {FIT}",
+        f"Invalid value for '--sigma': {SIGMA} Got -1.0; use sigma='auto' if unsure.",
+    ),
+    "sigma a word": (
+        f"fit good.csv --sigma wide {FIT}",
+        f"Invalid value for '--sigma': {SIGMA} Got 'wide'; use sigma='auto' if unsure.",
+    ),
+    "sigma not a number": (
+        "select good.csv --sigma local,nan",
+        f"Invalid value for '--sigma': {SIGMA} Got nan; use sigma='auto' if unsure.",
+    ),
+    "a rule for landmarks": (
+        f"fit good.csv --sigma local --landmarks 5 {FIT}",
+        "--sigma local is not for --landmarks; use a number, or auto.",
+    ),
+    "memory limit not a size": (
+        f"fit good.csv --memory-limit much {FIT}",
+        "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
+    ),
+    "delta": (
+        "assess model.eigencut --delta 2",
+        "Invalid value for '--delta': must be a number strictly between 0 and 1. Got '2'; use "
+        "0.05.",
+    ),
+    "unknown encoding": (
+        f"fit good.csv --encoding klingon {FIT}",
+        "Invalid value for '--encoding': encoding must be one in which a line ends as in ASCII. "
+        "Got 'klingon'; use utf-8 or latin-1, or convert the file to UTF-8.",
+    ),
+    "long delimiter": (
+        f"fit good.csv --delimiter ,, {FIT}",
+        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
+        "numbers and words are made. Got ',,'; use ','.",
+    ),
+    "a quote as delimiter": (
+        f'fit good.csv --delimiter " {FIT}',
+        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
+        "numbers and words are made. Got '\"'; use ','.",
+    ),
+    "another decimal": (
+        f"fit good.csv --decimal x {FIT}",
+        "Invalid value for '--decimal': 'x' is not one of '.', ','.",
+    ),
+    "a share as a sample": (
+        f"fit good.csv --sample 50% {FIT}",
+        "Invalid value for '--sample': must be a whole number of at least 2. Got '50%'.",
+    ),
+    "one landmark": (
+        f"fit good.csv --landmarks 1 {FIT}",
+        "Invalid value for '--landmarks': must be a whole number of at least 2. Got '1'.",
+    ),
+    "names in NPY": (
+        f"{P} good.csv --id a -o x.npy",
+        "-o x.npy holds clusters alone; for --id, --margin and --support use .csv or .parquet.",
+    ),
+    "margins in NPY": (
+        f"{P} good.csv --margin -o x.npy",
+        "-o x.npy holds clusters alone; for --id, --margin and --support use .csv or .parquet.",
+    ),
+    "help": ("help fit", "No such command 'help'. Did you mean '--help'?"),
+    "seed too large": (
+        f"fit good.csv --seed 4294967296 {FIT}",
+        "Invalid value for '--seed': must be a whole number from 0 to 4294967295. Got "
+        "'4294967296'.",
+    ),
+    "too many threads": (
+        f"fit good.csv --jobs 100000 {FIT}",
+        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '100000'.",
+    ),
+    "onto the input": (
+        "fit good.csv -k 2 --labels good.csv -o new.eigencut",
+        "--labels good.csv is the input; name another file.",
+    ),
+    "onto the input, by another name": (
+        "fit good.csv -k 2 --labels folder/../good.csv -o new.eigencut",
+        "--labels folder/../good.csv is the input; name another file.",
+    ),
+    "the model and labels in one file": (
+        "fit good.csv -k 2 -o new --labels folder/../new",
+        "--labels folder/../new is what -o writes; name two files.",
+    ),
+    "labels of an unknown kind": (
+        f"fit good.csv --labels x.xlsx {FIT}",
+        "--labels x.xlsx: .xlsx cannot be written; let the name end in .csv, .txt, .csv.gz, "
+        ".txt.gz, .parquet or .npy.",
+    ),
+    "predicted labels of an unknown kind": (
+        f"{P} good.csv -o x.tsv",
+        "-o x.tsv: .tsv cannot be written; let the name end in .csv, .txt, .csv.gz, .txt.gz, "
+        ".parquet or .npy.",
+    ),
+    "a model by the name of a table": (
+        "fit good.csv -k 2 -o clusters.csv",
+        "-o clusters.csv: this is where the model goes; name it e.g. clusters.eigencut.",
+    ),
+    "the best model by the name of a table": (
+        "select good.csv -k 2 -o best.parquet",
+        "-o best.parquet: this is where the model goes; name it e.g. best.eigencut.",
+    ),
+    "a model to standard output": (
+        "fit good.csv -k 2 -o -",
+        "-o -: a model is a file; name it, or /dev/stdout.",
+    ),
+    "a graph by another name": (
+        "export model.eigencut -o new.eigencut",
+        "-o new.eigencut: the graph is ONNX; let the name end in .onnx.",
+    ),
+    "JSON and labels": (
+        f"{P} good.csv --json",
+        "--json needs -o FILE: standard output has both otherwise.",
+    ),
+    "JSON and labels of the fit": (
+        f"fit good.csv {FIT} --labels - --json",
+        "--json needs --labels FILE: standard output has both otherwise.",
+    ),
     "no command": ("", None),
-    "unknown command": ("predicts m t", "No such command 'predicts'."),
+    "unknown command": (
+        "xyzzy m t",
+        "No such command 'xyzzy'. There are fit, predict, select, assess, info, export, demo, "
+        "paper.",
+    ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
@@ -376,26 +579,13 @@ USAGE = {  # exit code 2
         f"fit good.csv --scale log {FIT}",
         "Invalid value for '--scale': 'log' is not one of 'standard', 'minmax', 'none'.",
     ),
-    "K a word": (
-        "fit good.csv -k three -o new.eigencut",
-        "-k must be a whole number or auto. Got 'three'.",
-    ),
-    "K candidates": ("select good.csv -k two-ten", "-k must be like 2-10 or 2,4,8. Got 'two-ten'."),
-    "onto the input": (
-        "fit good.csv -k 2 -o good.csv",
-        "-o good.csv is the input; name another file.",
-    ),
     "onto the model": (
-        f"{P} good.csv -o model.eigencut",
-        "-o model.eigencut is the input; name another file.",
-    ),
-    "JSON and labels": (
-        f"{P} good.csv --json",
-        "--json needs -o FILE: standard output has the labels otherwise.",
+        f"{P} good.csv -o model",
+        "-o model is the input; name another file.",
     ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
-        "Invalid value for '--jobs': 0 is not in the range x>=1.",
+        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '0'.",
     ),
 }
 
@@ -425,6 +615,47 @@ def test_wrong_usage(folder, monkeypatch, capfd, line, message):
     if message is not None:
         assert said.err.splitlines()[-1].partition(" (Did you mean")[0] == f"Error: {message}"
     assert "Traceback" not in said.err and listing(folder) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit |-o|new",
+        "fit good.csv -o |",
+        "fit good.csv -o new --labels |",
+        "predict |good.csv",
+        "predict model.eigencut good.csv -o |",
+        "select |",
+        "assess |",
+        "assess model.eigencut |",
+        "info |",
+        "export model.eigencut -o |",
+        "demo --out |",
+    ],
+)
+def test_no_name_at_all(folder, monkeypatch, capfd, line):
+    """As from a variable of a script that is not set."""
+    monkeypatch.chdir(folder)
+    before = listing(folder)
+    words, *more = line.split("|")
+    assert main([*words.split(), *([""] if more[0] == "" else ["", *more])]) == 2
+    assert "must be the name of a file. Got ''." in capfd.readouterr().err
+    assert listing(folder) == before
+
+
+def test_columns_without_names_are_not_silent(folder, tmp_path, monkeypatch, capfd):
+    """pandas writes the numbers of rows as such a column, unless it is told not to."""
+    monkeypatch.chdir(tmp_path)
+    lines = (folder / "good.csv").read_text().splitlines()
+    (tmp_path / "t.csv").write_text("\n".join(f"{i or ''},{line}" for i, line in enumerate(lines)))
+    assert main(["fit", "t.csv", *FIT.split()]) == 0
+    said = capfd.readouterr().err
+    assert said == (
+        "eigencut: Note: t.csv has columns without a name, which count as data: 'x1'. If they only "
+        "number the rows, leave them out: --drop x1.\n"
+    )
+    assert main(["fit", "t.csv", "--drop", "x1", *FIT.split()]) == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_the_tables_are_long_enough():

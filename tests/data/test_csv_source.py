@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eigencut.data import csv_source, plain_csv
+from eigencut.data.csv_dialect import is_header
 from eigencut.data.reading import open_source
 
 CELLS = st.one_of(
@@ -124,7 +125,7 @@ def test_a_quoted_cell_may_span_the_lines_that_are_looked_at(tmp_path):
 
 def test_a_header_of_numbers_or_a_text_column():
     rows = [["Rome", "1.5", "2"], ["Oslo", "?", "3"]]
-    assert not csv_source._is_header(rows)
-    assert csv_source._is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
-    assert csv_source._is_header([["a"], ["1"]])
-    assert not csv_source._is_header([["1", "2"], ["3", "4"]])
+    assert not is_header(rows)
+    assert is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
+    assert is_header([["a"], ["1"]])
+    assert not is_header([["1", "2"], ["3", "4"]])

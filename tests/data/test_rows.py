@@ -116,6 +116,25 @@ def test_labels_are_written_block_by_block(X, expected, tmp_path):
     assert (labels == expected.labels_).all()
 
 
+@pytest.mark.parametrize("name", ["labels.parquet", "labels.csv", "labels.npy.gz"])
+def test_labels_are_not_written_under_a_name_of_something_else(X, expected, tmp_path, name):
+    def never():
+        raise AssertionError("work has begun")
+
+    rows = Rows(never)
+    rows.n_features = 3
+    with pytest.raises(ValueError, match=r"path must end in .npy, for that is what is written"):
+        expected.predict_stream(rows, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fraction_after_many_whole_numbers(tmp_path):
+    """Types are those of numbers, whatever the first blocks hold."""
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 700 + "1.5,2\n")
+    (block,) = (table.values for table in list(Rows.from_file(tmp_path / "t.csv").tables())[2:])
+    assert block[-1].tolist() == [1.5, 2.0]
+
+
 def test_a_stream_must_have_the_columns_of_the_fit(X, tmp_path):
     model = GPOD(3, affinity=AFFINITY).fit(sources(X, tmp_path)["parquet"])
     with warnings.catch_warnings():
@@ -167,8 +186,25 @@ def test_a_fit_never_holds_more_than_a_few_blocks(monkeypatch):
         (lambda: [], "X must have at least one row"),
         (lambda: [np.ones((3, 2)), np.ones((3, 3))], "blocks of 2 columns. Got shape .3, 3. after"),
         (lambda: [np.ones(3)], "two-dimensional blocks"),
-        (lambda: [np.ones((5, 2)), [[1.0, np.nan]]], "NaN or infinity in row 5"),
-        (lambda: [[["a", "b"]]], "numbers only"),
+        (
+            lambda: [np.ones((5, 2)), [[1.0, np.nan]]],
+            "Got NaN, .* in row 5, column 1; use Tab",
+        ),
+        (lambda: [[["a", "b"]]], "numbers only. Got 'a' in row 0, column 0"),
+        (lambda: [np.ones((5, 2)), np.ones((2, 2)) * 1j], "numbers only. .* after row 5"),
+        (
+            lambda: [np.ones((5, 2)), np.full((2, 2), "2020", "M8[D]")],
+            r"numbers only. Got datetime.date\(2020, 1, 1\) in row 5, column 0",
+        ),
+        (lambda: [np.ones((5, 2)), [[1.0, np.inf]]], "Got infinity in row 5, column 1"),
+        (
+            lambda: [np.ones((5, 2)), np.array([[1.0, "tall"]], dtype=object)],
+            "X must hold numbers only. Got 'tall' in row 5, column 1; drop or encode it",
+        ),
+        (
+            lambda: [np.ones((5, 2)), pd.DataFrame({"a": [1.0], "town": ["Rome"]})],
+            r"Got the non-numeric column\(s\) 'town' after row 5; drop or encode them",
+        ),
     ],
 )
 def test_bad_blocks(blocks, message):

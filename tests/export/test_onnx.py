@@ -168,3 +168,10 @@ def test_what_cannot_be_exported(tmp_path, model, message):
     with pytest.raises(ValueError, match=r"dtype must be 'float64' or 'float32'\. Got 'half'"):
         to_onnx(GPOD(2), tmp_path / "m.onnx", dtype="half")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch):
+    model = GPOD(2, affinity="landmarks").fit(np.random.default_rng(0).normal(size=(60, 2)))
+    monkeypatch.setattr("eigencut.export.OnnxGraph", None)  # work begins with it
+    with pytest.raises(FileNotFoundError):
+        to_onnx(model, tmp_path / "none" / "m.onnx")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from eigencut import GPOD, Landmarks
+from eigencut import GPOD, Landmarks, Rows, TableModel, select
+from eigencut.risk import assess
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
@@ -112,6 +113,31 @@ def test_bad_input():
         fit(GPOD(3), X)
     with (
         dask.config.set(scheduler="synchronous"),
-        pytest.raises(ValueError, match="NaN or infinity in row 1"),
+        pytest.raises(ValueError, match="NaN, a missing value, in row 1, column 0"),
     ):
         fit(GPOD(3), da.from_array(np.array([[1.0], [np.nan]])))
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_rows_on_a_cluster_are_not_gathered(expected, kind):
+    """``GPOD.fit`` would fetch them all, where ``fit`` of this module takes seconds."""
+    computed = []
+    rows = da.from_array(X, chunks=(500, 6)).map_blocks(lambda x: computed.append(1) or x)
+    if kind == "frame":
+        frames = pytest.importorskip("dask.dataframe")
+        rows = frames.from_dask_array(rows, columns=list("abcdef"))
+    computed.clear()  # dask itself tries the function on an empty array
+    calls = {
+        "fit": GPOD(3).fit,
+        "fit_predict": GPOD(3).fit_predict,
+        "predict": expected.predict,
+        "transform": expected.transform,
+        "table": TableModel(GPOD(3)).fit,
+        "select": select,
+        "stream": Rows.from_array,
+        "assess": lambda found: assess(expected, found),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=r"write eigencut.integrations.dask.fit\(model, X\)"):
+            call(rows)
+        assert not computed, name

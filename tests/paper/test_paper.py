@@ -368,6 +368,13 @@ def test_published_tables_are_complete():
 # ---------------------------------------------------------------------------------- the command
 
 
+def test_a_folder_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "load", None)  # work begins with the data
+    (tmp_path / "file").write_text("")
+    assert command.main(["--out", str(tmp_path / "file" / "out")]) == 1
+    assert capsys.readouterr().err == f"eigencut: {tmp_path}/file/out: Not a directory.\n"
+
+
 def test_the_whole_command_on_little_data(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     X, y = make_moons(80, noise=0.1, random_state=0)

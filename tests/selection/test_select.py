@@ -317,3 +317,33 @@ def test_auto_accepts_sparse_rows():
         model = GPOD(n_clusters).fit(sparse.csr_array(X))
         assert isinstance(model.affinity_, Neighbors)
         assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("criterion", ["conductance", "eigengap", "stability"])
+def test_sparse_rows(criterion, index):
+    """The same choice as of the same rows when they are dense."""
+    rng = np.random.default_rng(0)
+    dense = rng.random((150, 12)) * np.repeat(np.eye(3), 4, axis=1)[np.arange(150) % 3]
+    rows = sparse.csr_array(dense)
+    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    found = select(rows, range(2, 6), criterion=criterion)
+    expected = select(dense, range(2, 6), affinity="neighbors", criterion=criterion)
+    assert found.best.n_clusters == expected.best.n_clusters == 3
+    assert [c.score for c in found.choices] == pytest.approx([c.score for c in expected.choices])
+    assert (found.model.labels_ == expected.model.labels_).all()
+    assert (found.model.predict(rows) == found.model.labels_).all()
+
+
+def test_sparse_affinities():
+    W = sparse.block_diag([np.ones((20, 20))] * 4, format="csr") + 1e-3 * sparse.eye_array(80)
+    W[0, 79] = W[79, 0] = W[0, 21] = W[21, 0] = W[25, 45] = W[45, 25] = 0.1
+    assert select(sparse.csr_array(W), [2, 3, 4, 5], "precomputed").best.n_clusters == 4
+
+
+def test_what_sparse_rows_cannot_be_used_for():
+    rows = sparse.csr_array(np.eye(60))
+    with pytest.raises(ValueError, match=r"takes sparse rows. Got Gaussian\(\); use 'neighbors'"):
+        select(rows, affinity="gaussian")
+    with pytest.raises(ValueError, match=r"X must be dense for criterion='risk'. .* X.toarray"):
+        select(rows, [2, 3], criterion="risk")

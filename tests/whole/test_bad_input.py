@@ -42,15 +42,48 @@ FITS = {
         np.repeat(X[:2], 10, axis=0),
         "n_clusters must be at most the number of different rows, 2. Got 3; lower it",
     ),
-    "NaN": (GPOD(2), with_value(np.nan), "Input X contains NaN"),
-    "infinity": (GPOD(2), with_value(np.inf), "Input X contains infinity"),
+    "NaN": (
+        GPOD(2),
+        with_value(np.nan),
+        r"X must be finite. Got NaN, a missing value, in row 3, column 1; use "
+        r"TableModel\(GPOD\(...\), missing='median'\)",
+    ),
+    "NaN in a data frame": (
+        GPOD(2),
+        pd.DataFrame(with_value(np.nan), columns=["a", "b"]),
+        "NaN, a missing value, in row 3, column 'b'; use TableModel",
+    ),
+    "pandas' NA": (
+        GPOD(2),
+        pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": [1.0, 2, 3]}),
+        "NaN, a missing value, in row 1, column 'a'; use TableModel",
+    ),
+    "NaN in a sparse array": (
+        GPOD(2),
+        sparse.csc_array(with_value(np.nan)),
+        "NaN, a missing value, in row 3, column 1; use TableModel",
+    ),
+    "NaN in a matrix": (
+        GPOD(2, affinity="precomputed"),
+        np.where(np.eye(6) > 0, np.nan, SYMMETRIC),
+        "X must be finite. Got NaN, a missing value, in row 0, column 0; correct it",
+    ),
+    "infinity": (
+        GPOD(2),
+        with_value(np.inf),
+        "X must be finite. Got infinity in row 3, column 1; correct or drop it",
+    ),
     "one-dimensional": (GPOD(2), X[:, 0], "Expected 2D array, got 1D array instead"),
     "three-dimensional": (GPOD(2), np.ones((3, 3, 3)), "Found array with dim 3"),
     "no rows": (GPOD(2), X[:0], r"Found array with 0 sample\(s\)"),
     "no features": (GPOD(2), X[:, :0], r"0 feature\(s\)"),
     "sparse": (GPOD(2, affinity="gaussian"), sparse.csr_array(X), "Sparse data was passed"),
     "complex": (GPOD(2), X.astype(complex), "Complex data not supported"),
-    "words": (GPOD(2), np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
+    "words": (
+        GPOD(2),
+        np.array([["1", "2"], ["3", "tall"]]),
+        "X must hold numbers only. Got 'tall' in row 1, column 1; drop or encode it",
+    ),
     "a text column": (
         GPOD(2),
         pd.DataFrame({"a": [1.0, 2, 3], "town": ["x", "y", "z"]}),
@@ -190,7 +223,7 @@ def test_new_rows_are_checked(method):
     call = getattr(GPOD(2).fit(X), method)
     with pytest.raises(ValueError, match="X has 3 features, but GPOD is expecting 2 features"):
         call(np.ones((5, 3)))
-    with pytest.raises(ValueError, match="Input X contains NaN"):
+    with pytest.raises(ValueError, match=r"NaN, .* in row 0, column 0; use TableModel"):
         call([[np.nan, 1.0], [1.0, 2.0]])
     with pytest.raises(ValueError, match=r"minimum of [12] is required by GPOD"):
         call(np.empty((0, 2)))

@@ -20,6 +20,20 @@ COMMANDS = {
 }
 
 
+_OTHER_WORDS = {
+    "help": "--help",
+    "train": "fit",
+    "cluster": "fit",
+    "label": "predict",
+    "transform": "predict",
+    "evaluate": "assess",
+    "score": "assess",
+    "show": "info",
+    "choose": "select",
+    "onnx": "export",
+}
+
+
 class LazyGroup(click.Group):
     """A group whose commands are modules of ``eigencut.cli.commands``."""
 
@@ -32,9 +46,26 @@ class LazyGroup(click.Group):
         command = import_module(f"eigencut.cli.commands.{name}").command
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0] if arguments else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            context.fail(f"No such command {name!r}.{_suggestion(name)}")
+        return super().resolve_command(context, arguments)
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _suggestion(name: str) -> str:
+    """What may have been meant."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.lower(), COMMANDS, n=1)
+    meant = _OTHER_WORDS.get(name.lower(), close[0] if close else None)
+    return f" Did you mean {meant!r}?" if meant else f" There are {', '.join(COMMANDS)}."
 
 
 @click.command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -10,19 +10,43 @@ from typing import Any
 
 import click
 
+from eigencut.cli.outputs import is_standard_output
+from eigencut.cli.printable import as_json as json_text
+from eigencut.cli.printable import printable
+from eigencut.cli.values import DELIMITER, ENCODING, JOBS, SEED, whole_number
+
 Command = Callable[..., Any]
 
 
 def reading_options(function: Command) -> Command:
-    """--delimiter, --header and --encoding, as arguments for ``open_table``."""
+    """--delimiter, --decimal, --header and --encoding, as arguments for ``open_table``."""
     for option in (
-        click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+        click.option(
+            "--encoding",
+            type=ENCODING,
+            default="utf-8",
+            show_default=True,
+            metavar="NAME",
+            help="Of a CSV file.",
+        ),
         click.option(
             "--header/--no-header",
             default=None,
             help="Whether the first line of a CSV file names the columns. Default: found out.",
         ),
-        click.option("--delimiter", metavar="CHAR", help="Between cells. Default: found out."),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            default=".",
+            show_default=True,
+            help="Before the fraction of a number in a CSV file.",
+        ),
+        click.option(
+            "--delimiter",
+            type=DELIMITER,
+            metavar="CHAR",
+            help="Between cells of a CSV file, or tab. Default: found out.",
+        ),
     ):
         function = option(function)
     return function
@@ -68,8 +92,15 @@ def preparation_options(function: Command) -> Command:
 def sampling_options(function: Command) -> Command:
     """--sample and --seed: which rows are used."""
     for option in (
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
-        click.option("--sample", type=click.IntRange(2), metavar="N", help="Use N random rows."),
+        click.option(
+            "--seed",
+            type=SEED,
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Of all that is random.",
+        ),
+        click.option("--sample", type=whole_number(2), metavar="N", help="Use N random rows."),
     ):
         function = option(function)
     return function
@@ -77,8 +108,11 @@ def sampling_options(function: Command) -> Command:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Default: all cores."
+jobs_option = click.option("--jobs", type=JOBS, metavar="N", help="Threads. Default: all cores.")
+spreadsheet_option = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Put ' before names of rows in a CSV file that a spreadsheet would run as formulas.",
 )
 
 
@@ -96,6 +130,7 @@ class TableOptions:
     delimiter: str | None
     header: bool | None
     encoding: str
+    decimal: str
     jobs: int | None
     quiet: bool
     as_json: bool
@@ -103,7 +138,8 @@ class TableOptions:
     @property
     def reading(self) -> dict[str, Any]:
         """Those that say how a table is read."""
-        return {name: getattr(self, name) for name in ("delimiter", "header", "encoding")}
+        names = ("delimiter", "header", "encoding", "decimal")
+        return {name: getattr(self, name) for name in names}
 
 
 def table_options(function: Command) -> Command:
@@ -121,6 +157,10 @@ def table_options(function: Command) -> Command:
     return column_options(sampling_options(found))
 
 
-def say(as_json: bool, result: dict[str, Any], text: str) -> None:
-    """Print a result, for people or for programs."""
-    click.echo(json.dumps(result, ensure_ascii=False) if as_json else text)
+def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:
+    """Print a result, for people or for programs; not into an output that goes the same way."""
+    if sys.stdout is None and not any(outputs):
+        raise ValueError("Standard output is closed, where the result would go; open it.")
+    is_taken = any(path is not None and is_standard_output(path) for path in outputs)
+    said = json_text(result) if as_json else printable(text, also="\n")
+    click.echo(said, err=is_taken)

@@ -10,16 +10,20 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO, TextIOWrapper
+from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 
 import click
 
 from eigencut.cli.app import app
+from eigencut.cli.printable import printable
 from eigencut.exceptions import MemoryRefusal
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",
+    errno.EEXIST: "it is a file, where a folder is needed",
     errno.EDQUOT: "your disk quota is used up",
     errno.EFBIG: "the file would be larger than the system allows",
     errno.EISDIR: "it is a folder",
@@ -29,13 +33,14 @@ _REASONS = {
     errno.EPERM: "you have no permission for it",
     errno.EROFS: "the disk is read-only",
 }
-_INTERRUPTED, _TERMINATED = 130, 143  # 128 + the number of the signal, as shells do
+_INTERRUPTED = 130  # 128 + the number of the signal, as shells do
 
 
 def run(arguments: list[str]) -> int:
     """Run the command that the arguments say; the exit code."""
     is_debug = "--debug" in arguments  # wherever it stands
     arguments = [argument for argument in arguments if argument != "--debug"]
+    _prepare_streams()
     try:
         with _termination_as_exit(), _plain_warnings():
             app.main(arguments, prog_name="eigencut", standalone_mode=False)
@@ -45,7 +50,9 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo(printable(shown.getvalue(), also="\n"), nl=False, err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; nothing was written.")
@@ -63,7 +70,20 @@ def run(arguments: list[str]) -> int:
 
 
 def _say(text: str) -> None:
-    print(f"eigencut: {text}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"eigencut: {printable(text)}", file=sys.stderr)
+
+
+def _prepare_streams() -> None:
+    """No file takes the place of a stream that is closed, and no letter stops a print."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _sentence(error: Exception) -> str:
@@ -89,17 +109,19 @@ def _termination_as_exit() -> Iterator[None]:
     """A polite kill unwinds like an error, so that unfinished files are removed."""
 
     def leave(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(_TERMINATED)
+        raise SystemExit(128 + number)
 
-    try:
-        before = signal.signal(signal.SIGTERM, leave)
-    except ValueError:  # not in the main thread: the signal is not ours to catch
-        yield
-        return
+    before = {}
+    if current_thread() is main_thread():  # elsewhere signals are not ours to catch
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                before[number] = signal.signal(number, leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 
 from eigencut.data.reading import open_source
 from eigencut.data.source import Source
-from eigencut.data.table import quoted, refuse_duplicates
+from eigencut.data.table import absent, quoted
+from eigencut.runtime.warn import warn_user
 
 STANDARD_INPUT = "-"
 
@@ -16,6 +17,8 @@ STANDARD_INPUT = "-"
 def open_table(path: str, **reading: Any) -> Source:
     """The table at a path, or standard input for ``-``."""
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed; name a file instead of -.")
         return open_source("Standard input", file=sys.stdin.buffer, **reading)  # type: ignore[arg-type]
     return open_source(path, **reading)
 
@@ -26,19 +29,23 @@ def data_columns(
     """The columns that are data: those named, or all; without dropped ones and the id."""
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
-        dropped += _split(source, [id_column], "--id")
-    chosen = [name for name in wanted or source.names if name not in dropped]
+        dropped.append(_one_column(source, id_column))
+    chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
-    refuse_duplicates(chosen)
+    if len(set(chosen)) < len(chosen):
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise ValueError(f"--columns names {twice!r} more than once; name it once.")
+    if not wanted:
+        _note_columns_without_names(source, chosen)
     return chosen
 
 
 def model_columns(columns: list[str], source: Source, id_column: str | None) -> list[str]:
     """The columns of a model, if the table has them and the one that names rows."""
     if id_column is not None:
-        _split(source, [id_column], "--id")
-    missing = [name for name in columns if name not in source.names]
+        _one_column(source, id_column)
+    missing = absent(columns, source.names)
     if missing:
         raise ValueError(
             f"{source.name} must have the columns that the model was fitted on. "
@@ -47,12 +54,33 @@ def model_columns(columns: list[str], source: Source, id_column: str | None) -> 
     return columns
 
 
+def _one_column(source: Source, name: str) -> str:
+    """The column that names rows."""
+    if name not in source.names:
+        raise ValueError(
+            f"{source.name} has no column {name!r}, which --id names. "
+            f"It has {quoted(source.names)}."
+        )
+    return name
+
+
+def _note_columns_without_names(source: Source, chosen: Sequence[str]) -> None:
+    """The numbers of rows, as pandas writes them, are often taken for data unseen."""
+    unnamed = [name for name in chosen if name in source.unnamed]
+    if unnamed:
+        listed = ",".join(unnamed)
+        warn_user(
+            f"{source.name} has columns without a name, which count as data: {quoted(unnamed)}. If "
+            f"they only number the rows, leave them out: --drop {listed}."
+        )
+
+
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     """Names as users give them: several options, or commas, or both."""
     found = []
     for text in texts:
         names = [text] if text in source.names else [name.strip() for name in text.split(",")]
-        unknown = [name for name in names if name not in source.names]
+        unknown = absent(names, source.names)
         if unknown:
             raise ValueError(
                 f"{source.name} has no column {quoted(unknown)}, which {option} names. "

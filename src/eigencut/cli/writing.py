@@ -7,16 +7,17 @@ import gzip
 import io
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.cli.outputs import is_standard_output
+from eigencut.cli.printable import printable, spreadsheet_safe
 from eigencut.files.atomic import replacing
 
-STANDARD_OUTPUT = "-"
 Columns = Mapping[str, Any]  # arrays, or lists of words
 
 
@@ -35,21 +36,29 @@ class Writer(ABC):
 class CsvWriter(Writer):
     """A header, then a line for each row; NaN is an empty cell."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, shown: Callable[[str], str] = str) -> None:
         self._file = file
+        self._shown = shown  # what is written for a word
         self._has_header = False
 
     def write(self, columns: Columns) -> None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         if not self._has_header:
-            writer.writerow(columns)
+            writer.writerow(map(self._shown, columns))
             self._has_header = True
-        writer.writerows(zip(*map(_cells, columns.values()), strict=True))
+        writer.writerows(zip(*map(self._cells, columns.values()), strict=True))
         self._file.write(text.getvalue().encode("utf-8"))
 
     def finish(self) -> None:
         pass  # every line is written
+
+    def _cells(self, column: Any) -> list[Any]:
+        if not isinstance(column, np.ndarray):
+            return [self._shown(word) for word in column]
+        if column.dtype.kind == "f":
+            return ["" if np.isnan(value) else value for value in column.tolist()]
+        return column.tolist()
 
 
 class NpyWriter(Writer):
@@ -92,24 +101,33 @@ class ParquetWriter(Writer):
 
 
 @contextmanager
-def open_writer(path: str) -> Iterator[Writer]:
-    """A writer for what the name of the file says; the file appears when the block ends well."""
-    if path == STANDARD_OUTPUT:
-        yield CsvWriter(sys.stdout.buffer)
+def open_writer(path: str, spreadsheet: bool = False) -> Iterator[Writer]:
+    """A writer for what the name of the file says; the file appears when the block ends well.
+
+    Words are written as they are; on a terminal without what would move its cursor, and for
+    spreadsheets without what these would run.
+    """
+    shown = spreadsheet_safe if spreadsheet else str
+    if is_standard_output(path):
+        on_terminal = sys.stdout.isatty()
+        yield CsvWriter(sys.stdout.buffer, _both(shown, printable) if on_terminal else shown)
         sys.stdout.buffer.flush()
         return
     with replacing(path) as file:
-        if path.endswith(".gz"):
+        if path.lower().endswith(".gz"):
             with gzip.open(file, "wb") as packed:
-                yield CsvWriter(cast(BinaryIO, packed))
+                yield CsvWriter(cast(BinaryIO, packed), shown)
             return
-        kinds: dict[str, type[Writer]] = {"npy": NpyWriter, "parquet": ParquetWriter}
-        writer = kinds.get(path.rpartition(".")[2].lower(), CsvWriter)(file)  # type: ignore[call-arg]
+        writer = _writer(path.lower(), file, shown)
         yield writer
         writer.finish()
 
 
-def _cells(column: Any) -> list[Any]:
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return ["" if np.isnan(value) else value for value in column.tolist()]
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+def _writer(name: str, file: BinaryIO, shown: Callable[[str], str]) -> Writer:
+    if name.endswith(".npy"):
+        return NpyWriter(file)
+    return ParquetWriter(file) if name.endswith(".parquet") else CsvWriter(file, shown)
+
+
+def _both(first: Callable[[str], str], second: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: second(first(text))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.data.source import READ_ROWS, Block, Source
-from eigencut.data.table import Table, plain_names
+from eigencut.data.table import Table, places, plain_names
 
 
 class NpySource(Source):
@@ -39,12 +39,12 @@ class NpySource(Source):
         return found
 
     def blocks(self, columns: Sequence[str], id_column: str | None = None) -> Iterator[Block]:
-        places = [self.names.index(name) for name in columns]
+        chosen = places(columns, self.names)
         for start in range(0, self.size or 0, READ_ROWS):
             # A map of its own for each block: pages that were read count as memory until unmapped.
             piece = self._mapped()[start : start + READ_ROWS]
             ids = None
             if id_column is not None:
                 ids = [str(cell) for cell in piece[:, self.names.index(id_column)]]
-            values = np.array(piece[:, places], dtype=np.float64)
+            values = np.array(piece[:, chosen], dtype=np.float64)
             yield Block(Table(tuple(columns), values, start + 1), ids, start + len(piece))

@@ -15,7 +15,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # in any case of letters
 
 _LEAST_BYTES = 1 << 20  # for fewer it does not pay to import pyarrow
-_LINE_BYTES = 1 << 16  # the csv module refuses cells of twice this
+_LINE_BYTES = 1 << 16  # longer ones have so many columns that pyarrow does not pay
 _SPELLINGS = sorted({f(word) for word in MISSING for f in (str.lower, str.upper, str.title)})
 _NULLS = [*_SPELLINGS, "NaN"]
 
@@ -24,6 +24,7 @@ def plain_cells(
     chunk: bytes,
     encoding: str,
     delimiter: str,
+    decimal: str,
     n_columns: int,
     places: list[int],
     place_of_id: int | None,
@@ -48,7 +49,12 @@ def plain_cells(
                 use_threads=n_threads() > 1, column_names=[str(i) for i in range(n_columns)]
             ),
             csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=_NULLS),
+            csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=_NULLS,
+                decimal_point=decimal,
+            ),
         )
     except pa.ArrowException:
         return None

@@ -14,15 +14,6 @@ _KINDS: dict[bytes, type[NpySource | ParquetSource]] = {
     b"PAR1": ParquetSource,
     b"\x93NUMPY": NpySource,
 }
-_NOT_TABLES = {
-    b"EIGENCUT": "it is a model; a table is expected",
-    b"PK\x03\x04": "it is a spreadsheet or an archive; save it as CSV",
-    b"\xd0\xcf\x11\xe0": "it is an old spreadsheet; save it as CSV",
-    b"SQLite f": "it is a database; export a table as CSV",
-    b"%PDF": "it is a PDF; export the table as CSV",
-    b"\xff\xfe": "it is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "it is UTF-16; save it as UTF-8",
-}
 
 
 def open_source(
@@ -32,6 +23,7 @@ def open_source(
     delimiter: str | None = None,
     header: bool | None = None,
     encoding: str = "utf-8",
+    decimal: str = ".",
 ) -> Source:
     """The table in a file: Parquet, NPY, or else CSV.
 
@@ -41,7 +33,7 @@ def open_source(
         Of a file or a named pipe; only a name for messages if ``file`` is given.
     file : binary file, optional
         One that is open already, such as standard input, and stays open. Only CSV is read from it.
-    delimiter, header, encoding
+    delimiter, header, encoding, decimal
         Of a CSV file. None is found out.
     """
     opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
@@ -52,7 +44,4 @@ def open_source(
                 raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
             opened.close()
             return kind(path)
-    for magic, reason in _NOT_TABLES.items():
-        if start.startswith(magic):
-            raise ValueError(f"{path} is not a table: {reason}.")
-    return CsvSource(path, opened, file is None, delimiter, header, encoding)
+    return CsvSource(path, opened, file is None, delimiter, header, encoding, decimal)

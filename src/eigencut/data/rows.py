@@ -16,10 +16,12 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eigencut.data.bad_values import refuse_infinite, text_error
+from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.reading import open_source
 from eigencut.data.same_rows import Seen
 from eigencut.data.source import Source
-from eigencut.data.table import Table, plain_names, quoted
+from eigencut.data.table import Table, absent, plain_names, quoted
 from eigencut.files.atomic import replacing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
@@ -81,6 +83,7 @@ class Rows:
     @classmethod
     def from_array(cls, X: ArrayLike) -> Rows:
         """Rows of a two-dimensional array or memory map; only one block is converted at a time."""
+        refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
         return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
 
@@ -93,6 +96,7 @@ class Rows:
         delimiter: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
+        decimal: str = ".",
     ) -> Rows:
         """Rows of a CSV, Parquet or NPY file, or of all files in a folder by order of name.
 
@@ -110,11 +114,14 @@ class Rows:
             Whether the first line of a CSV file names columns. Default: found out.
         encoding : str, default="utf-8"
             Of a CSV file.
+        decimal : {".", ","}, default="."
+            Before the fraction of a number in a CSV file.
         """
         files = _files(path)
 
         def opened(file: Path) -> Source:
-            return open_source(str(file), delimiter=delimiter, header=header, encoding=encoding)
+            how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+            return open_source(str(file), header=header, **how)  # type: ignore[arg-type]
 
         first = opened(files[0])
         first.close()
@@ -228,6 +235,12 @@ def write_labels(
     The file appears under its name when all labels are in it, and not at all if reading or
     predicting fails before. Labels are the smallest integers that hold K and -1.
     """
+    ending = Path(path).suffix.lower()
+    if ending not in ("", ".npy"):
+        raise ValueError(
+            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
+            "other kinds of files with the command eigencut predict."
+        )
     dtype = np.min_scalar_type(-max(n_clusters, 1))
     n_rows = 0
     with replacing(path) as file:
@@ -279,9 +292,12 @@ def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Ar
 def _numbers(block: Any, width: int | None, n_before: int) -> Array:
     """A block as float64 rows of that many columns."""
     try:
-        rows = np.ascontiguousarray(np.asarray(block), dtype=np.float64)
+        found = np.asarray(block)
+        if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
+            raise TypeError(found.dtype)
+        rows = np.ascontiguousarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise text_error(block, n_before) or ValueError(
             f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
             "or encode it."
         ) from error
@@ -296,12 +312,7 @@ def _numbers(block: Any, width: int | None, n_before: int) -> Array:
 
 def _finite(rows: Array, n_before: int) -> Array:
     """The rows themselves, if they are finite."""
-    finite = np.isfinite(rows).all(axis=1)
-    if not finite.all():
-        raise ValueError(
-            f"X must be finite. Got NaN or infinity in row {n_before + int(np.argmin(finite))}; "
-            "drop or impute such rows."
-        )
+    refuse_infinite(rows, rows, n_before)
     return rows
 
 
@@ -322,10 +333,10 @@ def _files(path: str | os.PathLike[str]) -> list[Path]:
 
 def _chosen(columns: Sequence[str] | None, source: Source) -> list[str]:
     """The names of the columns to read."""
-    for name in columns or ():
-        if name not in source.names:
-            raise ValueError(
-                f"columns must be among those of {source.name}, {quoted(source.names)}. "
-                f"Got {name!r}; correct it."
-            )
+    unknown = absent(columns or (), source.names)
+    if unknown:
+        raise ValueError(
+            f"columns must be among those of {source.name}, {quoted(source.names)}. "
+            f"Got {quoted(unknown)}; correct it."
+        )
     return list(source.names if columns is None else columns)

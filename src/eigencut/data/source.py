@@ -35,6 +35,8 @@ class Source(ABC):
         Of the columns; x1, x2, ... where the file has none.
     has_names : bool
         Whether they are from the file.
+    unnamed : set of str
+        Those that are not, though others are.
     size : int or None
         Rows or bytes in all, if known.
     """
@@ -42,6 +44,7 @@ class Source(ABC):
     name: str
     names: tuple[str, ...]
     has_names: bool
+    unnamed: frozenset[str] = frozenset()
     size: int | None
 
     @abstractmethod

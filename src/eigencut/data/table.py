@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from eigencut.data.lazy_rows import refuse_lazy
 
 _LISTED = 8  # columns named in an error
 
@@ -24,9 +27,21 @@ def plain_names(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(1, n_columns + 1))
 
 
+def absent(wanted: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Those of the wanted names that are not among the names."""
+    present = set(names)
+    return [name for name in wanted if name not in present]
+
+
+def places(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Where the wanted names stand among the names."""
+    place_of = {name: place for place, name in enumerate(names)}
+    return [place_of[name] for name in wanted]
+
+
 def refuse_duplicates(names: Sequence[str]) -> None:
     """Columns are found by name, so a name must stand for one."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise ValueError(
             f"Columns must have different names. Got {quoted(twice)} more than once; rename them."
@@ -52,6 +67,7 @@ class Table:
         """A table of a data frame, an array or a table; all columns, or those that are needed."""
         if isinstance(X, Table):
             return X.choose(needed)
+        refuse_lazy(X)
         if hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
             refuse_duplicates(names)
@@ -76,12 +92,12 @@ class Table:
         """The needed columns in their order."""
         if needed is None or tuple(needed) == self.names:
             return self
-        places = [self.names.index(name) for name in _present(self.names, needed)]
-        return Table(tuple(needed), self.values[:, places], self.first_row)
+        columns = places(_present(self.names, needed), self.names)
+        return Table(tuple(needed), self.values[:, columns], self.first_row)
 
 
 def _present(names: Sequence[str], needed: Sequence[str]) -> Sequence[str]:
-    missing = [name for name in needed if name not in names]
+    missing = absent(needed, names)
     if missing:
         raise ValueError(
             "The table must have the columns that the model was fitted on. "

@@ -10,6 +10,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from eigencut.data.bad_values import refuse_infinite, text_error
+from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.rows import Rows
 from eigencut.runtime.arrays import Array
 
@@ -45,8 +47,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
 
     Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits.
     """
-    if type(X).__name__ == "LazyFrame":
-        raise ValueError("X must be rows in memory. Got a polars LazyFrame; call .collect() first.")
+    refuse_lazy(X)
+    tags = get_tags(estimator).input_tags
     try:
         rows = validate_data(
             estimator,
@@ -55,30 +57,30 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
             dtype=np.float64,
             order="C",
             ensure_min_samples=at_least,
-            accept_sparse="csr" if get_tags(estimator).input_tags.sparse else False,
-            accept_large_sparse=False,
+            accept_sparse="csr" if tags.sparse else False,
+            ensure_all_finite=False,
         )
     except (TypeError, ValueError) as error:
-        columns = _columns_that_are_not_numbers(X)
-        if not columns:
+        of_text = text_error(X)
+        if of_text is None:
             raise
+        raise of_text from error
+    if issparse(rows):
+        rows = _short_indices(csr_array(rows))
+    else:
+        rows = np.asarray(rows)
+    refuse_infinite(X, rows, pairwise=tags.pairwise)
+    return rows
+
+
+def _short_indices(rows: Any) -> Any:
+    """A sparse array with indices of 32 bits, which is what kernels and searches count in."""
+    if rows.indices.dtype == np.int32 and rows.indptr.dtype == np.int32:
+        return rows
+    if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
         raise ValueError(
-            f"X must hold numbers only. Got the non-numeric column(s) {', '.join(columns)}; "
-            "drop or encode them."
-        ) from error
-    return csr_array(rows) if issparse(rows) else np.asarray(rows)
-
-
-def _columns_that_are_not_numbers(X: Any) -> list[str]:
-    """Names of such columns of a data frame; nothing for other kinds of data."""
-    names = []
-    for name in getattr(X, "columns", ()):
-        try:
-            column = np.asarray(X[name])
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            names.append(repr(name))
-        else:
-            if column.dtype.kind in "mM":  # dates convert to numbers, but are none
-                names.append(repr(name))
-    return names
+            f"X must have at most 2^31 - 1 entries, rows and columns. Got {rows.nnz} entries in "
+            f"shape {rows.shape}; fit on some of the rows."
+        )
+    indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return csr_array((rows.data, indices, starts), shape=rows.shape)

@@ -23,7 +23,7 @@ from eigencut.export.landmarks import LandmarkNodes
 from eigencut.export.neighbors import NeighborNodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.extension.eigenfunctions import Algorithm1
-from eigencut.files.atomic import replacing
+from eigencut.files.atomic import check_replaceable, replacing
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.validation import check_choice
 from eigencut.runtime.warn import warn_user
@@ -64,6 +64,7 @@ def to_onnx(
     """
     check_choice("dtype", dtype, tuple(PRECISIONS))
     check_is_fitted(model)
+    check_replaceable(path)
     import_onnx()
     gpod = model.model_ if isinstance(model, TableModel) else model
     _refuse_what_onnx_cannot_say(gpod)

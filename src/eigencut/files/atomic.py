@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import signal
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import BinaryIO
 
 PART = ".part"  # ends the name of a file that is not complete
+
+_LONGEST_NAME = 255  # bytes, on every file system in use
+_SEPARATORS = tuple({os.sep, os.altsep or os.sep})
+_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes its name only when the block ends without an error.
 
-    Until then it is ``.<name>.<random>.part`` in the same folder, and an error or Ctrl-C removes
-    it; what was at ``path`` before stays as it is. Only a process that is killed at once can leave
-    such a part behind. Devices and pipes cannot be replaced and are written to directly.
+    Until then it is ``.<name>.<random>.part`` in the same folder (a very long name is cut), with
+    the owner and permissions of the file that it replaces. An error, Ctrl-C, SIGTERM and SIGHUP
+    remove it; what was at ``path`` before stays as it is. Only SIGKILL, and the other signals where
+    this is not the main thread, can leave such a part behind. Devices and pipes cannot be replaced
+    and are written to directly.
 
     Examples
     --------
@@ -32,27 +42,96 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     before, target.read_bytes()
     (False, b'1 2 3')
     """
-    target = Path(os.path.realpath(path))  # a link keeps pointing to the new file
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}{PART}")
-    with _errors_named(path, target, part):
-        mode = _mode(target)
-        if mode is not None and not stat.S_ISREG(mode):
-            with target.open("wb") as device:
+    with _errors_named(path):
+        old = _status(path)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            # By the name that was given: what /dev/stdout points to may be a pipe without a name.
+            with Path(path).open("wb") as device:
                 yield device
             return
+    target = Path(os.path.realpath(path))  # a link keeps pointing to the new file
+    part = _part_of(target)
+    with _errors_named(path, target, part), _removed_at_the_end_of_the_process(part):
         try:  # begins before the part is there: a signal may come in between
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            # Nobody else may read it before it has the permissions of the old file.
+            descriptor = os.open(
+                part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600
+            )
             with os.fdopen(descriptor, "wb") as file:
+                if old is not None:
+                    _take_permissions(descriptor, old)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            if mode is not None:
-                part.chmod(stat.S_IMODE(mode))
             part.replace(target)
         except BaseException:
             with suppress(OSError):
                 part.unlink()
             raise
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """An error now, where ``replacing`` would have one after hours of work."""
+    with _errors_named(path):
+        old = _status(path)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            if stat.S_ISDIR(old.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            return  # a device or a pipe: to open it would be to use it
+    target = Path(os.path.realpath(path))
+    part = _part_of(target)
+    with _errors_named(path, target, part):
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        part.unlink()
+
+
+def _part_of(target: Path) -> Path:
+    """A name beside the target that nobody has, and that is not too long."""
+    ending = f".{secrets.token_hex(4)}{PART}"
+    kept = os.fsencode(target.name)[: _LONGEST_NAME - len(ending) - 1]
+    return target.with_name(f".{kept.decode('utf-8', 'ignore')}{ending}")
+
+
+def _take_permissions(descriptor: int, old: os.stat_result) -> None:
+    """Owner and mode of the file that is replaced, as far as the system lets us."""
+    mode = stat.S_IMODE(old.st_mode)
+    if hasattr(os, "fchown"):
+        new = os.fstat(descriptor)
+        with suppress(OSError):  # only root may give files away
+            if new.st_uid != old.st_uid:
+                os.fchown(descriptor, old.st_uid, -1)
+        try:
+            if new.st_gid != old.st_gid:
+                os.fchown(descriptor, -1, old.st_gid)
+        except OSError:
+            mode &= ~stat.S_IRWXG  # what the old group might do is not for another one
+    if os.chmod in os.supports_fd:
+        os.chmod(descriptor, mode)
+
+
+@contextmanager
+def _removed_at_the_end_of_the_process(part: Path) -> Iterator[None]:
+    """Remove the part when a signal ends the process, where nobody else listens to it."""
+    process = os.getpid()
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == process:  # and not a child, whose part it is not
+            with suppress(OSError):
+                part.unlink()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    caught = []
+    if current_thread() is main_thread():
+        caught = [n for n in _ENDINGS if signal.getsignal(n) is signal.SIG_DFL]
+    for number in caught:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in caught:
+            if signal.getsignal(number) is leave:
+                signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
@@ -66,8 +145,11 @@ def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
         raise
 
 
-def _mode(path: Path) -> int | None:
+def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Of what is at a path, if anything is."""
+    if os.fspath(path).endswith(_SEPARATORS):  # which Path would drop
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     try:
-        return path.stat().st_mode
+        return Path(path).stat()
     except FileNotFoundError:
         return None

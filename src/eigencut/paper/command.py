@@ -20,6 +20,7 @@ from typing import Any
 from eigencut._version import __version__
 from eigencut.datasets import load
 from eigencut.exceptions import GraphWarning
+from eigencut.files.atomic import check_replaceable
 from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
 from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
 from eigencut.paper.choice import BALANCED, CLEAN, DUST
@@ -40,8 +41,11 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     try:
         run(chosen.data, chosen.out, QUICK if chosen.quick else FULL)
-    except (FileNotFoundError, ImportError, ValueError) as error:
-        print(f"eigencut: {error}", file=sys.stderr)
+    except (ImportError, OSError, ValueError) as error:
+        said = str(error)
+        if isinstance(error, OSError) and error.errno is not None:
+            said = f"{error.filename}: {error.strerror}."
+        print(f"eigencut: {said}", file=sys.stderr)
         return 1
     print(f"The results are in {chosen.out}: paper.json, paper.md and images/paper")
     return 0
@@ -79,6 +83,8 @@ def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | N
     """
     start = time.perf_counter()
     # What is missing is missed before the work, not after.
+    out.mkdir(parents=True, exist_ok=True)
+    check_replaceable(out / "paper.json")
     plotting.subplots(1, 1)
     sets = {name: load(name, data_dir) for name in SETS}
     data = {name: (found.data, found.target) for name, found in sets.items()}

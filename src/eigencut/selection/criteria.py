@@ -30,6 +30,7 @@ _LEAST_ROWS, _LEAST_SHARE = 10, 0.03  # a cluster smaller than both is an outlie
 NO_CLUSTER = -9.0  # score of a K that makes such clusters
 CLEAR = 0.45  # conductance score from which clusters are believed
 _STABLE = 0.95  # agreement from which a clustering counts as stable
+_SHOWN = 60  # characters of a list of candidates in an error
 _REPEATS = 8  # pairs of halves, null samples
 
 
@@ -112,7 +113,7 @@ def stability(task: Task) -> Array:
     rng = np.random.default_rng(task.seed)
     agreement = np.zeros(len(task.n_clusters))
     for _ in range(_REPEATS):
-        order = rng.permutation(len(task.X))
+        order = rng.permutation(task.X.shape[0])
         first, second, rest = np.split(order, [2 * len(order) // 5, 4 * len(order) // 5])
         spectra = [task.spectrum(task.X[part]) for part in (first, second)]
         for i, K in enumerate(task.n_clusters):
@@ -169,12 +170,13 @@ class Criterion:
     pick: Callable[[Array], int] = _best
     least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
     needs_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
+    takes_sparse: bool = True  # whether rows may be a scipy.sparse array
 
 
 CRITERIA: dict[str, Criterion] = {
     "conductance": Criterion(conductance),
     "stability": Criterion(stability, _last_stable, least_rows=40, needs_rows=True),
-    "risk": Criterion(risk, least_rows=40, needs_rows=True),
+    "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False),
     "eigengap": Criterion(eigengap),
 }
 
@@ -192,9 +194,14 @@ def check_candidates(n_clusters: int | Iterable[int], n_distinct: int) -> Sequen
     if not possible:
         raise ValueError(
             "n_clusters must hold a candidate of at least 2 and below the number of different "
-            f"rows, {n_distinct}. Got {n_clusters!r}; add data, or give candidates such as [2, 3]."
+            f"rows, {n_distinct}. Got {_shortened(repr(n_clusters))}; add data, or give candidates "
+            "such as [2, 3]."
         )
     return possible
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.data.validation import check_rows
@@ -15,6 +15,7 @@ from eigencut.estimator import GPOD
 from eigencut.runtime.progress import counted
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice, check_n_jobs
+from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.automatic import choose_number_of_clusters
 from eigencut.selection.budget import Budget
 from eigencut.selection.criteria import CRITERIA, Choice, Task, check_candidates, evaluate
@@ -70,12 +71,13 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        scipy.sparse arrays too, with "auto", "neighbors" and "precomputed"; not for "risk".
     n_clusters : int or iterable of int, default=range(2, 11)
         The candidates, each at least 2.
     affinity : str, Affinity, callable or a list of them, default="auto"
         What ``GPOD`` takes; several are compared. "auto" is a Gaussian with local bandwidths; with
         the conductance criterion, two global bandwidths are tried where that shows no clear number
-        of clusters.
+        of clusters. Of sparse rows it is ``Neighbors()``.
     cut : {"ncut", "ratiocut"}, default="ncut"
         Of the model that is fitted in the end. Criteria are always computed with NCut, whose
         eigenvalues have no unit.
@@ -105,19 +107,24 @@ def select(
     check_n_jobs(n_jobs)
     model = GPOD(cut=cut, n_jobs=n_jobs)
     rows = check_rows(model, X, reset=True)
-    candidates = check_candidates(n_clusters, len(np.unique(rows, axis=0)))
+    candidates = check_candidates(n_clusters, distinct_rows(rows).rows.shape[0])
     needed = max(candidates) + CRITERIA[criterion].least_rows
-    if len(rows) < needed:
+    if rows.shape[0] < needed:
         raise ValueError(
             f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
-            f"{max(candidates)}. Got {len(rows)}; lower n_clusters or add data."
+            f"{max(candidates)}. Got {rows.shape[0]}; lower n_clusters or add data."
         )
     budget = Budget.of(rows, max(candidates))
+    is_auto = isinstance(affinity, str) and affinity == "auto"
+    if issparse(rows):
+        affinity = "neighbors" if is_auto else affinity
+        is_auto = False
     affinities = _affinities(affinity, criterion)
+    if issparse(rows):
+        _refuse_sparse(affinities, criterion)
     for one in affinities:
         budget.refuse(one, "select on some of the rows")
     seed = 0 if random_state is None else random_state
-    is_auto = isinstance(affinity, str) and affinity == "auto"
     with threads(n_jobs):
         if is_auto and criterion == "conductance":
             choices, best = choose_number_of_clusters(rows, candidates, seed)
@@ -147,3 +154,18 @@ def _affinities(given: Any, criterion: str) -> list[Affinity]:
             "Got Precomputed(); use criterion='conductance' or 'eigengap'."
         )
     return affinities
+
+
+def _refuse_sparse(affinities: list[Affinity], criterion: str) -> None:
+    """An error where an affinity or the criterion needs all numbers of a row."""
+    if not CRITERIA[criterion].takes_sparse:
+        raise ValueError(
+            f"X must be dense for criterion={criterion!r}. Got a sparse array; use "
+            "criterion='conductance', or X.toarray()."
+        )
+    for affinity in affinities:
+        if not affinity.accepts_sparse:
+            raise ValueError(
+                f"affinity must be one that takes sparse rows. Got {affinity!r}; use 'neighbors', "
+                "or X.toarray()."
+            )

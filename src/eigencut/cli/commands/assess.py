@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, reading_options, say
+from eigencut.cli.values import FILE, SHARE
 
 
 @click.command(
@@ -16,10 +17,15 @@ Examples:
   eigencut assess model.eigencut heldout.csv
   eigencut assess model.eigencut --delta 0.01 --json""",
 )
-@click.argument("model")
-@click.argument("table", required=False)
+@click.argument("model", type=FILE)
+@click.argument("table", required=False, type=FILE)
 @click.option(
-    "--delta", type=float, default=0.05, show_default=True, help="The bounds may fail that often."
+    "--delta",
+    type=SHARE,
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="The bounds may fail that often.",
 )
 @reading_options
 @json_option

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from eigencut.cli.values import FILE
+
 _TOUR = (
     "fit {0}/moons.csv --drop moon -k 2 -o {0}/moons.eigencut",
     "info {0}/moons.eigencut",
@@ -16,7 +18,12 @@ _TOUR = (
 
 @click.command("demo", epilog="\b\nExample:\n  eigencut demo --out tour")
 @click.option(
-    "--out", default="eigencut-demo", show_default=True, metavar="DIR", help="Files go here."
+    "--out",
+    type=FILE,
+    default="eigencut-demo",
+    show_default=True,
+    metavar="DIR",
+    help="Files go here.",
 )
 def command(out: str) -> None:
     """Write two tables of moons, then fit, look at and use a model of them."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting
 from eigencut.cli.options import json_option, say
+from eigencut.cli.outputs import GraphOutput, check_outputs
+from eigencut.cli.printable import printable
+from eigencut.cli.values import FILE
 
 
 @click.command(
@@ -15,8 +17,10 @@ Examples:
   eigencut export model.eigencut -o model.onnx
   eigencut export model.eigencut --dtype float32 -o small.onnx""",
 )
-@click.argument("model")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the ONNX file goes.")
+@click.argument("model", type=FILE)
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="FILE", help="Where the ONNX file goes."
+)
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
 )
@@ -27,7 +31,7 @@ def command(model: str, output: str, dtype: str, as_json: bool) -> None:
     Units and missing values are part of the graph. onnxruntime must agree with the model on the
     training rows before anything is written. Needs the extra: pip install 'eigencut[onnx]'.
     """
-    refuse_overwriting(output, model)
+    check_outputs([GraphOutput("-o", output)], [model], as_json)
 
     from eigencut.cli.models import load_table_model
     from eigencut.export import to_onnx
@@ -35,4 +39,5 @@ def command(model: str, output: str, dtype: str, as_json: bool) -> None:
     fitted = load_table_model(model)
     to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
-    say(as_json, result, f"The graph is in {output}; input X: {', '.join(fitted.columns_)}")
+    text = f"The graph is in {output}; input X: {printable(', '.join(fitted.columns_))}"
+    say(as_json, result, text, output)

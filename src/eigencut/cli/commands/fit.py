@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting, sampled
-from eigencut.cli.options import TableOptions, say, table_options
-from eigencut.runtime.memory import parse_bytes
+from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
+from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
+from eigencut.cli.sampling import sampled
+from eigencut.cli.values import BANDWIDTH, CLUSTERS, FILE, MEMORY, whole_number
 
 if TYPE_CHECKING:
     from eigencut.data.source import Source
@@ -32,21 +33,31 @@ Examples:
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
-@click.argument("table")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the model goes.")
+@click.argument("table", type=FILE)
 @click.option(
-    "-k", "--clusters", default="auto", show_default=True, metavar="K", help="How many, or auto."
+    "-o", "--output", type=FILE, required=True, metavar="FILE", help="Where the model goes."
+)
+@click.option(
+    "-k",
+    "--clusters",
+    type=CLUSTERS,
+    default="auto",
+    show_default=True,
+    metavar="K",
+    help="How many, or auto.",
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
 @click.option(
     "--sigma",
+    type=BANDWIDTH,
     default="auto",
     show_default=True,
+    metavar="S",
     help="Bandwidth: a number, or auto, local, median, neighbors.",
 )
 @click.option(
     "--landmarks",
-    type=click.IntRange(2),
+    type=whole_number(2),
     metavar="P",
     help="Cut a graph through P landmarks: for tables of millions of rows.",
 )
@@ -57,9 +68,16 @@ Examples:
     show_default=True,
     help="Whether predict labels rows far from the data all the same, or -1.",
 )
-@click.option("--labels", metavar="FILE", help="Also write the clusters of these rows.")
+@click.option(
+    "--labels",
+    type=FILE,
+    metavar="FILE",
+    help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
+)
+@spreadsheet_option
 @click.option(
     "--memory-limit",
+    type=MEMORY,
     metavar="SIZE",
     help="Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.",
 )
@@ -67,13 +85,14 @@ Examples:
 def command(
     table: str,
     output: str,
-    clusters: str,
+    clusters: int | str,
     cut: str,
-    sigma: str,
+    sigma: float | str,
     landmarks: int | None,
     outliers: str,
     labels: str | None,
     memory_limit: str | None,
+    spreadsheet: bool,
     options: TableOptions,
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
@@ -82,10 +101,11 @@ def command(
     --landmarks a file is read in blocks, a few times, and memory does not grow with it; not so
     standard input, and with --sample.
     """
-    refuse_overwriting(output, table)
-    n_clusters = parsed_clusters(clusters)
-    affinity = parsed_affinity(sigma, landmarks)
-    parse_bytes(memory_limit)  # before the table is read
+    outputs: list[Output] = [ModelOutput("-o", output)]
+    if labels is not None:
+        outputs.append(TableOutput("--labels", labels))
+    check_outputs(outputs, [table], options.as_json)
+    affinity = affinity_of(sigma, landmarks)
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, open_table
@@ -98,7 +118,7 @@ def command(
     source = open_table(table, **options.reading)
     chosen = data_columns(source, options.columns, options.drop, id_column)
     gpod = GPOD(
-        n_clusters,
+        clusters,
         cut=cut,
         affinity=affinity,
         outliers=outliers,
@@ -126,32 +146,20 @@ def command(
     seconds = time.perf_counter() - start
     model.save(output)
     with progress_bar("labels", options.quiet):
-        n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_)
+        n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_, spreadsheet)
     result = described(model, n_rows, sizes) | {"seconds": round(seconds, 3), "output": output}
-    say(options.as_json, result, _text(result))
+    say(options.as_json, result, _text(result), output, labels)
 
 
-def parsed_clusters(text: str) -> int | str:
-    """K as a number, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        return int(text)
-    except ValueError as error:
-        raise click.UsageError(f"-k must be a whole number or auto. Got {text!r}.") from error
-
-
-def parsed_affinity(sigma: str, landmarks: int | None) -> Any:
+def affinity_of(sigma: float | str, landmarks: int | None) -> Any:
     """The affinity for what --sigma and --landmarks say."""
     if sigma == "auto" and landmarks is None:
         return "auto"
+    if landmarks is not None and isinstance(sigma, str) and sigma != "auto":
+        raise click.UsageError(f"--sigma {sigma} is not for --landmarks; use a number, or auto.")
     from eigencut.affinity import Gaussian, Landmarks
 
-    try:
-        width: float | str = float(sigma)
-    except ValueError:
-        width = sigma
-    return Gaussian(width) if landmarks is None else Landmarks(landmarks, sigma=width)
+    return Gaussian(sigma) if landmarks is None else Landmarks(landmarks, sigma=sigma)
 
 
 def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any]:
@@ -201,7 +209,11 @@ def _labelled(model: TableModel, source: Source, id_column: str | None) -> Itera
 
 
 def _written(
-    path: str | None, found: Iterable[Labelled], id_column: str | None, n_clusters: int
+    path: str | None,
+    found: Iterable[Labelled],
+    id_column: str | None,
+    n_clusters: int,
+    spreadsheet: bool,
 ) -> tuple[int, list[int]]:
     """Write names and clusters, if there is a path; how many rows there are, and by cluster."""
     import numpy as np
@@ -209,7 +221,7 @@ def _written(
     from eigencut.cli.writing import open_writer
 
     n_rows, sizes = 0, np.zeros(n_clusters, dtype=np.int64)
-    with nullcontext() if path is None else open_writer(path) as writer:
+    with nullcontext() if path is None else open_writer(path, spreadsheet) as writer:
         for ids, clusters in found:
             n_rows += len(clusters)
             sizes += np.bincount(clusters[clusters >= 0], minlength=n_clusters)

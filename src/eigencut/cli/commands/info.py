@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, say
+from eigencut.cli.printable import printable
+from eigencut.cli.values import FILE
 
 
 @click.command(
@@ -16,7 +18,7 @@ Examples:
   eigencut info model.eigencut
   eigencut info model.eigencut --verify --json""",
 )
-@click.argument("model")
+@click.argument("model", type=FILE)
 @click.option("--verify", is_flag=True, help="Read all of it and compare every SHA-256.")
 @json_option
 def command(model: str, verify: bool, as_json: bool) -> None:
@@ -86,4 +88,4 @@ def _text(result: dict[str, Any]) -> str:
         f"{len(result['arrays'])} arrays, "
         + ("every SHA-256 is right" if result["verified"] else "not verified (--verify)"),
     }
-    return "\n".join(f"{name:<12} {text}" for name, text in lines.items())
+    return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting
-from eigencut.cli.options import jobs_option, json_option, quiet_option, reading_options, say
+from eigencut.cli.options import (
+    jobs_option,
+    json_option,
+    quiet_option,
+    reading_options,
+    say,
+    spreadsheet_option,
+)
+from eigencut.cli.outputs import TableOutput, check_outputs, is_standard_output
+from eigencut.cli.values import FILE
 
 if TYPE_CHECKING:
     from eigencut.data.source import Block
@@ -24,11 +32,12 @@ Examples:
   eigencut predict model.eigencut new.parquet --id customer --margin -o labels.parquet
   cat new.csv | eigencut predict model.eigencut - > labels.csv""",
 )
-@click.argument("model")
-@click.argument("table")
+@click.argument("model", type=FILE)
+@click.argument("table", type=FILE)
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     default="-",
     metavar="FILE",
     help="CSV, CSV.GZ, Parquet or NPY by its name. Default: CSV to standard output.",
@@ -36,6 +45,7 @@ Examples:
 @click.option("--id", "id_column", metavar="NAME", help="A column to copy, which names rows.")
 @click.option("--margin", is_flag=True, help="Also how clearly a row belongs to its cluster.")
 @click.option("--support", is_flag=True, help="Also how well the data support a row.")
+@spreadsheet_option
 @reading_options
 @jobs_option
 @quiet_option
@@ -47,6 +57,7 @@ def command(
     id_column: str | None,
     margin: bool,
     support: bool,
+    spreadsheet: bool,
     quiet: bool,
     jobs: int | None,
     as_json: bool,
@@ -57,9 +68,12 @@ def command(
     The output has a line for each row: its cluster, the same number as at the fit; -1 for an
     outlier (fit --outliers label) or a row with missing values (fit --missing drop).
     """
-    if as_json and output == "-":
-        raise click.UsageError("--json needs -o FILE: standard output has the labels otherwise.")
-    refuse_overwriting(output, table, model)
+    check_outputs([TableOutput("-o", output)], [table, model], as_json)
+    if output.lower().endswith(".npy") and (id_column is not None or margin or support):
+        raise click.UsageError(
+            f"-o {output} holds clusters alone; for --id, --margin and --support use .csv or "
+            ".parquet."
+        )
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
@@ -72,8 +86,9 @@ def command(
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, id_column)
     start, n_rows = time.perf_counter(), 0
-    quiet = quiet or (output == "-" and sys.stdout.isatty())  # the labels show how far it is
-    with progress_bar("labels", quiet), open_writer(output) as writer:
+    is_shown = is_standard_output(output)
+    quiet = quiet or (is_shown and sys.stdout.isatty())  # the labels show how far it is
+    with progress_bar("labels", quiet), open_writer(output, spreadsheet) as writer:
         for block in source.blocks(columns, id_column):
             writer.write(_labelled(fitted, block, id_column, margin, support))
             n_rows += len(block.table.values)
@@ -81,11 +96,11 @@ def command(
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
             raise ValueError(f"{source.name} has no rows.")
-    if output == "-":
+    if is_shown:
         return
     seconds = time.perf_counter() - start
     result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
-    say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}")
+    say(as_json, result, f"{n_rows} rows labelled; the labels are in {output}", output)
 
 
 def _pace(n_rows: int, seconds: float, share: float | None) -> str:

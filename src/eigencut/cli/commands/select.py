@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from eigencut.cli.checks import refuse_overwriting, sampled
 from eigencut.cli.options import TableOptions, say, table_options
+from eigencut.cli.outputs import ModelOutput, check_outputs
+from eigencut.cli.sampling import sampled
+from eigencut.cli.values import BANDWIDTHS, CANDIDATES, FILE
 
 
 @click.command(
@@ -18,14 +20,22 @@ Examples:
   eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut
   eigencut select data.csv -k 2,4,8 --criterion stability --json""",
 )
-@click.argument("table")
+@click.argument("table", type=FILE)
 @click.option(
-    "-k", "--clusters", default="2-10", show_default=True, help="Candidates, e.g. 2-10 or 2,4,8."
+    "-k",
+    "--clusters",
+    type=CANDIDATES,
+    default="2-10",
+    show_default=True,
+    metavar="K",
+    help="Candidates, e.g. 2-10 or 2,4,8.",
 )
 @click.option(
     "--sigma",
+    type=BANDWIDTHS,
     default="auto",
     show_default=True,
+    metavar="S",
     help="Candidates: numbers or rules, separated by commas.",
 )
 @click.option(
@@ -35,21 +45,20 @@ Examples:
     show_default=True,
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Save the best model there.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Save the best model there.")
 @table_options
 def command(
     table: str,
-    clusters: str,
-    sigma: str,
+    clusters: list[int],
+    sigma: list[float | str],
     criterion: str,
     cut: str,
     output: str | None,
     options: TableOptions,
 ) -> None:
     """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
-    if output is not None:
-        refuse_overwriting(output, table)
-    candidates = _candidates(clusters)
+    outputs = [] if output is None else [ModelOutput("-o", output)]
+    check_outputs(outputs, [table], options.as_json)
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, open_table
@@ -65,36 +74,19 @@ def command(
     rows, complete = sampled(*preparation.apply(whole), options)
     with progress_bar("candidates", options.quiet):
         how = (cut, criterion, options.seed, options.jobs)
-        found = select(rows, candidates, _affinities(sigma), *how)
+        found = select(rows, clusters, _affinities(sigma), *how)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
         table_model(found.model, preparation, complete).save(output)
         text += f"\nThe best model is in {output}"
-    say(options.as_json, result, text)
+    say(options.as_json, result, text, output)
 
 
-def _candidates(text: str) -> list[int]:
-    try:
-        first, dash, last = text.partition("-")
-        if dash:
-            return list(range(int(first), int(last) + 1))
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise click.UsageError(f"-k must be like 2-10 or 2,4,8. Got {text!r}.") from error
-
-
-def _affinities(text: str) -> Any:
+def _affinities(bandwidths: list[float | str]) -> Any:
     """The affinities with the bandwidths that --sigma lists."""
-
-    def one(part: str) -> Any:
-        try:
-            return float(part)
-        except ValueError:
-            return part.strip()
-
-    if text == "auto":
-        return text
+    if bandwidths == ["auto"]:
+        return "auto"
     from eigencut.affinity import Gaussian
 
-    return [Gaussian(one(part)) for part in text.split(",")]
+    return [Gaussian(width) for width in bandwidths]

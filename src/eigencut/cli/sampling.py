@@ -1,21 +1,10 @@
-"""What several commands look at before they begin."""
+"""As many rows of a table as --sample says."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import click
-
 from eigencut.cli.options import TableOptions
-
-
-def refuse_overwriting(output: str, *inputs: str) -> None:
-    """An output must not be one of the inputs."""
-    for given in inputs:
-        both_exist = Path(given).exists() and Path(output).exists()
-        if output != "-" and both_exist and Path(output).samefile(given):
-            raise click.UsageError(f"-o {output} is the input; name another file.")
 
 
 def sampled(rows: Any, complete: Any, options: TableOptions) -> tuple[Any, Any]:
