@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
-KERNELS := hatch_build.py src/eigencut/kernels/abi.py $(wildcard src/eigencut/kernels/csrc/*)
+KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
 .PHONY: run test test-oldest test-spark lint types bench format release-check clean
 

@@ -185,3 +185,15 @@ def test_padding_adds_zeros_only():
     found = padded(array, rows=4, columns=2)
     assert found.shape == (4, 4) and found.flags.c_contiguous and found.sum() == array.sum()
     assert (found[:2, :3] == array).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_near_points_take_queries_of_any_order(kernels, order):
+    rng = np.random.default_rng(0)
+    left = np.asarray(rng.standard_normal((9, 4)), dtype=np.float32, order=order)
+    strips = aligned(rng.standard_normal((3, 4, STRIP)).astype(np.float32))
+    visits, slack = np.arange(3, dtype=np.int32), np.full(9, 1e-3, dtype=np.float32)
+    places, counts = kernels.near_points(left, strips, visits, slack, 5, 40)
+    scores = left @ strips.transpose(1, 0, 2).reshape(4, -1)
+    for i, nearest in enumerate(np.argsort(scores, axis=1)[:, :5]):
+        assert set(nearest) <= set(places[i, : counts[i]])

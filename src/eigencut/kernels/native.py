@@ -230,6 +230,7 @@ class WideKernels(NativeKernels):
             raise ValueError(f"visits must be of {len(strips)} strips. Got {visits.max()}.")
         m = len(left)
         numbers, count = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
+        left = np.ascontiguousarray(left)
         self._near_points(left, strips, visits, slack, numbers, count, k)
         return numbers, count
 

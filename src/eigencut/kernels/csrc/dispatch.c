@@ -1,5 +1,5 @@
-/* The forms of the kernels that are made for the processor they run on, and what is told of the
- * library when it is loaded. */
+/* The forms of the kernels, by the bits of a vector, that are made for the processor they run on,
+ * and what is told of the library when it is loaded. */
 
 const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see abi.py */
 
@@ -16,16 +16,23 @@ const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see a
         int *counts, long m, long p, long n_visits, long room, long k
 #define NEAR_GIVEN left, right, visits, slack, numbers, counts, m, p, n_visits, room, k
 
-int weighted_sums_plain(SUMS_ARGUMENTS);
+int weighted_sums_128(SUMS_ARGUMENTS);
 
 #if defined(__x86_64__)
-int weighted_sums_avx2(SUMS_ARGUMENTS);
-int weighted_sums_avx512(SUMS_ARGUMENTS);
-int symmetric_product_avx2(PRODUCT_ARGUMENTS);
-int symmetric_product_avx512(PRODUCT_ARGUMENTS);
-int near_points_avx2(NEAR_ARGUMENTS);
-int near_points_avx512(NEAR_ARGUMENTS);
+int weighted_sums_256(SUMS_ARGUMENTS);
+int weighted_sums_512(SUMS_ARGUMENTS);
+int symmetric_product_256(PRODUCT_ARGUMENTS);
+int symmetric_product_512(PRODUCT_ARGUMENTS);
+int near_points_256(NEAR_ARGUMENTS);
+int near_points_512(NEAR_ARGUMENTS);
 
+#if defined(ANY_VECTOR_BITS) /* for the sanitizers, whatever the processor has: see compiling.py */
+int vector_bits = 512;
+
+static int has_avx512(void) { return vector_bits >= 512; }
+
+static int has_avx2(void) { return vector_bits >= 256; }
+#else
 static int has_avx512(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f");
@@ -35,26 +42,27 @@ static int has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+#endif
 
 int weighted_sums(SUMS_ARGUMENTS) {
-    if (has_avx512()) return weighted_sums_avx512(SUMS_GIVEN);
-    if (has_avx2()) return weighted_sums_avx2(SUMS_GIVEN);
-    return weighted_sums_plain(SUMS_GIVEN);
+    if (has_avx512()) return weighted_sums_512(SUMS_GIVEN);
+    if (has_avx2()) return weighted_sums_256(SUMS_GIVEN);
+    return weighted_sums_128(SUMS_GIVEN);
 }
 
 /* Whether symmetric_product and near_points can be called: they have no plain form. */
 int has_wide_vectors(void) { return has_avx512() || has_avx2(); }
 
 int symmetric_product(PRODUCT_ARGUMENTS) {
-    return has_avx512() ? symmetric_product_avx512(PRODUCT_GIVEN)
-                        : symmetric_product_avx2(PRODUCT_GIVEN);
+    return has_avx512() ? symmetric_product_512(PRODUCT_GIVEN)
+                        : symmetric_product_256(PRODUCT_GIVEN);
 }
 
 int near_points(NEAR_ARGUMENTS) {
-    return has_avx512() ? near_points_avx512(NEAR_GIVEN) : near_points_avx2(NEAR_GIVEN);
+    return has_avx512() ? near_points_512(NEAR_GIVEN) : near_points_256(NEAR_GIVEN);
 }
 #else
-int weighted_sums(SUMS_ARGUMENTS) { return weighted_sums_plain(SUMS_GIVEN); }
+int weighted_sums(SUMS_ARGUMENTS) { return weighted_sums_128(SUMS_GIVEN); }
 
 int has_wide_vectors(void) { return 0; }
 #endif

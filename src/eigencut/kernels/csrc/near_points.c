@@ -3,7 +3,7 @@
  * The score  left_i . right_j  orders the points j as their distance to query i does, up to an
  * error. Every query keeps the points it has met whose score is not above the k-th smallest so far
  * by more than `slack`, in the order of scores: of points in random order, few are ever kept.
- * Compiled for AVX-512 and AVX2, with -DNAME=...
+ * Compiled for AVX-512 and AVX2, with -DVECTOR_BITS=512 or 256 and -DNAME=...
  */
 #include <immintrin.h>
 #include <math.h>
@@ -13,11 +13,21 @@
 #include "kernels.h"
 
 /* Scores in registers: QUERIES queries by VECTORS vectors of points; 32 registers or 16. */
-#if defined(__AVX512F__)
+#if VECTOR_BITS == 512
 typedef __m512 vector;
 enum { QUERIES = 6 };
+#if defined(__AVX512F__)
 #define SPREAD(x) _mm512_set1_ps(x)
 #define NOT_ABOVE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
+#else /* the same for sanitizers on a processor that has no such instructions */
+#define SPREAD(x) ((vector){0} + (x))
+INLINE unsigned not_above(const vector *a, const vector *b) {
+    unsigned lanes = 0;
+    for (int lane = 0; lane < 16; lane++) lanes |= (unsigned)((*a)[lane] <= (*b)[lane]) << lane;
+    return lanes;
+}
+#define NOT_ABOVE(a, b) not_above(&(a), &(b))
+#endif
 #else
 typedef __m256 vector;
 enum { QUERIES = 2 };

@@ -1,12 +1,13 @@
 /* Products of a symmetric matrix, kept as the tiles of its upper half, with a block of vectors.
  *
  * Every tile is read from memory once and used twice: for its own rows, and mirrored for its
- * columns. Compiled for AVX-512 and AVX2, with -DNAME=...; elsewhere BLAS is as good.
+ * columns. Compiled for AVX-512 and AVX2, with -DVECTOR_BITS=512 or 256 and -DNAME=...; elsewhere
+ * BLAS is as good.
  */
 #include "kernels.h"
 
 /* Sums in registers: GROUP rows of up to two panels; 32 registers (AVX-512) or 16. */
-#if defined(__AVX512F__)
+#if VECTOR_BITS == 512
 enum { VECTOR_BYTES = 64, GROUP = 8 };
 #else
 enum { VECTOR_BYTES = 32, GROUP = 3 };

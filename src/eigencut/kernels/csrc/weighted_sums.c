@@ -1,9 +1,9 @@
 /* Weighted sums over training rows:  sums(i, c) = sum_j 2^(left_i . right_j) V(j, c).
  *
  * With the factors of a Gaussian's exponents, times log2(e), these are the sums that extend
- * eigenvectors to new rows. Compiled once for each kind of processor and precision, with
- * -DREAL=float or double, -DREAL_BITS=32 or 64 and -DNAME=...; nothing else is needed, not even
- * Python's headers.
+ * eigenvectors to new rows. Compiled once for each width of vectors and precision, with
+ * -DVECTOR_BITS=128, 256 or 512, -DREAL=float or double, -DREAL_BITS=32 or 64 and -DNAME=...;
+ * nothing else is needed, not even Python's headers.
  *
  * Nothing of size m x n is stored. A strip of new rows, one row per lane, meets a batch of training
  * rows in registers: exponents by multiply-adds, then the exponential, into a buffer that stays in
@@ -16,9 +16,9 @@
 #include "kernels.h"
 
 /* Register tiles: accumulators, operands and constants must fit 32 (AVX-512) or 16 registers. */
-#if defined(__AVX512F__)
+#if VECTOR_BITS == 512
 enum { VECTOR_BYTES = 64, VECTORS = 2, BATCH = 6, COLUMNS = 12 };
-#elif defined(__AVX__)
+#elif VECTOR_BITS == 256
 enum { VECTOR_BYTES = 32, VECTORS = 2, BATCH = 4, COLUMNS = 6 };
 #else
 enum { VECTOR_BYTES = 16, VECTORS = 2, BATCH = 4, COLUMNS = 6 };
@@ -32,10 +32,11 @@ enum {
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 
 /* 2^t for t up to about 0 (0 where that underflows), by t = n + f with |f| <= 1/2. Adding ROUND
- * leaves n in the low bits, from where it is shifted into the exponent of the polynomial in f.
+ * leaves n in the low bits, from where it is shifted into the exponent of the polynomial in f;
+ * what is shifted out, and the carry of a negative n, are lost, as unsigned numbers allow.
  * -ffast-math would remove that addition. The polynomials interpolate at Chebyshev nodes. */
 #if REAL_BITS == 64
-typedef long long bits __attribute__((vector_size(VECTOR_BYTES)));
+typedef unsigned long long bits __attribute__((vector_size(VECTOR_BYTES)));
 enum { MANTISSA = 52, DEGREE = 10 };
 #define LOWEST (-1022.0)
 #define ROUND 0x1.8p52
@@ -44,7 +45,7 @@ static const double POLYNOMIAL[] = { /* relative error 2e-15 */
     0.00961812911053657, 0.0013333558214738293, 0.00015403526882354606, 1.525266622014565e-05,
     1.3217210256367588e-06, 1.0206977921453389e-07, 6.767963482574983e-09};
 #else
-typedef int bits __attribute__((vector_size(VECTOR_BYTES)));
+typedef unsigned bits __attribute__((vector_size(VECTOR_BYTES)));
 enum { MANTISSA = 23, DEGREE = 5 };
 #define LOWEST (-126.0f)
 #define ROUND 0x1.8p23f
@@ -96,7 +97,7 @@ static void multiply(const vector *weights, const REAL *V, long stride, vector *
 #define REST(r) case r: multiply_some(weights, V + c, stride, r, product + c * VECTORS); break;
     switch (stride - c) {
         REST(1) REST(2) REST(3) REST(4) REST(5)
-#if defined(__AVX512F__)
+#if VECTOR_BITS == 512
         REST(6) REST(7) REST(8) REST(9) REST(10) REST(11)
 #endif
     }
@@ -114,8 +115,9 @@ static void fill_strip(const REAL *left, long rows, long p, REAL *strip) {
  * zeros). sums: m x columns. */
 int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long m, long p, long n,
          long columns) {
-    REAL *strip = aligned_alloc(64, sizeof(REAL) * WIDTH * p);
-    REAL *product = aligned_alloc(64, sizeof(REAL) * WIDTH * columns);
+    /* Whole vectors: a size that is no multiple of the alignment is refused by some systems. */
+    REAL *strip = aligned_alloc(VECTOR_BYTES, sizeof(REAL) * WIDTH * p);
+    REAL *product = aligned_alloc(VECTOR_BYTES, sizeof(REAL) * WIDTH * columns);
     vector weights[DEPTH * VECTORS];
     if (strip && product) {
         memset(sums, 0, sizeof(double) * m * columns);

@@ -1,0 +1,98 @@
+"""How the sources in C become a library: for a wheel, and for the sanitizers.
+
+Only the standard library is imported: ``hatch_build.py`` runs this file before numpy is there.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import runpy
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+FLAGS = ("-std=gnu11", "-O3", "-fPIC")
+# What any processor runs; no two of these differ in anything but their source.
+PLAIN = ("dispatch", "near_in_cells", "membership_sums", "neighbor_sums")
+SUMS = ("-DREAL=float", "-DREAL_BITS=32")
+# The widths of vectors the others are written for. dispatch.c chooses among them at run time, so
+# that a wheel runs on any processor of its kind.
+WIDE = {
+    512: ("-mavx512f", "-mfma", "-mprefer-vector-width=512"),
+    256: ("-mavx2", "-mfma"),
+}
+
+
+def compiler() -> list[str] | None:
+    """The command that ``CC`` names, options and all, or ``cc``; None if nothing is to compile."""
+    if platform.system() == "Windows" or os.environ.get("EIGENCUT_NATIVE") == "0":
+        return None
+    given = shlex.split(os.environ.get("CC", ""))
+    found = shutil.which("cc")
+    return given or (None if found is None else [found])
+
+
+def compile_kernels(
+    command: Sequence[str],
+    library: Path,
+    *,
+    flags: Sequence[str] = (),
+    any_bits: bool = False,
+) -> None:
+    """One object per kernel and width of vectors, in one library that appears when complete.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The compiler, and options of it.
+    library : Path
+    flags : sequence of str
+        Further options, of compiling and of linking.
+    any_bits : bool
+        Whether the variable ``vector_bits`` of the library tells how wide vectors are, whatever the
+        processor has, so that the sanitizers see every form. Where it has no AVX-512, vectors of
+        512 bits are made of two.
+    """
+    wide = dict(WIDE) if platform.machine() in ("x86_64", "AMD64") else {}
+    if any_bits:
+        flags = (*flags, "-DANY_VECTOR_BITS", "-Wno-psabi")
+        if wide and not has_avx512():
+            wide[512] = WIDE[256]
+    abi = runpy.run_path(str(FOLDER / "abi.py"))["abi_of"](FOLDER / "csrc")
+    sources = [(f"{name}.c", name, (f"-DABI={abi}u",)) for name in PLAIN]
+    for kernel, forms in {
+        "weighted_sums": {128: (), **wide},
+        "symmetric_product": wide,
+        "near_points": wide,
+    }.items():
+        for bits, of_processor in forms.items():
+            options = (*SUMS, f"-DVECTOR_BITS={bits}", *of_processor)
+            sources.append((f"{kernel}.c", f"{kernel}_{bits}", options))
+    with tempfile.TemporaryDirectory(dir=library.parent) as work:
+
+        def compiled(source: str, name: str, options: Sequence[str]) -> str:
+            made = str(Path(work) / f"{name}.o")
+            what = [f"-DNAME={name}", *options, "-c", str(FOLDER / "csrc" / source), "-o", made]
+            subprocess.run([*command, *FLAGS, *flags, *what], check=True)
+            return made
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = list(pool.map(compiled, *zip(*sources, strict=True)))
+        unfinished = str(Path(work) / library.name)
+        linked = [*command, *flags, "-shared", *objects, "-lm", "-o", unfinished]
+        subprocess.run(linked, check=True)
+        Path(unfinished).replace(library)
+
+
+def has_avx512() -> bool:
+    """Whether Linux says that the processor has AVX-512; elsewhere it is taken not to have it."""
+    try:
+        return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    except OSError:
+        return False
