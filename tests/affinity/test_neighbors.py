@@ -214,7 +214,7 @@ def test_a_model_of_sparse_rows(metric):
 
 
 def test_sparse_rows_are_refused_where_weights_are_dense():
-    X = sparse.random_array((30, 5), density=0.5, rng=0, format="csr")
+    X = sparse.random_array((30, 5), density=0.5, random_state=0, format="csr")
     with pytest.raises(TypeError, match=r"Sparse data was passed.*toarray"):
         GPOD(2, affinity="gaussian").fit(X)
 
@@ -267,7 +267,7 @@ def test_errors_name_parameter_value_and_remedy(parameters, message):
 
 
 def test_sparse_rows_need_a_metric_that_allows_them():
-    X = sparse.random_array((30, 5), density=0.5, rng=0, format="csr")
+    X = sparse.random_array((30, 5), density=0.5, random_state=0, format="csr")
     with pytest.raises(ValueError, match=r"X must be dense with this metric.*manhattan"):
         Neighbors(metric="manhattan").fit(X)
     with pytest.raises(ValueError, match=r"X must be dense.*index='kdtree'"):

@@ -79,7 +79,7 @@ def test_a_model_saved_from_python(frame):
 
 def test_margin_support_and_names_of_rows(frame, model):
     run("predict m.eigencut data.csv --id name --margin --support -o labels.csv")
-    found = pd.read_csv("labels.csv")
+    found = pd.read_csv("labels.csv", float_precision="round_trip")
     assert found.columns.tolist() == ["name", "cluster", "margin", "support"]
     assert found["name"].tolist() == frame["name"].tolist()
     assert (found["margin"].to_numpy() == model.predict_margin(frame)).all()

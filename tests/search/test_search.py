@@ -117,7 +117,7 @@ def test_units_do_not_matter(scale):
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_sparse_rows_have_the_same_neighbours(metric):
-    rows = sparse.random_array((500, 80), density=0.1, rng=0, format="csr")
+    rows = sparse.random_array((500, 80), density=0.1, random_state=0, format="csr")
     rows[:, [0]] = 0.1
     rows = rows.tocsr()
     index, space = build(brute_index, rows, metric)

@@ -214,5 +214,5 @@ def test_auto_does_not_depend_on_the_order_of_many_rows(many):
 
 
 def test_sparse_rows_count_by_what_they_store():
-    X = sparse.random_array((1000, 100_000), density=1e-4, rng=np.random.default_rng(0))
+    X = sparse.random_array((1000, 100_000), density=1e-4, random_state=np.random.default_rng(0))
     assert Budget.of(X.tocsr(), 2).sizes.n_features == pytest.approx(10)

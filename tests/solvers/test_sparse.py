@@ -106,7 +106,7 @@ def random_graphs(draw):
     seed = draw(st.integers(0, 2**32 - 1))
     n = draw(st.integers(12, 60))
     rng = np.random.default_rng(seed)
-    A = random_array((n, n), density=draw(st.floats(0.02, 0.3)), rng=rng).tocsr()
+    A = random_array((n, n), density=draw(st.floats(0.02, 0.3)), random_state=rng).tocsr()
     if draw(st.booleans()):
         A.data[:] = 1.0
     weights = A + A.T + diags_array(np.full(n, draw(st.sampled_from([0.0, 1.0]))))

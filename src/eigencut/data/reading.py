@@ -37,11 +37,16 @@ def open_source(
         Of a CSV file. None is found out.
     """
     opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
-    start = opened.peek(8)[:8]  # once: a pipe cannot be opened again
-    for magic, kind in _KINDS.items():
-        if start.startswith(magic):
-            if file is not None or not opened.seekable():
-                raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
+    try:
+        start = opened.peek(8)[:8]  # once: a pipe cannot be opened again
+        for magic, kind in _KINDS.items():
+            if start.startswith(magic):
+                if file is not None or not opened.seekable():
+                    raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
+                opened.close()
+                return kind(path)
+        return CsvSource(path, opened, file is None, delimiter, header, encoding, decimal)
+    except BaseException:
+        if file is None:
             opened.close()
-            return kind(path)
-    return CsvSource(path, opened, file is None, delimiter, header, encoding, decimal)
+        raise
