@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+SECONDS := 120
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run test test-oldest test-spark lint types bench format release-check clean
+.PHONY: run test test-oldest test-spark sanitize fuzz soak lint types bench format release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -25,8 +26,19 @@ types: $(VENV)/installed-dev
 test-oldest:                     ## the same tests on the oldest versions that are supported
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --constraint constraints-oldest.txt --editable '.[cli,onnx]' 'pandas<3' polars pyarrow pytest pytest-xdist hypothesis
+	    --constraint constraints-oldest.txt --editable '.[dev]'
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
+
+sanitize: $(VENV)/installed-dev     ## kernels under ASan and UBSan, all three forms (SECONDS each)
+	$(BIN)/python tests/whole/sanitize.py --seconds $(SECONDS)
+
+fuzz: $(VENV)/installed-dev         ## model files, tables and arguments that were changed
+	$(BIN)/python tests/whole/fuzz.py --seconds $(SECONDS)
+	HYPOTHESIS_PROFILE=nasty $(BIN)/python -m pytest -n 2 tests/whole/test_nasty_numbers.py
+
+soak: $(VENV)/installed-dev         ## 10 000 rounds in one process, and 500 kills of what writes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/soak.py
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/killed_writers.py --moments 500
 
 test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)
 	$(PIP) install pyspark
@@ -35,7 +47,7 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
 
-release-check: $(VENV)/installed-release   ## build archive and wheel, try both in empty environments
+release-check: $(VENV)/installed-release test-oldest sanitize fuzz soak   ## all that is too long for every change; then build archive and wheel, try both in empty environments
 	$(BIN)/python tests/whole/release_check.py
 
 format: $(VENV)/installed-dev

@@ -16,6 +16,8 @@ from eigencut.runtime.threads import threads
 _PATIENT = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeat", derandomize=True, max_examples=80, **_PATIENT)
 settings.register_profile("explore", max_examples=2000, **_PATIENT)
+# Of numbers only that trouble arithmetic: tests/whole/test_nasty_numbers.py.
+settings.register_profile("nasty", max_examples=5000, **_PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 CUTS = ["ncut", "ratiocut"]

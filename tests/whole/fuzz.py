@@ -3,10 +3,10 @@
     make fuzz
     python tests/whole/fuzz.py tables --seconds 600 --seed 3
 
-What is tried: ``loader`` (model files), ``tables`` (CSV), ``arguments`` (of the command line), each in
-a module of its own, ``fuzz_<name>.py``, which makes cases from a corpus and knows what may come of
-them. A case that ends otherwise, takes more than ten seconds or a gigabyte, or changes what it read,
-is kept in the corpus and stays a test (``test_fuzz.py``).
+What is tried: ``loader`` (model files), ``tables`` (CSV), ``arguments`` (of the command line),
+each in a module of its own, ``fuzz_<name>.py``, which makes cases from a corpus and knows what may
+come of them. A case that ends otherwise, takes more than ten seconds or a gigabyte, or changes what
+it read, is kept in the corpus and stays a test (``test_fuzz.py``).
 """
 
 import argparse

@@ -17,11 +17,39 @@ from eigencut.data import csv_source, plain_csv
 CORPUS = Path(__file__).parent / "corpus" / "tables"
 SUFFIX = ".csv"
 CELLS = [
-    *("", " ", "0", "-0.0", "1", "1.5", "1,5", "1e308", "1e999", "-1e-320", "nan", "NA", "?", "inf"),
-    *("1_000", "0x10", "١", "½", "True", "x", "=1+1", "#", '"a""b"', '"1\n2"', '"', "'", "é", "😀"),  # noqa: RUF001
+    *(
+        "",
+        " ",
+        "0",
+        "-0.0",
+        "1",
+        "1.5",
+        "1,5",
+        "1e308",
+        "1e999",
+        "-1e-320",
+        "nan",
+        "NA",
+        "?",
+        "inf",
+    ),
+    *("1_000", "0x10", "١", "½", "True", "x", "=1+1", "#", '"a""b"', '"1\n2"', '"', "'", "é", "😀"),
     *("\ufeff", "\u2028", "\x1b[31m", "\x0b", "9" * 400, "x" * 5000),
 ]
-BYTES = [b",", b";", b"\t", b"|", b" ", b'"', b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf"]
+BYTES = [
+    b",",
+    b";",
+    b"\t",
+    b"|",
+    b" ",
+    b'"',
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+]
 
 
 @cache
@@ -41,13 +69,17 @@ def make(rng, path):
             raw[place:place] = rng.choice(BYTES)
         elif what < 0.6:
             start = max(raw.rfind(b",", 0, place), raw.rfind(b"\n", 0, place)) + 1
-            end = min(i for i in (raw.find(b",", place), raw.find(b"\n", place), len(raw)) if i >= 0)
+            end = min(
+                i for i in (raw.find(b",", place), raw.find(b"\n", place), len(raw)) if i >= 0
+            )
             raw[start : max(start, end)] = rng.choice(CELLS).encode()
         elif what < 0.75:
             del raw[place : place + rng.randrange(1, 40)]
         elif what < 0.9:
             lines = raw.splitlines(keepends=True)
-            raw[place:place] = b"".join(rng.choices(lines, k=rng.choice([1, 3, 60]))) if lines else b""
+            raw[place:place] = (
+                b"".join(rng.choices(lines, k=rng.choice([1, 3, 60]))) if lines else b""
+            )
         else:
             raw[place : place + 1] = rng.randbytes(1)
     path.write_bytes(raw)

@@ -36,7 +36,9 @@ def models(folder):
         found[-1].save(folder / f"model{number}.eigencut")
     for number, n in enumerate((3000, 4000)):
         table = rng.normal(size=(n, 3))
-        np.savetxt(folder / f"table{number}.csv", table, "%.6f", ",", header="x1,x2,x3", comments="")
+        np.savetxt(
+            folder / f"table{number}.csv", table, "%.6f", ",", header="x1,x2,x3", comments=""
+        )
     return found
 
 

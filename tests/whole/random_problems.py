@@ -76,7 +76,10 @@ def random_problem(rng, most_rows=320, only=None):
     if name == "auto":  # also decides among affinities, which takes long for many rows
         X = X[:150]
     new = rows_of(rng, int(rng.integers(1, 80)), d, dtype)
-    n_clusters = int(rng.integers(1, 1 + min(40, len(np.unique(X, axis=0)))))
+    n_distinct = len(np.unique(X, axis=0))
+    if name == "approximate" and n_distinct < 100:  # cells are for more rows than that
+        name = "brute"
+    n_clusters = int(rng.integers(1, 1 + min(40, n_distinct)))
     if name == "precomputed":
         between = [cdist(A.astype(float), X.astype(float)) for A in (X, new)]
         X, new = (1 / (1 + distances) for distances in between)

@@ -100,6 +100,7 @@ def test_no_version_is_excluded_without_a_known_break(extra):
 
 
 def test_the_oldest_versions_are_those_that_are_declared():
+    # pandas is pinned there because numpy 2.0 is older than what the newest one is made for.
     lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8").split()
     pinned = dict(line.split("==") for line in lines)
     for requirement in PROJECT["dependencies"]:
