@@ -1,7 +1,7 @@
-"""Arguments of the command line for ``fuzz.py``: an answer or a sentence, and inputs stay as they are.
+"""Arguments of the command line for ``fuzz.py``: an answer or a sentence; inputs stay as they are.
 
-A case is a list of words, as JSON, that begins from one in ``corpus/arguments`` or from a command and
-options of it at random. It runs in a folder with a few small files, whose bytes are compared.
+A case is a list of words, as JSON, that begins from one in ``corpus/arguments`` or from a command
+and options of it at random. It runs in a folder with a few small files, whose bytes are compared.
 """
 
 import io

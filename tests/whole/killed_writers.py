@@ -1,4 +1,4 @@
-"""Kills processes that write, at random moments, and fills their disk; says what became of the file.
+"""Kills processes that write, at random moments, and fills their disk: what of the file?
 
     python tests/whole/killed_writers.py --moments 500
 
@@ -80,7 +80,7 @@ def in_child(work):
     if child:
         return child
     try:
-        with open(os.devnull, "w") as nowhere:
+        with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), 1)
             os.dup2(nowhere.fileno(), 2)
         work()

@@ -34,8 +34,8 @@ def held():
     pages = int((process / "statm").read_text().split()[1])
     return {
         "megabytes": pages * os.sysconf("SC_PAGESIZE") / 1e6,
-        "threads": len(os.listdir(process / "task")),
-        "files": len(os.listdir(process / "fd")),
+        "threads": len(list((process / "task").iterdir())),
+        "files": len(list((process / "fd").iterdir())),
     }
 
 

@@ -52,8 +52,8 @@ def modules(path):
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield node.module.split(".")[0]
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in NAMED:
-            if isinstance(node.args[0], ast.Constant):
-                yield node.args[0].value.split(".")[0]
+            name = node.args[0]
+            yield from [name.value.split(".")[0]] if isinstance(name, ast.Constant) else []
 
 
 NAMED = {"needed", "import_module", "importlib.import_module", "pytest.importorskip"}
