@@ -47,7 +47,8 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
 
-release-check: $(VENV)/installed-release test-oldest sanitize fuzz soak   ## all that is too long for every change; then build archive and wheel, try both in empty environments
+# What is too long for every change comes first.
+release-check: $(VENV)/installed-release test-oldest sanitize fuzz soak   ## build archive and wheel, try both in empty environments
 	$(BIN)/python tests/whole/release_check.py
 
 format: $(VENV)/installed-dev

@@ -32,13 +32,17 @@ class TooLong(BaseException):
     """Not an Exception: nothing that is tried may catch it."""
 
 
+def peak_megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def judged(target, path):
     """What a case comes to, and why that must not be, or None."""
 
     def stop(number, frame):
         raise TooLong
 
-    before, start = path.read_bytes(), time.process_time()
+    before, start, peak = path.read_bytes(), time.process_time(), peak_megabytes()
     previous = signal.signal(signal.SIGALRM, stop)
     signal.alarm(30 * MOST_SECONDS)  # by the clock, on a machine that may be busy
     try:
@@ -52,7 +56,7 @@ def judged(target, path):
         signal.signal(signal.SIGALRM, previous)
     if time.process_time() - start > MOST_SECONDS:
         wrong = wrong or f"it takes more than {MOST_SECONDS} s"
-    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_MEGABYTES << 10:
+    if peak_megabytes() - peak > MOST_MEGABYTES:
         wrong = wrong or f"it takes more than {MOST_MEGABYTES} MB"
     if path.read_bytes() != before:
         wrong = wrong or "it changed the file"

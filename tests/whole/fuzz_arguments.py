@@ -25,36 +25,9 @@ CORPUS = Path(__file__).parent / "corpus" / "arguments"
 SUFFIX = ".json"
 OURS = ["table.csv", "words.csv", "table.npy", "model.eigencut", "empty", "folder"]
 WORDS = [
-    *(
-        "-",
-        "--",
-        "",
-        "0",
-        "1",
-        "2",
-        "3",
-        "-1",
-        "1.5",
-        "1e400",
-        "nan",
-        "auto",
-        "x1",
-        "x1,x2",
-        "id",
-        ",",
-    ),
-    *(
-        "nowhere/file",
-        "new.csv",
-        "new.npy",
-        "new.parquet",
-        "new.csv.gz",
-        "new",
-        "é",
-        "a\nb",
-        "\x1b[31m",
-    ),
-    *("x" * 300, "--no-such-option", "-k", "-o"),
+    *("-", "--", "", "0", "1", "2", "3", "-1", "1.5", "1e400", "nan", "auto", "x1", "x1,x2", "id"),
+    *("nowhere/file", "new.csv", "new.npy", "new.parquet", "new.csv.gz", "new", ",", "é", "a\nb"),
+    *("\x1b[31m", "x" * 300, "--no-such-option", "-k", "-o"),
 ]
 UNKIND = ("Something unexpected happened", "Traceback")
 LEFT_OUT = {"demo", "paper"}  # which compute for minutes

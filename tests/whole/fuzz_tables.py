@@ -17,39 +17,12 @@ from eigencut.data import csv_source, plain_csv
 CORPUS = Path(__file__).parent / "corpus" / "tables"
 SUFFIX = ".csv"
 CELLS = [
-    *(
-        "",
-        " ",
-        "0",
-        "-0.0",
-        "1",
-        "1.5",
-        "1,5",
-        "1e308",
-        "1e999",
-        "-1e-320",
-        "nan",
-        "NA",
-        "?",
-        "inf",
-    ),
+    *("", " ", "0", "-0.0", "1", "1.5", "1,5", "1e308", "1e999", "-1e-320", "nan", "NA", "?"),
+    "inf",
     *("1_000", "0x10", "١", "½", "True", "x", "=1+1", "#", '"a""b"', '"1\n2"', '"', "'", "é", "😀"),
     *("\ufeff", "\u2028", "\x1b[31m", "\x0b", "9" * 400, "x" * 5000),
 ]
-BYTES = [
-    b",",
-    b";",
-    b"\t",
-    b"|",
-    b" ",
-    b'"',
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b"\0",
-    b"\xff",
-    b"\xef\xbb\xbf",
-]
+BYTES = [*(bytes([byte]) for byte in b',;\t| "\n\r\0\xff'), b"\r\n", b"\xef\xbb\xbf"]
 
 
 @cache

@@ -63,7 +63,8 @@ def environment():
 
 def kernels_of(library, bits):
     found = load_library(library)
-    ctypes.c_int.in_dll(found, "vector_bits").value = bits
+    if len(FORMS) > 1:
+        ctypes.c_int.in_dll(found, "vector_bits").value = bits
     return WideKernels(found) if found.has_wide_vectors() else NativeKernels(found)
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are fo
 def found():
     command = [sys.executable, str(SCRIPT), "--moments", str(MOMENTS)]
     alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=alone, capture_output=True, text=True)
+    done = subprocess.run(command, env=alone, capture_output=True, text=True, timeout=900)
     assert not done.returncode, done.stderr
     return json.loads(done.stdout.splitlines()[-1])  # the commands print too
 
