@@ -65,7 +65,9 @@ def compile_kernels(
         if wide and not has_avx512():
             wide[512] = WIDE[256]
     abi = runpy.run_path(str(FOLDER / "abi.py"))["abi_of"](FOLDER / "csrc")
-    sources = [(f"{name}.c", name, (f"-DABI={abi}u",)) for name in PLAIN]
+    sources: list[tuple[str, str, tuple[str, ...]]] = [
+        (f"{name}.c", name, (f"-DABI={abi}u",)) for name in PLAIN
+    ]
     for kernel, forms in {
         "weighted_sums": {128: (), **wide},
         "symmetric_product": wide,
