@@ -214,7 +214,7 @@ def test_a_model_of_sparse_rows(metric):
 
 
 def test_sparse_rows_are_refused_where_weights_are_dense():
-    X = sparse.random_array((30, 5), density=0.5, random_state=0, format="csr")
+    X = sparse.csr_array(np.eye(30, 5))
     with pytest.raises(TypeError, match=r"Sparse data was passed.*toarray"):
         GPOD(2, affinity="gaussian").fit(X)
 
