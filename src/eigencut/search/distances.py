@@ -14,12 +14,37 @@ Found = tuple[Array, Indices]  # distances and numbers of the neighbours, neares
 
 FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
 _ELEMENTS = 1 << 19  # distances held at a time
+_MIDDLE_POINTS = 1000  # of which the middle is taken
+
+
+def middle(points: Array) -> Array:
+    """The median of each column, of some of the points: what a few outliers do not move."""
+    some = points[:: -(-len(points) // _MIDDLE_POINTS)]
+    return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2])
 
 
 def nearest_of(distances: Array, k: int) -> Found:
     """The k smallest distances of each row, and the columns they are in."""
-    numbers = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(distances, numbers, axis=1), numbers
+    numbers = _smallest(distances, k) if k < distances.shape[1] else None
+    near = distances if numbers is None else np.take_along_axis(distances, numbers, axis=1)
+    order = np.argsort(near, axis=1, kind="stable")
+    numbers = order if numbers is None else np.take_along_axis(numbers, order, axis=1)
+    return np.take_along_axis(near, order, axis=1), numbers
+
+
+def _smallest(distances: Array, k: int) -> Indices:
+    """Columns of the k smallest of each row, ascending; of equal ones the first.
+
+    A partition takes a thirtieth of the time of sorting a row of 20 000.
+    """
+    limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    is_near = distances <= limit
+    tied = np.flatnonzero(np.count_nonzero(is_near, axis=1) > k)
+    if len(tied):
+        is_last = distances[tied] == limit[tied]
+        n_nearer = np.count_nonzero(is_near[tied] & ~is_last, axis=1)
+        is_near[tied] &= ~is_last | (np.cumsum(is_last, axis=1) <= k - n_nearer[:, np.newaxis])
+    return np.nonzero(is_near)[1].reshape(len(distances), k)
 
 
 def in_order(distances: Array, numbers: Indices) -> Found:

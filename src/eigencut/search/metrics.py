@@ -9,7 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array
-from eigencut.search.distances import FARTHEST
+from eigencut.search.distances import FARTHEST, middle
+
+_SOME = 256  # rows by which it is told what size is usual
+_MOST_SPREAD = 400  # powers of two from what is usual to the largest; its square is still a number
+_MOST_EXPONENT = 450  # below FARTHEST
 
 
 @dataclass(frozen=True)
@@ -33,17 +37,27 @@ METRICS = {
 class Space:
     """Turns rows into points between which distances neither over- nor underflow.
 
-    The unit is a power of two, which is exact. Dense points are centred, which keeps matrix
-    products accurate.
+    The unit is a power of two, which is exact, and about as large as all of the rows; or smaller,
+    where most rows would else be too small to be squared. Dense points are centred in the middle of
+    the rows, not of their extremes: an outlier must not take the last digits of the others.
     """
 
     def __init__(self, rows: Any, metric: Metric) -> None:
         self.metric = metric
         self.center: Array | float = 0.0
-        if not sparse.issparse(rows):
-            self.center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
-        size = rows.data if sparse.issparse(rows) else rows - self.center
-        self.exponent = int(np.frexp(np.abs(size).max(initial=0.0))[1])
+        if sparse.issparse(rows):
+            size, usual = np.abs(rows.data).max(initial=0.0), rows.data[:: 1 + rows.nnz // _SOME]
+        else:
+            low, high = rows.min(axis=0), rows.max(axis=0)
+            extremes = low / 2 + high / 2
+            size = np.maximum(high - extremes, extremes - low).max()
+            self.center = middle(rows)
+            usual = rows[:: 1 + len(rows) // _SOME] - self.center
+        usual = np.abs(usual[usual != 0])
+        self.exponent = int(np.frexp(size)[1])
+        least = int(np.frexp(np.median(usual))[1]) if len(usual) else self.exponent
+        if self.exponent - least > _MOST_SPREAD:
+            self.exponent -= _MOST_EXPONENT
 
     def points(self, X: Any) -> Any:
         """The rows of X as points."""
@@ -51,7 +65,8 @@ class Space:
             return _unit_rows(X)
         if sparse.issparse(X):
             return _with_data(X, self._in_units(X.data))
-        return self._in_units(X - self.center)
+        with np.errstate(over="ignore"):
+            return self._in_units(X - self.center)
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
