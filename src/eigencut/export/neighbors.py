@@ -17,7 +17,7 @@ from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
 from eigencut.kernels.neighbor_graph import SLACK
 from eigencut.runtime.arrays import Array
-from eigencut.search.distances import FARTHEST
+from eigencut.search.distances import FARTHEST, middle
 
 _NO_EDGE = -1e300  # the exponent of an edge that is none
 
@@ -54,9 +54,8 @@ class NeighborNodes:
         return self._values(sums, support, rows, nearest), graph.cast(support)
 
     def _to_points(self, rows: str) -> str:
-        """Centred, in units of the data, as ``Space.points``."""
-        graph, exponent = self._graph, self._space.exponent
-        moved = graph("Sub", rows, graph.double(self._space.center))
+        """In units of the data, as ``Space.points``."""
+        graph, exponent, moved = self._graph, self._space.exponent, rows
         first = -exponent // 2  # two factors, for one power of two can be beyond float64
         for power in (first, -exponent - first):
             moved = graph("Mul", moved, graph.double(math.ldexp(1.0, power)))
@@ -65,8 +64,10 @@ class NeighborNodes:
     def _nearest(self, points: str) -> tuple[str, str]:
         """Numbers of the k nearest vertices, and distances to them."""
         graph = self._graph
-        norms = (self._points**2).sum(axis=1)
-        product = graph("MatMul", points, graph.double(-2 * self._points.T))
+        centre = middle(self._points)  # around which products are most accurate
+        vertices, points_there = self._points - centre, graph("Sub", points, graph.double(centre))
+        norms = (vertices**2).sum(axis=1)
+        product = graph("MatMul", points_there, graph.double(-2 * vertices.T))
         partial = graph("Add", product, graph.double(norms))  # |y|^2 - 2 x y
         wanted = graph.integers([self._k])
         _, near = graph.several(2, "TopK", partial, wanted, axis=1, largest=0, sorted=1)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigencut.kernels.numpy_kernels import kth_smallest_bound
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
-from eigencut.search.distances import Found, nearest_of
+from eigencut.search.distances import Found, nearest_of, nearest_of_pairs
 from eigencut.search.float32_candidates import relevant_length
 from eigencut.search.index import BLOCK_ELEMENTS, DIRECT_SHARE, Index
 
@@ -73,17 +74,13 @@ class _Around:
         if self._are_exact:
             numbers = nearest_of(scores, self._k)[1]
             return self._distances(queries, numbers), numbers
-        limit = np.partition(scores, self._k - 1, axis=1)[:, self._k - 1]
-        is_near = scores <= (limit + 2 * self._error(moved))[:, np.newaxis]
-        count = np.count_nonzero(is_near, axis=1)
-        many = np.flatnonzero(count > self._index.size // DIRECT_SHARE)
-        is_near[many] = False
+        limit = kth_smallest_bound(scores, self._k) + 2 * self._error(moved)
+        is_near = scores <= limit[:, np.newaxis]
+        if np.count_nonzero(is_near) > scores.size // DIRECT_SHARE:
+            return nearest_of(self._index.space.all_pairs(queries, self._index.points), self._k)
         origin, near = np.nonzero(is_near)
-        scores[...] = np.inf
-        scores[origin, near] = self._index.distances_of_pairs(queries, origin, near)
-        if len(many):
-            scores[many] = self._index.space.all_pairs(queries[many], self._index.points)
-        return nearest_of(scores, self._k)
+        distances = self._index.distances_of_pairs(queries, origin, near)
+        return nearest_of_pairs(origin, near, distances, len(queries), self._k)
 
     def _error(self, moved: Array) -> Array:
         """Bound on the error of a score of a point that can be among the k nearest."""

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array
-from eigencut.search.distances import FARTHEST, middle
+from eigencut.search.distances import FARTHEST
 
-_SOME = 256  # rows by which it is told what size is usual
-_MOST_SPREAD = 400  # powers of two from what is usual to the largest; its square is still a number
+_SOME = 256  # rows by which it is told how small they can be
+_MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
 _MOST_EXPONENT = 450  # below FARTHEST
 
 
@@ -37,26 +37,24 @@ METRICS = {
 class Space:
     """Turns rows into points between which distances neither over- nor underflow.
 
-    The unit is a power of two, which is exact, and about as large as all of the rows; or smaller,
-    where most rows would else be too small to be squared. Dense points are centred in the middle of
-    the rows, not of their extremes: an outlier must not take the last digits of the others.
+    The unit is a power of two, which is exact: about the extent of all rows, or less where some
+    rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
+    zero, the last digits of the others would be lost.
     """
 
     def __init__(self, rows: Any, metric: Metric) -> None:
         self.metric = metric
-        self.center: Array | float = 0.0
         if sparse.issparse(rows):
-            size, usual = np.abs(rows.data).max(initial=0.0), rows.data[:: 1 + rows.nnz // _SOME]
+            extent = np.abs(rows.data).max(initial=0.0)
+            values = rows.data[:: 1 + rows.nnz // _SOME]
         else:
             low, high = rows.min(axis=0), rows.max(axis=0)
-            extremes = low / 2 + high / 2
-            size = np.maximum(high - extremes, extremes - low).max()
-            self.center = middle(rows)
-            usual = rows[:: 1 + len(rows) // _SOME] - self.center
-        usual = np.abs(usual[usual != 0])
-        self.exponent = int(np.frexp(size)[1])
-        least = int(np.frexp(np.median(usual))[1]) if len(usual) else self.exponent
-        if self.exponent - least > _MOST_SPREAD:
+            middle = low / 2 + high / 2
+            extent = np.maximum(high - middle, middle - low).max() or np.abs(middle).max()
+            values = rows[:: 1 + len(rows) // _SOME]
+        self.exponent = int(np.frexp(extent)[1])
+        smallest = np.abs(values[values != 0]).min(initial=extent)
+        if self.exponent - int(np.frexp(smallest)[1]) > _MOST_SPREAD:
             self.exponent -= _MOST_EXPONENT
 
     def points(self, X: Any) -> Any:
@@ -65,8 +63,7 @@ class Space:
             return _unit_rows(X)
         if sparse.issparse(X):
             return _with_data(X, self._in_units(X.data))
-        with np.errstate(over="ignore"):
-            return self._in_units(X - self.center)
+        return self._in_units(X)
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):

@@ -17,6 +17,8 @@ TREE_LEAF = 8
 _ROUNDING = 1e-12  # relative; more than the error of a distance from direct differences
 _PER_NEIGHBOR = 8  # numbers held while one is looked for
 _COUNTED_ROWS = 1024  # at a time
+_SHOWN, _MANY_QUERIES = 32, 1024  # queries by which the tree is judged, where they are many
+_LARGE_PART = 64
 
 
 class TreeIndex(Index):
@@ -41,7 +43,7 @@ class TreeIndex(Index):
 
     def query(self, queries: Array, k: int) -> Found:
         k = min(k, self.size)
-        if self._is_many(k + 1):
+        if self._is_many(k + 1) or self._is_of_no_use(queries, k):
             return self.among_all(queries, k)
         every = np.arange(len(queries))
         distances, numbers = self._candidates(queries, every, np.full(len(queries), k + 1), k + 1)
@@ -53,6 +55,18 @@ class TreeIndex(Index):
                 kept[tied] = again
         return found
 
+    def _is_of_no_use(self, queries: Array, k: int) -> bool:
+        """Whether a part of all points is as near as the k-th, as some queries show.
+
+        Then a walk through the tree goes nearly everywhere, and takes longer than all distances do.
+        """
+        some = queries[:: -(-len(queries) // _SHOWN)] if len(queries) > _MANY_QUERIES else ()
+        if not len(some):
+            return False
+        radius = self._tree.query(some, [k], p=self._p)[0][:, 0] * (1 + _ROUNDING)
+        count = self._tree.query_ball_point(some, radius, self._p, return_length=True)
+        return bool(np.mean(count) > max(2 * k, self.size / _LARGE_PART))
+
     def _is_many(self, asked: int) -> bool:
         return asked > self.size // DIRECT_SHARE
 
@@ -61,7 +75,7 @@ class TreeIndex(Index):
         count = np.empty(len(queries), dtype=np.intp)
 
         def fill(rows: slice) -> None:
-            given = queries[rows], radius[rows], self.space.metric.p
+            given = queries[rows], radius[rows], self._p
             count[rows] = self._tree.query_ball_point(*given, return_length=True)
 
         for_each(fill, row_blocks(len(queries), 1, _COUNTED_ROWS))
