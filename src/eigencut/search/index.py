@@ -23,7 +23,7 @@ from eigencut.search.distances import Found, nearest_of
 from eigencut.search.metrics import Space
 
 DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
-BLOCK_ELEMENTS = 1 << 19  # distances, or coordinates of pairs, held at a time by a thread
+BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread
 
 
 class Index(ABC):

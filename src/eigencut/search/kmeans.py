@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.progress import counted
 from eigencut.runtime.threads import for_each
 from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _STEPS = 30  # fewer were seen to cost .01 of NMI on handwritten digits
-_ROWS = 2048  # that one thread works on at a time
+_ROWS, _ELEMENTS = 2048, 1 << 19  # that one thread works on at a time, at most
 
 
 def kmeans_centres(rows: Array, counts: Array, n_centres: int, steps: int = _STEPS) -> Array:
@@ -29,7 +30,6 @@ def kmeans_centres(rows: Array, counts: Array, n_centres: int, steps: int = _STE
     centres = rows[:n_centres].copy()
     if n_centres == len(rows):
         return centres
-    weighted = rows * counts[:, np.newaxis]
     previous = None
     for _ in counted(range(steps), "steps of k-means"):
         group = nearest_centres(rows, centres)
@@ -38,7 +38,7 @@ def kmeans_centres(rows: Array, counts: Array, n_centres: int, steps: int = _STE
         previous = group
         size = np.bincount(group, weights=counts, minlength=n_centres)
         sums = np.column_stack(
-            [np.bincount(group, weights=column, minlength=n_centres) for column in weighted.T]
+            [np.bincount(group, weights=column * counts, minlength=n_centres) for column in rows.T]
         )
         kept = size > 0
         centres[kept] = sums[kept] / size[kept, np.newaxis]
@@ -50,9 +50,8 @@ def nearest_centres(rows: Array, centres: Array) -> Indices:
     search = NearestLandmarks(centres, 1)
     group = np.empty(len(rows), dtype=np.intp)
 
-    def fill(start: int) -> None:
-        some = slice(start, start + _ROWS)
+    def fill(some: slice) -> None:
         group[some] = search(rows[some])[0][:, 0]
 
-    for_each(fill, range(0, len(rows), _ROWS))
+    for_each(fill, row_blocks(len(rows), max(rows.shape[1], _ELEMENTS // _ROWS), _ELEMENTS))
     return group

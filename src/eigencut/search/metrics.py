@@ -67,7 +67,8 @@ class Space:
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.clip(np.ldexp(values, -self.exponent), -FARTHEST, FARTHEST)
+            scaled = np.ldexp(values, -self.exponent)
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""

@@ -102,7 +102,7 @@ class TreeIndex(Index):
             found[0][ties], found[1][ties] = in_order(found[0][ties], found[1][ties])
             distances[block], numbers[block] = found[0][:, :k], found[1][:, :k]
 
-        blocks = blocks_of_cost(_PER_NEIGHBOR * np.maximum(count, k), 2 * BLOCK_ELEMENTS)
+        blocks = blocks_of_cost(_PER_NEIGHBOR * np.maximum(count, k), 4 * BLOCK_ELEMENTS)
         for_each(fill, blocks, "blocks of rows searched")
         return distances, numbers
 
