@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -28,7 +27,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own, BLAS's, and scikit-learn's where it is used.
+    """Use so many threads inside: eigencut's own and BLAS's.
 
     Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
     an outer context says, or else all cores.
@@ -56,11 +55,6 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@cache
-def _openmp_controller() -> ThreadpoolController:
-    return ThreadpoolController()  # not that of BLAS, which can be older than OpenMP is here
 
 
 class _BlasLimit:
@@ -114,17 +108,6 @@ def blas_threads(limit: int) -> AbstractContextManager[None]:
     which two threads of BLAS slow down as soon as the machine has anything else to do.
     """
     return _blas_limit(limit)
-
-
-def openmp_threads() -> AbstractContextManager[object]:
-    """Keep scikit-learn's own threads to those that may be used here.
-
-    The module whose threads are meant must have been imported, and OpenMP with it.
-    """
-    context: AbstractContextManager[object] = _openmp_controller().limit(
-        limits=n_threads(), user_api="openmp"
-    )
-    return context
 
 
 def for_each(
