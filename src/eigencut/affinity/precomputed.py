@@ -135,7 +135,8 @@ def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
     """The largest difference between two affinities of one pair of rows, and the pair."""
     if sparse.issparse(X):
         differences = abs(X - X.T)
-        return float(differences.max()), _place(differences, np.argmax)
+        is_symmetric = not differences.nnz  # nothing is stored that could be the largest
+        return float(differences.max()), (0, 0) if is_symmetric else _place(differences, np.argmax)
     largest, pair = -1.0, (0, 0)
     for rows in row_blocks(len(X), len(X), _BLOCK_ELEMENTS):
         differences = np.abs(X[rows] - X[:, rows].T)
