@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import laplacian_kernel
-from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_info
 
 from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, select
@@ -90,26 +89,15 @@ def watched_select(n_jobs):
 
 
 def limits(n_jobs):
-    """The threads that BLAS and OpenMP may use inside of a fit, where rules and searches run."""
-    found = {"blas": set(), "openmp": set()}
-
-    def note(kind):
-        found[kind] |= {one["num_threads"] for one in threadpool_info() if one["user_api"] == kind}
+    """The threads that BLAS may use inside of a fit, where rules run."""
+    found, wide = set(), rows(2000, 20)
 
     def sigma(X):
-        note("blas")
+        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
         return np.full(len(X), 2.0)
 
-    kneighbors, wide = NearestNeighbors.kneighbors, rows(2000, 20)
-
-    def noted(self, *arguments, **options):
-        note("openmp")
-        return kneighbors(self, *arguments, **options)
-
-    NearestNeighbors.kneighbors = noted
-    for affinity in (Gaussian(sigma), Gaussian("local"), Neighbors(metric="manhattan")):
-        GPOD(2, affinity=affinity, n_jobs=n_jobs).fit(wide).predict(wide)
-    return {kind: sorted(numbers) for kind, numbers in found.items()}
+    GPOD(2, affinity=Gaussian(sigma), n_jobs=n_jobs).fit(wide).predict(wide)
+    return {"blas": sorted(found)}
 
 
 def main():

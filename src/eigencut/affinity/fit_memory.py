@@ -18,6 +18,9 @@ from eigencut.search.nearest_landmarks import MANY_ROWS
 
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
+_COPIES = 64  # bytes for every number of the rows
+_SPARSE_EDGE = 64  # bytes for every affinity of a sparse matrix
+_SEARCH_BLOCK = 6e6  # of distances and coordinates, of a thread
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 
 
@@ -32,11 +35,13 @@ class FitSizes:
     n_features : float
         Numbers stored per row.
     n_clusters : int
+    is_sparse : bool
     """
 
     n_rows: int | None
     n_features: float
     n_clusters: int
+    is_sparse: bool = False
 
 
 def complete_graph_bytes(sizes: FitSizes) -> float | None:
@@ -54,14 +59,32 @@ def _dense_solver(n: int, K: int) -> float:
     return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)
 
 
+def given_graph_bytes(sizes: FitSizes) -> float | None:
+    """A matrix of affinities, dense or sparse, as a graph; the matrix itself is not counted."""
+    n, K = sizes.n_rows, sizes.n_clusters
+    if n is None:
+        return None
+    if not sizes.is_sparse:
+        return complete_graph_bytes(FitSizes(n, 0, K))
+    return _IMPORTS + _SPARSE_EDGE * n * sizes.n_features + _sparse_solver(n, K)
+
+
+def _sparse_solver(n: int, K: int) -> float:
+    width = K - 1 + max(4, (K - 1) // 4)
+    return 184.0 * n * width + (32.0 * n * n if n < max(_LAPACK_VERTICES, 8 * K) else 0.0)
+
+
 def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
-    """Pairs of neighbours in the forms of the graph, and the eigensolver's vectors."""
+    """Rows and their copies, pairs of neighbours in the forms of the graph, and the eigensolver.
+
+    Of the rows there are two graphs at a time where "auto" compares them, each with the distinct
+    rows, as points, and in single precision; and while they are searched, moved and in a sample.
+    """
     n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
     if n is None:
         return None
-    width = K - 1 + max(4, (K - 1) // 4)
-    of_search = kernels.chosen.search_bytes * min(n_threads(), n / 1000)
-    return _IMPORTS + of_search + 48 * n * d + n * (104 * k + 184 * width)
+    of_search = (kernels.chosen.search_bytes + _SEARCH_BLOCK) * min(n_threads(), n / 1000)
+    return _IMPORTS + of_search + _COPIES * n * d + 104.0 * n * k + _sparse_solver(n, K)
 
 
 def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:

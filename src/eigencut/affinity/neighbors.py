@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -31,7 +30,7 @@ from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph, edges_to, index_type
 from eigencut.kernels.neighbor_graph import EdgeWeight, NeighborGraph, Width
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.blocks import row_blocks
+from eigencut.runtime.blocks import blocks_of_cost, row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
 from eigencut.search.brute import brute_index
@@ -41,7 +40,7 @@ from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
 from eigencut.search.searched_rows import SearchedPoints, SearchedRows
 
-_CHUNK_ROWS = 1 << 16  # new rows searched for at a time
+_CHUNK_ROWS, _CHUNK_ELEMENTS = 1 << 16, 1 << 22  # of new rows searched for at a time, at most
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
@@ -221,11 +220,7 @@ class Neighbors(Affinity):
 
     def _blocks(self, n_edges: Indices) -> list[slice]:
         """Slices of rows whose edges fit in memory, however many a single row may have."""
-        elements = np.cumsum(n_edges) * self._points.shape[1]
-        full = np.arange(_BLOCK_ELEMENTS, elements[-1], _BLOCK_ELEMENTS)
-        ends = np.append(np.searchsorted(elements, full, side="right"), len(elements))
-        bounds = np.unique(np.append(ends, 0)).tolist()
-        return [slice(*ends) for ends in pairwise(bounds)]
+        return blocks_of_cost(n_edges * self._points.shape[1], _BLOCK_ELEMENTS)
 
     @property
     def n_columns_(self) -> int:
@@ -277,11 +272,12 @@ class Neighbors(Affinity):
             weighted *= self._contrast.factors[:, np.newaxis]
         product = np.empty((X.shape[0], weighted.shape[1]))
         log_scale = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], _CHUNK_ROWS):
-            points = self._space.points(X[start : start + _CHUNK_ROWS])
+        least = max(1, _CHUNK_ELEMENTS // _CHUNK_ROWS)
+        for rows in row_blocks(X.shape[0], max(least, X.shape[1]), _CHUNK_ELEMENTS):
+            points = self._space.points(X[rows])
             order = neighbors_together(points)
             found = self._products(points[order], weighted)
-            product[start + order], log_scale[start + order] = found
+            product[rows.start + order], log_scale[rows.start + order] = found
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:

@@ -9,15 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.fit_memory import FitSizes, given_graph_bytes
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.complete import DenseGraph
 from eigencut.graph.sparse import SparseGraph
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 
 _SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
 _ASYMMETRY = 1e-8  # relative to the largest affinity
+_BLOCK_ELEMENTS = 1 << 20  # affinities compared at a time
 
 
 class Precomputed(Affinity):
@@ -49,9 +52,8 @@ class Precomputed(Affinity):
                 "affinity='auto' for rows of features."
             )
         self._check_values(X)
-        asymmetry = abs(X - X.T)
-        if asymmetry.max() > _ASYMMETRY * _entries(X).max(initial=0.0):
-            i, j = _place(asymmetry, np.argmax)
+        difference, (i, j) = _asymmetry(X)
+        if difference > _ASYMMETRY * _entries(X).max(initial=0.0):
             raise ValueError(
                 "X must be symmetric with affinity='precomputed'. "
                 f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
@@ -73,6 +75,9 @@ class Precomputed(Affinity):
             len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2
         )
         return DenseGraph(weights, self.multiplicity_, every)
+
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        return given_graph_bytes(sizes)
 
     @property
     def n_columns_(self) -> int:
@@ -124,6 +129,21 @@ class Precomputed(Affinity):
 
     def connection_hint(self) -> str:
         return "Add affinities between its parts."
+
+
+def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
+    """The largest difference between two affinities of one pair of rows, and the pair."""
+    if sparse.issparse(X):
+        differences = abs(X - X.T)
+        is_symmetric = not differences.nnz  # nothing is stored that could be the largest
+        return float(differences.max()), (0, 0) if is_symmetric else _place(differences, np.argmax)
+    largest, pair = -1.0, (0, 0)
+    for rows in row_blocks(len(X), len(X), _BLOCK_ELEMENTS):
+        differences = np.abs(X[rows] - X[:, rows].T)
+        i, j = _place(differences, np.argmax)
+        if differences[i, j] > largest:
+            largest, pair = float(differences[i, j]), (rows.start + i, j)
+    return largest, pair
 
 
 def _entries(X: Any) -> Array:

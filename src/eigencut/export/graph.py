@@ -56,9 +56,9 @@ class OnnxGraph:
         """To the type of this graph."""
         return self("Cast", name, to=self._type)
 
-    def in_units(self, rows: str, center: ArrayLike, exponent: int, farthest: float) -> str:
-        """Rows around a center in units of a power of two; in float64, lest digits be lost."""
-        moved = self("Sub", rows, self.double(center))
+    def in_units(self, rows: str, center: ArrayLike | None, exponent: int, farthest: float) -> str:
+        """Rows, around a center, in units of a power of two; in float64, lest digits be lost."""
+        moved = rows if center is None else self("Sub", rows, self.double(center))
         first = -exponent // 2  # two factors, for one power of two can be beyond float64
         for power in (first, -exponent - first):
             moved = self("Mul", moved, self.double(math.ldexp(1.0, power)))

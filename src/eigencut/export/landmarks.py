@@ -6,6 +6,7 @@ import numpy as np
 
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
+from eigencut.export.nearest import nearest_numbers
 from eigencut.export.precision import Precision
 from eigencut.search.distances import FARTHEST
 
@@ -25,7 +26,7 @@ class LandmarkNodes:
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
         graph = self._graph
-        given = (self._space.center, self._space.exponent, FARTHEST)
+        given = (None, self._space.exponent, FARTHEST)
         nearest, squared = self._nearest(graph.in_units(rows, *given))
         weights = graph.cast(self._weights(squared))
         table = graph("Gather", graph.number(self._table), nearest)  # rows x r x K
@@ -33,17 +34,12 @@ class LandmarkNodes:
         weighted = graph("MatMul", graph("Unsqueeze", weights, one), table)
         return graph("Squeeze", weighted, one), graph.cast(self._support(nearest, squared))
 
-    def _nearest(self, centred: str) -> tuple[str, str]:
+    def _nearest(self, rows: str) -> tuple[str, str]:
         """Numbers of the r nearest landmarks, and squared distances from direct differences."""
         graph = self._graph
-        norms = (self._points**2).sum(axis=1)
-        product = graph("MatMul", centred, graph.double(-2 * self._points.T))
-        partial = graph("Add", product, graph.double(norms))  # |y|^2 - 2 x y
-        _, nearest = graph.several(
-            2, "TopK", partial, graph.integers([self._r]), axis=1, largest=0, sorted=1
-        )
+        nearest = nearest_numbers(graph, rows, self._points, self._r)
         points = graph("Gather", graph.double(self._points), nearest)  # rows x r x features
-        difference = graph("Sub", points, graph("Unsqueeze", centred, graph.integers([1])))
+        difference = graph("Sub", points, graph("Unsqueeze", rows, graph.integers([1])))
         return nearest, graph("ReduceSumSquare", difference, graph.integers([2]), keepdims=0)
 
     def _weights(self, squared: str) -> str:

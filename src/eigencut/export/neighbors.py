@@ -12,6 +12,7 @@ import numpy as np
 from eigencut.estimator import GPOD
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
+from eigencut.export.nearest import nearest_numbers
 from eigencut.export.precision import Precision
 from eigencut.kernels.neighbor_graph import SLACK
 from eigencut.runtime.arrays import Array
@@ -52,17 +53,12 @@ class NeighborNodes:
         return self._values(sums, support, rows, nearest), graph.cast(support)
 
     def _to_points(self, rows: str) -> str:
-        """Centred, in units of the data, as ``Space.points``."""
-        return self._graph.in_units(rows, self._space.center, self._space.exponent, FARTHEST)
+        """In units of the data, as ``Space.points``."""
+        return self._graph.in_units(rows, None, self._space.exponent, FARTHEST)
 
     def _nearest(self, points: str) -> tuple[str, str]:
         """Numbers of the k nearest vertices, and distances to them."""
-        graph = self._graph
-        norms = (self._points**2).sum(axis=1)
-        product = graph("MatMul", points, graph.double(-2 * self._points.T))
-        partial = graph("Add", product, graph.double(norms))  # |y|^2 - 2 x y
-        wanted = graph.integers([self._k])
-        _, near = graph.several(2, "TopK", partial, wanted, axis=1, largest=0, sorted=1)
+        near = nearest_numbers(self._graph, points, self._points, self._k)
         return near, self._distances(points, near)
 
     def _distances(self, points: str, numbers: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,14 @@ def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
     """A contiguous copy that begins at a multiple of ``STRIP_BYTES``, as wide vectors want it."""
-    room = np.empty(array.nbytes + STRIP_BYTES, dtype=np.uint8)
-    start = -room.ctypes.data % STRIP_BYTES
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = aligned_empty(array.shape)
     copy[...] = array
     return copy
+
+
+def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Room for numbers that begins at such a multiple."""
+    n_bytes = 4 * math.prod(shape)
+    room = np.empty(n_bytes + STRIP_BYTES, dtype=np.uint8)
+    start = -room.ctypes.data % STRIP_BYTES
+    return room[start : start + n_bytes].view(np.float32).reshape(shape)

@@ -93,7 +93,7 @@ class NumpyKernels:
         """
         visited = strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
         scores = left @ visited
-        limit = _kth_smallest_bound(scores, k) + slack
+        limit = kth_smallest_bound(scores, k) + slack
         pairs = np.flatnonzero(scores <= limit[:, np.newaxis])
         origin, place = np.divmod(pairs, scores.shape[1])
         count = np.bincount(origin, minlength=len(left))
@@ -223,7 +223,7 @@ def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> No
                 sums[columns] += block.T @ V[rows]
 
 
-def _kth_smallest_bound(scores: Floats, k: int) -> Any:
+def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
     """Of every row a number that is not below its k-th smallest.
 
     The k-th smallest of the least scores of groups of points: found without sorting all of them.

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 
 def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterator[slice]:
@@ -16,3 +20,20 @@ def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterat
     step = max(1, most_elements // max(1, elements_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def blocks_of_cost(costs: Any, most: int) -> list[slice]:
+    """Slices of consecutive items whose costs add up to about ``most``; at least one item each.
+
+    Examples
+    --------
+    >>> blocks_of_cost([1, 1, 9, 2, 2, 2], most=4)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None), slice(5, 6, None)]
+    """
+    total = np.cumsum(costs)
+    starts = [0]
+    while starts[-1] < len(total):
+        before = total[starts[-1] - 1] if starts[-1] else 0
+        end = int(np.searchsorted(total, before + most, side="right"))
+        starts.append(max(end, starts[-1] + 1))
+    return [slice(*ends) for ends in pairwise(starts)]

@@ -7,12 +7,13 @@ that runs inside of it, and functions below the estimator know nothing of it.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -26,7 +27,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own, BLAS's, and scikit-learn's where it is used.
+    """Use so many threads inside: eigencut's own and BLAS's.
 
     Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
     an outer context says, or else all cores.
@@ -56,35 +57,57 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # finding the loaded libraries takes longer than limiting them
+class _BlasLimit:
+    """The number of threads of BLAS, which the whole process has in common.
+
+    Whoever asks for a limit is counted. The smallest of them holds, and what was found by the first
+    is given back by the last: were each to give back what it found itself, one thread of several
+    would give back the limit of another, for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._asked: Counter[int] = Counter()
+        self._found: Any = None  # what threadpoolctl can restore
+        self._controller: ThreadpoolController | None = None
+
+    @contextmanager
+    def __call__(self, limit: int) -> Iterator[None]:
+        self._count(limit, 1)
+        try:
+            yield
+        finally:
+            self._count(limit, -1)
+
+    def _count(self, limit: int, change: int) -> None:
+        with self._lock:
+            before = min(self._asked, default=None)
+            self._asked[limit] += change
+            self._asked += Counter()  # drops what nobody asks for any more
+            smallest = min(self._asked, default=None)
+            if smallest is None:
+                self._found.restore_original_limits()
+            elif smallest != before:
+                held = self._limited(smallest)
+                if before is None:
+                    self._found = held
+
+    def _limited(self, limit: int) -> Any:
+        if self._controller is None:  # finding the loaded libraries takes longer than limiting them
+            self._controller = ThreadpoolController()
+        return self._controller.limit(limits=limit, user_api="blas")
 
 
-@cache
-def _openmp_controller() -> ThreadpoolController:
-    return ThreadpoolController()  # not that of BLAS, which can be older than OpenMP is here
+_blas_limit = _BlasLimit()
 
 
-def blas_threads(limit: int) -> AbstractContextManager[object]:
-    """Limit the threads of BLAS and LAPACK for a while.
+def blas_threads(limit: int) -> AbstractContextManager[None]:
+    """Limit the threads of BLAS and LAPACK for a while; the smallest limit asked for holds.
 
     They are kept to one wherever eigencut runs its own threads, and around many small products,
     which two threads of BLAS slow down as soon as the machine has anything else to do.
     """
-    context: AbstractContextManager[object] = _controller().limit(limits=limit, user_api="blas")
-    return context
-
-
-def openmp_threads() -> AbstractContextManager[object]:
-    """Keep scikit-learn's own threads to those that may be used here.
-
-    The module whose threads are meant must have been imported, and OpenMP with it.
-    """
-    context: AbstractContextManager[object] = _openmp_controller().limit(
-        limits=n_threads(), user_api="openmp"
-    )
-    return context
+    return _blas_limit(limit)
 
 
 def for_each(

@@ -9,40 +9,25 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import for_each, openmp_threads
-from eigencut.search.distances import Found, in_order
+from eigencut.runtime.threads import for_each
+from eigencut.search.distances import Found
 from eigencut.search.float32_candidates import ProductSearch
-from eigencut.search.index import DIRECT_SHARE, ROUNDING, Index, RepeatedIndex
+from eigencut.search.index import BLOCK_ELEMENTS, DIRECT_SHARE, Index
+from eigencut.search.local_products import LocalProducts
 from eigencut.search.metrics import Space
+from eigencut.search.sparse_rows import SparseIndex
 
 Block = tuple[Any, Indices | None]  # queries, as a slice or by number, and cells; None for all
 
 MANY_CANDIDATES = 8  # per neighbour: beyond, float32 is of no use
-_EPS = float(np.finfo(np.float64).eps)
+_LEAST_QUERIES = 32  # of a block; with fewer the points are read from memory too often
 
 
-class ScanIndex(RepeatedIndex):
-    """All distances, as scikit-learn has them; those of the candidates again, directly."""
+class DirectIndex(Index):
+    """All distances, one by one."""
 
-    in_threads = False  # scikit-learn has its own
-    spare = 4
-
-    def __init__(self, points: Any, space: Space) -> None:
-        from sklearn.neighbors import NearestNeighbors
-
-        super().__init__(points, space)
-        self._all = NearestNeighbors(algorithm="brute", metric=space.metric.name).fit(points)
-        self._farthest = float(_norms(points).max())
-
-    def _candidates(self, queries: Any, asked: int) -> Found:
-        with openmp_threads():
-            numbers = self._all.kneighbors(queries, asked, return_distance=False)
-        return in_order(self._distances(queries, numbers), numbers)
-
-    def _is_settled(self, queries: Any, distances: Array, k: int) -> Any:
-        # |x|^2 - 2xy + |y|^2 carries this error, for a candidate and for a point that is none.
-        error = 2 * (queries.shape[1] + 4) * _EPS * (_norms(queries) + self._farthest) ** 2
-        return distances[:, k - 1] ** 2 * (1 + ROUNDING) + 2 * error < distances[:, -1] ** 2
+    def query(self, queries: Array, k: int) -> Found:
+        return self.among_all(queries, k)
 
 
 class ProductIndex(Index):
@@ -53,12 +38,13 @@ class ProductIndex(Index):
         self._search = ProductSearch(points)
 
     @cached_property
-    def _scan(self) -> ScanIndex:
-        return ScanIndex(self.points, self.space)
+    def _hard(self) -> LocalProducts:
+        """For queries that float32 cannot tell the points apart for."""
+        return LocalProducts(self)
 
     def query(self, queries: Array, k: int) -> Found:
         if k > self.size // DIRECT_SHARE:
-            return self._scan.query(queries, k)
+            return self.among_all(queries, k)
         distances = np.empty((len(queries), k))
         numbers = np.empty((len(queries), k), dtype=np.intp)
         told = np.empty(len(queries), dtype=bool)
@@ -70,21 +56,26 @@ class ProductIndex(Index):
         for_each(fill, self._blocks(queries, k), "blocks of rows searched")
         rest = np.flatnonzero(~told)
         if len(rest):
-            distances[rest], numbers[rest] = self._scan.query(queries[rest], k)
+            distances[rest], numbers[rest] = self._hard.query(queries[rest], k)
         return distances, numbers
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
         """Queries to be done together, and the cells to look into."""
-        step = self._search.queries_at_a_time(MANY_CANDIDATES * k)
+        step = self._step(k)
         return [(slice(start, start + step), None) for start in range(0, len(queries), step)]
+
+    def _step(self, k: int, cells: Indices | None = None) -> int:
+        """Queries of a block: what it holds is bounded, however many features there are."""
+        most = max(_LEAST_QUERIES, BLOCK_ELEMENTS // self.points.shape[1])
+        return min(most, self._search.queries_at_a_time(MANY_CANDIDATES * k, cells))
 
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
         """For which queries float32 tells the points apart; and the nearest points of these."""
         candidates, count = self._search.candidates(queries, k, MANY_CANDIDATES * k, cells)
+        distances = np.full(candidates.shape, np.inf)
         is_point = candidates < self.size
-        near = self.points[np.where(is_point, candidates, 0)]
-        distances = self.space.between(queries[:, np.newaxis], near)
-        distances[~is_point] = np.inf
+        origin = np.nonzero(is_point)[0]
+        distances[is_point] = self.distances_of_pairs(queries, origin, candidates[is_point])
         # Candidates come by their numbers, and so do those at equal distance.
         order = np.argsort(distances, axis=1, kind="stable")[:, :k]
         nearest = np.take_along_axis(candidates, order, axis=1)
@@ -93,11 +84,6 @@ class ProductIndex(Index):
 
 def brute_index(points: Any, space: Space) -> Index:
     """The index that compares every query with all points."""
-    is_plain = space.metric.p == 2 and not sparse.issparse(points)
-    return ProductIndex(points, space) if is_plain else ScanIndex(points, space)
-
-
-def _norms(points: Any) -> Array:
     if sparse.issparse(points):
-        return np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
-    return np.sqrt(np.einsum("ij,ij->i", points, points))
+        return SparseIndex(points, space)
+    return ProductIndex(points, space) if space.metric.p == 2 else DirectIndex(points, space)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.search.brute import MANY_CANDIDATES, Block, ProductIndex
+from eigencut.search.brute import Block, ProductIndex
 from eigencut.search.float32_candidates import ProductSearch
 from eigencut.search.index import Index
 from eigencut.search.kmeans import kmeans_centres, nearest_centres
@@ -42,7 +42,7 @@ class CellIndex(ProductIndex):
         blocks: list[Block] = []
         for home, rows in zip(occupied, np.split(order, first[1:]), strict=True):
             cells = self._cells_around(home, k)
-            step = self._search.queries_at_a_time(MANY_CANDIDATES * k, cells)
+            step = self._step(k, cells)
             blocks += [(rows[start : start + step], cells) for start in range(0, len(rows), step)]
         return blocks
 

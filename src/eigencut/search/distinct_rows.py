@@ -9,6 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
+
+_ELEMENTS = 1 << 20  # compared at a time
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class DistinctRows:
         if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
             order = np.lexsort(X.T[::-1])
         is_new = np.ones(len(X), dtype=bool)
-        is_new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+        for rows in row_blocks(len(X) - 1, X.shape[1], _ELEMENTS):
+            after = slice(rows.start + 1, rows.stop + 1)
+            is_new[after] = (X[order[after]] != X[order[rows]]).any(axis=1)
         vertex_of_row = np.empty(len(X), dtype=np.intp)
         vertex_of_row[order] = np.cumsum(is_new) - 1
         multiplicity = np.bincount(vertex_of_row).astype(np.float64)

@@ -11,6 +11,10 @@ from scipy import sparse
 from eigencut.runtime.arrays import Array
 from eigencut.search.distances import FARTHEST
 
+_SOME = 256  # rows by which it is told how small they can be
+_MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
+_MOST_EXPONENT = 450  # below FARTHEST
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -33,17 +37,25 @@ METRICS = {
 class Space:
     """Turns rows into points between which distances neither over- nor underflow.
 
-    The unit is a power of two, which is exact. Dense points are centred, which keeps matrix
-    products accurate.
+    The unit is a power of two, which is exact: about the extent of all rows, or less where some
+    rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
+    zero, the last digits of the others would be lost.
     """
 
     def __init__(self, rows: Any, metric: Metric) -> None:
         self.metric = metric
-        self.center: Array | float = 0.0
-        if not sparse.issparse(rows):
-            self.center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
-        size = rows.data if sparse.issparse(rows) else rows - self.center
-        self.exponent = int(np.frexp(np.abs(size).max(initial=0.0))[1])
+        if sparse.issparse(rows):
+            extent = np.abs(rows.data).max(initial=0.0)
+            values = rows.data[:: 1 + rows.nnz // _SOME]
+        else:
+            low, high = rows.min(axis=0), rows.max(axis=0)
+            middle = low / 2 + high / 2
+            extent = np.maximum(high - middle, middle - low).max() or np.abs(middle).max()
+            values = rows[:: 1 + len(rows) // _SOME]
+        self.exponent = int(np.frexp(extent)[1])
+        smallest = np.abs(values[values != 0]).min(initial=extent)
+        if self.exponent - int(np.frexp(smallest)[1]) > _MOST_SPREAD:
+            self.exponent -= _MOST_EXPONENT
 
     def points(self, X: Any) -> Any:
         """The rows of X as points."""
@@ -55,13 +67,12 @@ class Space:
 
     def rows(self, points: Array) -> Array:
         """The rows that points stand for; not with "cosine", where lengths are lost."""
-        return np.asarray(np.ldexp(points, self.exponent) + self.center)
+        return np.asarray(np.ldexp(points, self.exponent))
 
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            found = np.ldexp(values - self.center, -self.exponent)
-        np.maximum(found, -FARTHEST, out=found)
-        return np.minimum(found, FARTHEST, out=found)
+            scaled = np.ldexp(values, -self.exponent)
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""

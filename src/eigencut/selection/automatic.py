@@ -115,6 +115,7 @@ def choose_affinity(
     budget = Budget.of(X, n_clusters, memory_limit)
     name = budget.affinity_name()
     budget.report(name)
+    budget.refuse(named_affinity(name))
     if name == "landmarks":
         return Chosen(n_clusters, (Landmarks(),))
     return choose_graph(X, n_clusters, starts)

@@ -64,7 +64,8 @@ class Budget:
         n_features = X.n_features if is_stream else X.shape[1]
         if is_sparse:
             n_features = X.nnz / max(1, X.shape[0])
-        return cls(limit, FitSizes(n_rows, n_features, n_clusters), is_local, is_sparse)
+        sizes = FitSizes(n_rows, n_features, n_clusters, is_sparse)
+        return cls(limit, sizes, is_local, is_sparse)
 
     @cached_property
     def allowed(self) -> float:
