@@ -45,7 +45,8 @@ from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _SAMPLED_PER_LANDMARK = 40
-_LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LOCAL_SCALE = 0.3  # of the local bandwidth, in distances to the farthest of the r landmarks
+_FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 _ROWS = 16384  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -64,7 +65,7 @@ class Landmarks(Affinity):
         rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.4 times the distance from x to the farthest of its landmarks.
+        sigma^2))``. "auto" is 0.3 times the distance from x to the farthest of its landmarks.
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
         row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
@@ -111,7 +112,7 @@ class Landmarks(Affinity):
 
     form = "landmarks"
     streams = True
-    local_scale = _LOCAL_SCALE
+    local_scale: float
 
     landmarks_: Array
     masses_: Array | None
@@ -138,6 +139,7 @@ class Landmarks(Affinity):
     def fit_graph(self, X: Array | Rows) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
+        self.local_scale = _LOCAL_SCALE
         rows = as_rows(X)
         draw = partial(
             RowSample.of,
@@ -260,7 +262,7 @@ class Landmarks(Affinity):
         return self.landmarks_.shape[1]
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        own: dict[str, Any] = {"landmarks": self.landmarks_}
+        own: dict[str, Any] = {"landmarks": self.landmarks_, "local_scale": self.local_scale}
         if self.masses_ is not None:
             own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
         return super()._state(include_training_data) | own
@@ -270,7 +272,8 @@ class Landmarks(Affinity):
             self.density_contrast = 0.0
         self._check_parameters()
         super()._restore(state)
-        p = len(self.multiplicity_)
+        p, scale = len(self.multiplicity_), _FIRST_LOCAL_SCALE
+        self.local_scale = state.number("local_scale", 0.0) if "local_scale" in state else scale
         self._place(state.array("landmarks", (p, None)), self.n_rows_)
         self.masses_, self._volumes = None, self.multiplicity_
         if "contrast" in state:

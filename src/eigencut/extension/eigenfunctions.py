@@ -255,11 +255,11 @@ class LandmarkFunctions(Eigenfunctions):
     """The consistent form on a graph through landmarks.
 
     The eigenpairs g, lambda of the graph on landmarks give those of the rows. For NCut ``U = Z c``
-    with ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda D u`` and ``U^T D U = I``. The consistent
-    form ``sum_i W(x, x_i) U[i] / (d(x) (1 - lambda))`` is then ``u(x) = z(x)^T c``, so that it is
-    exact at the training rows, and no row is without support. Where all degrees are 1 RatioCut is
-    the same; with density contrast ``z(x)^T c`` holds to the resolution of the landmarks, and in
-    ``1 - lambda m / d`` the share m / d is the mean one of each eigenvector.
+    with ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda D u`` and ``U^T D U = I``. The
+    consistent form ``sum_i W(x, x_i) U[i] / (d(x) (1 - lambda))`` is then ``u(x) = z(x)^T c``, so
+    that it is exact at the training rows, and no row is without support. Where all degrees are 1
+    RatioCut is the same. With density contrast its ``z(x)^T c`` holds to the resolution of the
+    landmarks, and lambda counts by the mean m / d of each eigenvector.
     """
 
     form: ClassVar[str] = "landmarks"
