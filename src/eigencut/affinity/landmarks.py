@@ -46,6 +46,7 @@ from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.3  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 _ROWS = 16384  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
@@ -57,7 +58,8 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p. There are fewer where there are fewer different rows.
+        p. There are fewer where there are fewer different rows, and centres of very few rows (less
+        than an eighth of the average) are left out.
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
@@ -165,9 +167,7 @@ class Landmarks(Affinity):
         if self.selection == "kmeans":
             points = kmeans_centres(sample.rows, sample.counts, p)
         self._place(DistinctRows.of(points).rows, sample.n_rows)
-        members = self._memberships(sample.rows)
-        is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
-        self._place(self.landmarks_[is_used], sample.n_rows)
+        self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._search(sample.rows)
         support = RowSupport(self._support(nearest, squared), sample.counts)
         masses = None
@@ -177,6 +177,18 @@ class Landmarks(Affinity):
             of_rows = (counts, self.spacing_, self.n_columns_)
             masses = landmark_masses(*of_rows, float(self.density_contrast))
         return _Placed(self.landmarks_, masses, support, sample.n_rows)
+
+    def _is_wanted(self, rows: Array) -> Any:
+        """Whether each landmark is there for enough of the rows.
+
+        k-means strands centres at single odd rows. Such a row belongs to its own centre and hardly
+        to any other, so that the two would be a cheap cut.
+        """
+        nearest, squared = self._search(rows)
+        if self.selection != "kmeans":
+            return np.bincount(nearest.ravel(), minlength=len(self.landmarks_)) > 0
+        counts = np.bincount(_first(nearest, squared), minlength=len(self.landmarks_))
+        return counts >= _LEAST_ROWS * counts.mean()
 
     def _place(self, landmarks: Array, n_rows: int) -> None:
         self.landmarks_ = landmarks
@@ -226,11 +238,11 @@ class Landmarks(Affinity):
         """m(x) of rows with these memberships; None if it is 1."""
         if self.masses_ is None:
             return None
-        masses = np.empty(len(members))
+        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
 
         def fill(start: int) -> None:
             rows = slice(start, start + _ROWS)
-            masses[rows] = members[rows].average(self.masses_[:, np.newaxis])[:, 0]
+            masses[rows] = members[rows].average(table)[:, 0]
 
         for_each(fill, range(0, len(members), _ROWS))
         return masses
@@ -252,8 +264,7 @@ class Landmarks(Affinity):
         Degrees say nothing here, for all are 1. This says how much farther a row is from the
         landmarks than its nearest landmark is from the others.
         """
-        first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
-        return np.asarray(-0.5 * squared.max(axis=1) / self.spacing_[first[:, 0]])
+        return np.asarray(-0.5 * squared.max(axis=1) / self.spacing_[_first(nearest, squared)])
 
     # ----------------------------------------------------------------- saving
 
@@ -335,6 +346,12 @@ class Landmarks(Affinity):
                 f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
                 "sigma='auto' if unsure."
             )
+
+
+def _first(nearest: Indices, squared: Array) -> Indices:
+    """The nearest of the nearest landmarks of each row."""
+    place = squared.argmin(axis=1)[:, np.newaxis]
+    return np.take_along_axis(nearest, place, axis=1)[:, 0]
 
 
 @dataclass(frozen=True)
