@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ Peer = Callable[
     [Array, int, Labels], Iterator[Labels]
 ]  # of rows, K and, for the best of several, y
 
+_CHUNK_ROWS = 60_000  # of a dask array
 _MOST_ROWS = {"Gaussian mixture": 200_000, "scikit-learn kNN": 20_000, "HDBSCAN, best": 20_000}
 
 
@@ -49,6 +50,36 @@ def _hdbscan(X: Array, K: int, y: Labels) -> Iterator[Labels]:
         yield HDBSCAN(min_cluster_size=least, copy=True).fit_predict(X)
 
 
+def _landmarks(X: Array, K: int, y: Labels) -> Iterator[Labels]:
+    from eigencut import GPOD
+
+    yield GPOD(K, affinity="landmarks").fit_predict(X)
+
+
+def _stream(X: Array, K: int, y: Labels) -> Iterator[Labels]:
+    from eigencut import GPOD, Rows
+
+    yield GPOD(K).fit(Rows.from_array(X)).predict(X)
+
+
+def _dask(X: Array, K: int, y: Labels) -> Iterator[Labels]:
+    import dask.array
+
+    from eigencut import GPOD
+    from eigencut.integrations import dask as on_dask
+
+    rows = dask.array.from_array(X, chunks=(_CHUNK_ROWS, X.shape[1]))
+    yield on_dask.predict(on_dask.fit(GPOD(K), rows), rows).compute()
+
+
+# What GPOD(K) is in other ways to go: through landmarks in memory, as a stream, and on Dask.
+ROUTES: dict[str, Peer] = {
+    "default": _eigencut,
+    "landmarks": _landmarks,
+    "stream": _stream,
+    "dask": _dask,
+}
+
 PEERS: dict[str, Peer] = {
     "eigencut": _eigencut,
     "k-means": _kmeans,
@@ -58,13 +89,15 @@ PEERS: dict[str, Peer] = {
 }
 
 
-def scores(X: Array, y: Labels, K: int) -> dict[str, dict[str, Any]]:
+def scores(
+    X: Array, y: Labels, K: int, peers: Mapping[str, Peer] = PEERS
+) -> dict[str, dict[str, Any]]:
     """ARI on rows that are no noise, seconds, and the share of the smallest cluster, by peer."""
     from sklearn.metrics import adjusted_rand_score
 
     found = {}
     is_row = y >= 0
-    for name, peer in PEERS.items():
+    for name, peer in peers.items():
         if len(X) > _MOST_ROWS.get(name, np.inf):
             continue
         best, start = {"ari": -1.0, "smallest": 0.0}, time.perf_counter()

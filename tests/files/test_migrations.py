@@ -69,6 +69,12 @@ def test_older_files_load_through_all_versions_between(monkeypatch, name, mmap):
     assert load(golden(name), mmap=mmap).predict(MODELS[name][2]).tolist() == expected["predict"]
 
 
+def test_landmarks_from_before_contrast_have_none():
+    affinity = load(golden("landmarks")).affinity_
+    assert affinity.density_contrast == 0.0 and affinity.masses_ is None
+    assert affinity.local_scale == 0.4
+
+
 def test_a_file_of_the_present_version_is_left_alone(format_2, tmp_path):
     write(tmp_path / "m", {"name": "é"}, {"labels": np.array([1, 2])})
     header, arrays = read(tmp_path / "m")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, Indices
 from eigencut.search.build import exact_index
 from eigencut.search.index import Index
 from eigencut.search.metrics import METRICS, Space
@@ -83,6 +83,10 @@ class NeighborDistances:
         for column in nearest.T:
             np.maximum(kth, np.linalg.norm(queries - self._points[column], axis=1), out=kth)
         return kth
+
+    def nearest(self, queries: Array) -> Indices:
+        """Numbers of the k nearest points of each row."""
+        return self._index.query(queries, self._k)[1]
 
 
 class LocalWidth:

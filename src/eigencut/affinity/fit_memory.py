@@ -95,7 +95,7 @@ def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
     of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
-    of_block = block * (32 * d + 16 * r + 40)
+    of_block = block * (32 * d + 24 * r + 48)
     of_block += kernels.chosen.membership_sums_bytes(block, r)
     of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
     return _IMPORTS + sums + of_sample + of_search + of_block + of_rows

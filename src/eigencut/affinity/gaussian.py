@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from eigencut.affinity.bandwidth import (
     longest_spanning_edge,
     median_distance,
 )
+from eigencut.affinity.density import DensityContrast, check_contrast
 from eigencut.affinity.vectors import VectorAffinity
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.tiles import SymmetricTiles
@@ -39,25 +41,29 @@ class _Points:
     With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
     ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
     ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
+    ``contrast`` is ``rho(x)^beta``, None without density contrast.
     """
 
     coordinates: Array
     inverse_width: Array
     factor: Array
+    contrast: Array | None
 
     @classmethod
-    def of(cls, coordinates: Array, inverse_width: Array) -> _Points:
+    def of(cls, coordinates: Array, inverse_width: Array, contrast: Array | None) -> _Points:
         squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
         factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
         with np.errstate(over="ignore"):  # an infinite factor is never used: see _exponents
             factor *= inverse_width[:, np.newaxis]
-        return cls(coordinates, inverse_width, factor)
+        return cls(coordinates, inverse_width, factor, contrast)
 
     def __len__(self) -> int:
         return len(self.coordinates)
 
     def __getitem__(self, rows: slice | Indices) -> _Points:
-        return _Points(self.coordinates[rows], self.inverse_width[rows], self.factor[rows])
+        contrast = None if self.contrast is None else self.contrast[rows]
+        of_rows = self.coordinates[rows], self.inverse_width[rows], self.factor[rows]
+        return _Points(*of_rows, contrast)
 
     @property
     def left_factor(self) -> Array:
@@ -123,6 +129,11 @@ class Gaussian(VectorAffinity):
     scale : float or None, default=None
         Factor on what a rule gives. None is 1/2 for "local" and 1 for the others. A sigma given
         as a number is used as it is.
+    density_contrast : float or callable, default=0.0
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
+        row, the mean of ``r_j^-min(d, 2)`` over its ``n_neighbors`` nearest training rows, r_j the
+        distance from row j to the farthest of its own. 0 is no contrast, and the paper's form. Or a
+        function that gives ``rho(x)^beta`` of each row of X.
 
     Attributes
     ----------
@@ -150,11 +161,17 @@ class Gaussian(VectorAffinity):
     sigma_: float
 
     def __init__(
-        self, sigma: Bandwidth = "auto", *, n_neighbors: int = 10, scale: float | None = None
+        self,
+        sigma: Bandwidth = "auto",
+        *,
+        n_neighbors: int = 10,
+        scale: float | None = None,
+        density_contrast: float | Callable[[Array], Array] = 0.0,
     ) -> None:
         self.sigma = sigma
         self.n_neighbors = n_neighbors
         self.scale = scale
+        self.density_contrast = density_contrast
 
     def _check_parameters(self) -> Bandwidth:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 2:
@@ -167,6 +184,8 @@ class Gaussian(VectorAffinity):
             raise ValueError(
                 f"scale must be a positive number. Got {self.scale!r}; leave it out if unsure."
             )
+        if not callable(self.density_contrast):
+            check_contrast(self.density_contrast)
         return check_bandwidth(self.sigma)
 
     def _fit_rows(self, rows: Array) -> None:
@@ -194,6 +213,30 @@ class Gaussian(VectorAffinity):
         self._width = float(np.clip(width, *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
+        self._contrast = self._fitted_contrast(coordinates)
+
+    def _fitted_contrast(self, coordinates: Array) -> DensityContrast | None:
+        """rho, from the distances to ``n_neighbors`` rows, whatever the bandwidth."""
+        if callable(self.density_contrast) or not self.density_contrast:
+            return None
+        self._near = NeighborDistances(coordinates, self.n_neighbors)
+        radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
+        beta = float(self.density_contrast)
+        return DensityContrast.of(radii, numbers, coordinates.shape[1], beta)
+
+    def _contrast_of(self, X: Array) -> Array | None:
+        """``rho(x)^beta`` of each row of X; None without contrast."""
+        if callable(self.density_contrast):
+            given = np.asarray(self.density_contrast(X), dtype=np.float64)
+            if not (given.shape == (len(X),) and (given > 0).all() and np.isfinite(given).all()):
+                raise ValueError(
+                    "density_contrast must give a positive number for each row, if it is a "
+                    f"function. Got {given!r:.60}; use density_contrast=1."
+                )
+            return given
+        if self._contrast is None:
+            return None
+        return self._contrast.at(self._near.nearest(self._to_units(X)))
 
     @property
     def _local_scale(self) -> float:
@@ -220,14 +263,21 @@ class Gaussian(VectorAffinity):
         return np.asarray(np.clip(coordinates, -_FARTHEST, _FARTHEST))
 
     def _prepare(self, X: Array) -> _Points:
-        return _Points.of(self._to_units(X), 1 / (math.sqrt(2) * self._width_of(X)))
+        inverse_width = 1 / (math.sqrt(2) * self._width_of(X))
+        return _Points.of(self._to_units(X), inverse_width, self._contrast_of(X))
 
     def _weights(self, A: _Points, B: _Points) -> Array:
         weights = _exponents(A, B)
         np.clip(weights, _LOWEST_EXPONENT, 0.0, out=weights)
-        return np.exp(weights, out=weights)
+        np.exp(weights, out=weights)
+        if A.contrast is not None and B.contrast is not None:
+            weights *= A.contrast[:, np.newaxis]
+            weights *= B.contrast
+        return weights
 
-    def exponent_factors(self, X: Array | None = None) -> Array:
+    def exponent_factors(self, X: Array | None = None) -> Array | None:
+        if self._training.contrast is not None:  # the weights are no bare exponentials
+            return None
         return self._training.factor if X is None else self._prepare(X).left_factor
 
     def _underflowed(self, A: _Points, weighted: Array) -> tuple[Array, Array]:
@@ -236,10 +286,16 @@ class Gaussian(VectorAffinity):
         largest = exponents.max(axis=1, keepdims=True)
         largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
         exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
-        return np.exp(exponents) @ weighted, largest[:, 0]
+        if A.contrast is None or self._training.contrast is None:
+            return np.exp(exponents) @ weighted, largest[:, 0]
+        product = np.exp(exponents) @ (self._training.contrast[:, np.newaxis] * weighted)
+        return product, largest[:, 0] + np.log(A.contrast)
 
     def _largest_weight(self, weights: SymmetricTiles) -> float:
-        return 1.0
+        if self._contrast is not None:  # no mean of densities is above the largest
+            return float(self._contrast.densities.max() ** (2 * self._contrast.beta))
+        contrast = self._training.contrast
+        return 1.0 if contrast is None else float(contrast.max()) ** 2
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         if callable(self.sigma):
@@ -247,10 +303,17 @@ class Gaussian(VectorAffinity):
                 "sigma must be a number or a rule for a model to be saved or exported. Got a "
                 "function, which is Python code; fit with sigma='local' or a number."
             )
+        if callable(self.density_contrast):
+            raise ValueError(
+                "density_contrast must be a number for a model to be saved or exported. Got a "
+                "function, which is Python code; fit with density_contrast=1."
+            )
         own = {"center": self._center, "exponent": self._exponent, "width": self._width}
         if self._local is not None:
             limits = {"least": self._local.least, "most": self._local.most}
             own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local_scale)}
+        if self._contrast is not None:
+            own["contrast"] = self._contrast._state()
         return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
@@ -266,10 +329,21 @@ class Gaussian(VectorAffinity):
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
             distances = NeighborDistances(self._to_units(self.rows_), local.integer("k", least=2))
             self._local = LocalWidth(distances, scale, least, local.number("most", least=least))
+        self._contrast = None
+        if "contrast" in state:
+            self._near = NeighborDistances(self._to_units(self.rows_), self.n_neighbors)
+            self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
         self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
-        return Gaussian(sigma=self.sigma_ if self._local is None else self.local_sigma)
+        sigma: Bandwidth = self.sigma_ if self._local is None else self.local_sigma
+        contrast = 0.0 if self._training.contrast is None else self.contrast_factors
+        return Gaussian(sigma=sigma, density_contrast=contrast)
+
+    def contrast_factors(self, X: Array) -> Array:
+        """``rho(x)^beta`` of each row of X."""
+        factors = self._contrast_of(X)
+        return np.ones(len(X)) if factors is None else factors
 
     def local_sigma(self, X: Array) -> Array:
         """sigma(x) of each row of X."""

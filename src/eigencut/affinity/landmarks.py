@@ -2,13 +2,19 @@
 
 Every row x belongs to its r nearest of p landmarks y_j, with weights z_j(x) that sum to 1:
 
-    W(x, x') = n z(x)^T Lambda^-1 z(x'),    Lambda = diag(column sums of Z).
+    W(x, x') = n m(x) m(x') z(x)^T V^-1 z(x'),    V = diag(sum_i m(x_i) z(x_i)).
 
-All degrees are 1, so NCut and RatioCut are the same problem. Its eigenvectors are ``U = Z c``, and
-those of the graph on the landmarks themselves, in which landmark j stands for Lambda_j rows and
-``W(y_j, y_l) = n E_jl / (Lambda_j Lambda_l)``, ``E = Z^T Z``, give the table c (p x K); see
-``eigencut.extension``. Of the rows only the sum E is needed: it is formed block
-by block, from memory, from disk or on a cluster, and the model is no more than landmarks and c.
+m(x) is 1, or with density contrast beta the average ``z(x)^T rho^(2 beta)`` of what landmarks have:
+where the density is rho, V is in proportion to ``rho^(2 beta)`` too, so that the weights without
+contrast are multiplied by ``(rho(x) rho(x'))^beta``. The degree of a row is m(x).
+
+The eigenvectors of NCut are ``U = Z c``, and those of the graph on the landmarks themselves, in
+which landmark j stands for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl /
+(Lambda_j Lambda_l)``, ``E = Z^T M Z``, give the table c (p x K); see ``eigencut.extension``. Of the
+rows only the sums E and Lambda are needed: they are formed block by block, from memory, from disk
+or on a cluster, and the model is no more than landmarks and c. Without contrast RatioCut is the
+same problem. With it, RatioCut is solved on the landmarks, and ``U = Z c`` is as close to the rows'
+own eigenvectors as landmarks are to each other.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ import numpy as np
 
 from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.density import LEAST_MASS, check_contrast, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample
@@ -38,7 +45,9 @@ from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _SAMPLED_PER_LANDMARK = 40
-_LOCAL_SCALE = 0.4  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LOCAL_SCALE = 0.3  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LEAST_ROWS = 1 / 8  # of what an average landmark has
+_FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 _ROWS = 16384  # that one thread works on at a time
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -49,7 +58,8 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p. There are fewer where there are fewer different rows.
+        p. There are fewer where there are fewer different rows, and centres of very few rows (less
+        than an eighth of the average) are left out.
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
@@ -57,7 +67,10 @@ class Landmarks(Affinity):
         rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.4 times the distance from x to the farthest of its landmarks.
+        sigma^2))``. "auto" is 0.3 times the distance from x to the farthest of its landmarks.
+    density_contrast : float, default=1.0
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
+        row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
     random_state : int or None, default=None
         Of the sample. None means 0.
 
@@ -66,6 +79,8 @@ class Landmarks(Affinity):
     landmarks_ : array of shape (p, n_features)
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
+    masses_ : array of shape (p,), or None
+        ``rho^(2 beta)`` of each landmark, in units of the largest; None without contrast.
     spacing_ : array of shape (p,)
         Squared distance from each landmark to the farthest of its r nearest.
 
@@ -99,9 +114,10 @@ class Landmarks(Affinity):
 
     form = "landmarks"
     streams = True
-    local_scale = _LOCAL_SCALE
+    local_scale: float
 
     landmarks_: Array
+    masses_: Array | None
 
     def __init__(
         self,
@@ -110,19 +126,22 @@ class Landmarks(Affinity):
         *,
         selection: str = "kmeans",
         sigma: float | str = "auto",
+        density_contrast: float = 1.0,
         random_state: int | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.n_nearest = n_nearest
         self.selection = selection
         self.sigma = sigma
+        self.density_contrast = density_contrast
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fit
 
     def fit_graph(self, X: Array | Rows) -> LandmarkGraph:
-        """Two passes over the rows: a sample for the landmarks, then the sum E."""
+        """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
+        self.local_scale = _LOCAL_SCALE
         rows = as_rows(X)
         draw = partial(
             RowSample.of,
@@ -131,6 +150,7 @@ class Landmarks(Affinity):
         )
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
         self._place(placed.landmarks, placed.n_rows)
+        self.masses_ = placed.masses
         kept: list[Memberships] | None = [] if rows.in_memory else None
         sums = rows.reduce(partial(self._sums, kept=kept), MembershipSums.added)
         return self._graph(sums, kept, placed.support)
@@ -141,17 +161,34 @@ class Landmarks(Affinity):
         return landmarks_bytes(sizes, self.n_landmarks, self.n_nearest, embeds)
 
     def _placed(self, sample: RowSample) -> _Placed:
-        """The landmarks, in lexicographic order, and the support of the sampled rows."""
+        """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
         p = min(self.n_landmarks, len(sample.rows))
         points = sample.rows[:p]
         if self.selection == "kmeans":
             points = kmeans_centres(sample.rows, sample.counts, p)
         self._place(DistinctRows.of(points).rows, sample.n_rows)
-        members = self._memberships(sample.rows)
-        is_used = np.bincount(members.nearest.ravel(), minlength=len(self.landmarks_)) > 0
-        self._place(self.landmarks_[is_used], sample.n_rows)
-        support = self._support(*self._search(sample.rows))
-        return _Placed(self.landmarks_, RowSupport(support, sample.counts), sample.n_rows)
+        self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
+        nearest, squared = self._search(sample.rows)
+        support = RowSupport(self._support(nearest, squared), sample.counts)
+        masses = None
+        if self.density_contrast:
+            rows = Memberships(nearest, self._weights(squared))
+            counts = rows.gather(sample.counts[:, np.newaxis], len(self.landmarks_))[:, 0]
+            of_rows = (counts, self._spacing, self.n_columns_)
+            masses = landmark_masses(*of_rows, float(self.density_contrast))
+        return _Placed(self.landmarks_, masses, support, sample.n_rows)
+
+    def _is_wanted(self, rows: Array) -> Any:
+        """Whether each landmark is there for enough of the rows.
+
+        k-means strands centres at single odd rows. Such a row belongs to its own centre and hardly
+        to any other, so that the two would be a cheap cut.
+        """
+        nearest, squared = self._search(rows)
+        if self.selection != "kmeans":
+            return np.bincount(nearest.ravel(), minlength=len(self.landmarks_)) > 0
+        counts = np.bincount(_first(nearest, squared), minlength=len(self.landmarks_))
+        return counts >= _LEAST_ROWS * counts.mean()
 
     def _place(self, landmarks: Array, n_rows: int) -> None:
         self.landmarks_ = landmarks
@@ -162,24 +199,24 @@ class Landmarks(Affinity):
         self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
     def _sums(self, block: Array, kept: list[Memberships] | None) -> MembershipSums:
-        """E of one block of rows, whose memberships are kept for the labels if they may be."""
+        """Sums of one block of rows, whose memberships are kept for the labels if they may be."""
         members = self._memberships(block)
         if kept is not None:
             kept.append(members.compact(len(self.landmarks_)))
-        return MembershipSums.of(members, len(self.landmarks_))
+        return MembershipSums.of(members, len(self.landmarks_), self._masses_of(members))
 
     def _graph(
         self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
     ) -> LandmarkGraph:
-        gram = sums.gram
-        mass = gram.sum(axis=1)  # Lambda: rows of Z sum to 1
-        weights = sums.n_rows * gram / mass / mass[:, np.newaxis]
-        tiles = SymmetricTiles.compute(len(mass), lambda i, j: weights[i, j])
-        self.multiplicity_ = mass
+        gram, rows = sums.gram, sums.rows_at_landmarks
+        weights = sums.n_rows * gram / rows / rows[:, np.newaxis]
+        tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
+        self.multiplicity_ = rows
         self.n_rows_ = sums.n_rows
         self.self_weights_ = weights.diagonal().copy()
-        self.largest_weight_ = float(sums.n_rows / mass.min())
-        return LandmarkGraph(tiles, mass, sums.n_rows, members, support)
+        self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
+        self.largest_weight_ = float(sums.n_rows / self._volumes.min())  # no mass is above 1
+        return LandmarkGraph(tiles, rows, sums.n_rows, members, support)
 
     # ------------------------------------------------------------ memberships
 
@@ -196,6 +233,19 @@ class Landmarks(Affinity):
 
         for_each(fill, range(0, len(X), _ROWS))
         return Memberships(nearest, weights)
+
+    def _masses_of(self, members: Memberships) -> Array | None:
+        """m(x) of rows with these memberships; None if it is 1."""
+        if self.masses_ is None:
+            return None
+        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            masses[rows] = members[rows].average(table)[:, 0]
+
+        for_each(fill, range(0, len(members), _ROWS))
+        return masses
 
     def _weights(self, squared: Array) -> Array:
         """z(x), from squared distances to the r nearest landmarks."""
@@ -218,8 +268,7 @@ class Landmarks(Affinity):
         Degrees say nothing here, for all are 1. This says how much farther a row is from the
         landmarks than its nearest landmark is from the others.
         """
-        first = np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)
-        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first[:, 0]])
+        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[_first(nearest, squared)])
 
     # ----------------------------------------------------------------- saving
 
@@ -234,32 +283,53 @@ class Landmarks(Affinity):
             return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        return super()._state(include_training_data) | {"landmarks": self.landmarks_}
+        own: dict[str, Any] = {"landmarks": self.landmarks_, "local_scale": self.local_scale}
+        if self.masses_ is not None:
+            own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
+        return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
+        if "contrast" not in state:  # a file of a time before contrast does not name it
+            self.density_contrast = 0.0
         self._check_parameters()
         super()._restore(state)
+        p, scale = len(self.multiplicity_), _FIRST_LOCAL_SCALE
+        if "local_scale" in state:
+            scale = state.number("local_scale", 1e-3, 1.0)
+        self.local_scale = scale
         # How many rows there were says nothing of how many will come: cells are made if they do.
-        self._place(state.coordinates("landmarks", (len(self.multiplicity_), None)), n_rows=0)
+        self._place(state.coordinates("landmarks", (p, None)), n_rows=0)
+        self.masses_, self._volumes = None, self.multiplicity_
+        if "contrast" in state:
+            contrast = state.part("contrast")
+            self.masses_ = contrast.array("masses", (p,), LEAST_MASS, 1.0)
+            self._volumes = contrast.array("volumes", (p,), least=_TINY)
 
     # --------------------------------------------------------------- new rows
 
     def apply(self, X: Array, V: Array) -> Product:
         values, support = np.empty((len(X), V.shape[1])), np.empty(len(X))
+        log_scale = np.zeros(len(X))
 
         def fill(start: int) -> None:
             rows = slice(start, start + _ROWS)
             nearest, squared = self._search(X[rows])
-            values[rows] = Memberships(nearest, self._weights(squared)).average(V)
+            members = Memberships(nearest, self._weights(squared))
+            values[rows] = members.average(V)
             support[rows] = self._support(nearest, squared)
+            masses = self._masses_of(members)
+            if masses is not None:
+                log_scale[rows] = np.log(masses)
 
         for_each(fill, range(0, len(X), _ROWS))
-        return Product(values, np.ones(len(X)), np.zeros(len(X)), support)
+        return Product(values, np.ones(len(X)), log_scale, support)
 
     def within(self, X: Array, V: Array) -> Array:
         members = self._memberships(X)
-        gathered = members.gather(V, len(self.landmarks_))
-        return members.average(self.n_rows_ / self.multiplicity_[:, np.newaxis] * gathered)
+        masses = self._masses_of(members)
+        mass = 1.0 if masses is None else masses[:, np.newaxis]
+        gathered = members.gather(mass * V, len(self.landmarks_))
+        return mass * members.average(self.n_rows_ / self._volumes[:, np.newaxis] * gathered)
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         return among[nearest_rows(self.landmarks_[vertices], self.landmarks_[among])]
@@ -271,6 +341,7 @@ class Landmarks(Affinity):
         check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
         check_count("n_nearest", self.n_nearest, "use the default of 5")
         check_choice("selection", self.selection, ("kmeans", "random"))
+        check_contrast(self.density_contrast)
         seed = self.random_state
         is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
         if seed is not None and not (is_integer and seed >= 0):
@@ -287,10 +358,17 @@ class Landmarks(Affinity):
             )
 
 
+def _first(nearest: Indices, squared: Array) -> Indices:
+    """The nearest of the nearest landmarks of each row."""
+    place = squared.argmin(axis=1)[:, np.newaxis]
+    return np.take_along_axis(nearest, place, axis=1)[:, 0]
+
+
 @dataclass(frozen=True)
 class _Placed:
     """What the first pass over the rows is for."""
 
     landmarks: Array
+    masses: Array | None
     support: RowSupport
     n_rows: int

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from eigencut import kernels
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows
-from eigencut.affinity.density import DensityContrast
+from eigencut.affinity.density import DensityContrast, check_contrast
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.base import Graph
@@ -44,7 +44,6 @@ _CHUNK_ROWS, _CHUNK_ELEMENTS = 1 << 16, 1 << 22  # of new rows searched for at a
 _BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
 _LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
 _LEAST_NEIGHBORS = 10
-_MOST_CONTRAST = 4.0  # beyond, a few rows carry all weight
 _TINY = float(np.finfo(np.float64).tiny)
 _FAR_SEARCH = 1000  # neighbours among which a similar vertex is looked for, before all are
 
@@ -362,13 +361,7 @@ class Neighbors(Affinity):
         is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
         if not (is_number and 0 < self.scale < np.inf):
             raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
-        beta = self.density_contrast
-        is_number = isinstance(beta, Real) and not isinstance(beta, bool)
-        if not (is_number and 0 <= beta <= _MOST_CONTRAST):
-            raise ValueError(
-                f"density_contrast must be a number from 0 to {_MOST_CONTRAST:g}. Got {beta!r}; "
-                "use 1, or 0 for none."
-            )
+        check_contrast(self.density_contrast)
         for name, choices in (
             ("graph", GRAPHS),
             ("weights", tuple(WIDTH_RULES)),

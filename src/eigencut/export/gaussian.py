@@ -36,6 +36,7 @@ class GaussianNodes:
         self._center = state.array("center", (None,))
         self._exponent = state.integer("exponent", -1100, 1100)
         self._local = state.part("local") if "local" in state else None
+        self._contrast = model.affinity_._contrast
         widths = np.ldexp(model.affinity_.local_sigma(self._rows), -self._exponent)
         self._inverse_widths = 1 / (math.sqrt(2) * widths)
         self._points = np.ldexp(self._rows - self._center, -self._exponent)
@@ -111,6 +112,8 @@ class GaussianNodes:
         relative = graph("Max", relative, graph.number(limits.lowest_exponent))
         U = self._functions.pairs.vectors
         share = affinity.multiplicity_[:, np.newaxis] / affinity.n_rows_
+        if self._contrast is not None:
+            share = share * self._contrast.factors[:, np.newaxis]
         weights = graph("Exp", relative)
         degrees = graph("MatMul", weights, graph.number(share))
         average = graph("Div", graph("MatMul", weights, graph.number(U * share)), degrees)
@@ -118,7 +121,20 @@ class GaussianNodes:
         if is_small.any():
             small = graph("MatMul", weights, graph.number(is_small * share))
             of_small = graph("Div", small, degrees)
-        return average, of_small, graph("Add", largest, graph("Log", degrees))
+        support = graph("Add", largest, graph("Log", degrees))
+        if self._contrast is not None:
+            support = graph("Add", support, self._log_contrast(squared))
+        return average, of_small, support
+
+    def _log_contrast(self, squared: str) -> str:
+        """``beta log rho(x)``, rho being the mean over the vertices nearest to a row."""
+        graph, contrast = self._graph, self._contrast
+        k = min(self._model.affinity_.n_neighbors, len(self._rows))
+        _, near = graph.several(
+            2, "TopK", squared, graph.integers([k]), axis=1, largest=0, sorted=0
+        )
+        mean = graph.reduce("Mean", graph("Gather", graph.number(contrast.densities), near))
+        return graph("Mul", graph("Log", mean), graph.number(contrast.beta))
 
     def _inverse_width(self, squared: str) -> str:
         """g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""

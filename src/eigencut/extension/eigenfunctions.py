@@ -38,6 +38,7 @@ from eigencut.solvers.eigenpairs import EigenPairs
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
 SUPPORT = 1e-4
+_LEAST = float(np.finfo(np.float64).tiny)
 _ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
 _UNDERFLOW = -600.0
 _FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
@@ -251,12 +252,14 @@ class Algorithm1(Eigenfunctions):
 
 @dataclass(frozen=True)
 class LandmarkFunctions(Eigenfunctions):
-    """The consistent form on a graph through landmarks, where both cuts are the same.
+    """The consistent form on a graph through landmarks.
 
-    The eigenpairs g, lambda of the graph on landmarks give those of the rows: ``U = Z c`` with
-    ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda u`` and ``U^T U = I``. The consistent form
-    ``sum_i W(x, x_i) U[i] / (1 - lambda)`` is then ``u(x) = z(x)^T c``, so that it is exact at
-    the training rows, and no row is without support.
+    The eigenpairs g, lambda of the graph on landmarks give those of the rows. For NCut ``U = Z c``
+    with ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda D u`` and ``U^T D U = I``. The
+    consistent form ``sum_i W(x, x_i) U[i] / (d(x) (1 - lambda))`` is then ``u(x) = z(x)^T c``, so
+    that it is exact at the training rows, and no row is without support. Where all degrees are 1
+    RatioCut is the same. With density contrast its ``z(x)^T c`` holds to the resolution of the
+    landmarks, and lambda counts by the mean m / d of each eigenvector.
     """
 
     form: ClassVar[str] = "landmarks"
@@ -274,7 +277,11 @@ class LandmarkFunctions(Eigenfunctions):
 
     @property
     def _root(self) -> Array:
-        return np.sqrt(np.maximum(1 - self.pairs.values, SUPPORT))
+        squares = self.pairs.vectors**2 * self.affinity.multiplicity_[:, np.newaxis]
+        squares = squares[self.pairs.takes_part]
+        degrees = self.degrees[self.pairs.takes_part]
+        share = (self.cut.mass(degrees) @ squares) / np.maximum(degrees @ squares, _LEAST)
+        return np.sqrt(np.maximum(1 - share * self.pairs.values, SUPPORT))
 
 
 EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {
