@@ -260,5 +260,5 @@ def test_a_file_with_masses_that_are_none_is_refused(tmp_path, name):
     affinity = Landmarks(10).fit(rows(100, 0))
     state = affinity._state()
     state["contrast"] = state["contrast"] | {name: np.zeros(10)}
-    with pytest.raises(ValueError, match="masses and volumes must be positive"):
+    with pytest.raises(ValueError, match=f"contrast.{name} must be from"):
         Landmarks(10)._restore(StateReader(state))

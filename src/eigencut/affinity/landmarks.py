@@ -49,6 +49,7 @@ _LOCAL_SCALE = 0.3  # of the local bandwidth, in distances to the farthest of th
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 _ROWS = 16384  # that one thread works on at a time
+_LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -303,7 +304,7 @@ class Landmarks(Affinity):
         if "contrast" in state:
             contrast = state.part("contrast")
             self.masses_ = contrast.array("masses", (p,), LEAST_MASS, 1.0)
-            self._volumes = contrast.array("volumes", (p,), least=_TINY)
+            self._volumes = contrast.array("volumes", (p,), _LEAST_VOLUME, float(self.n_rows_))
 
     # --------------------------------------------------------------- new rows
 

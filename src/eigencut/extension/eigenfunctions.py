@@ -275,7 +275,7 @@ class LandmarkFunctions(Eigenfunctions):
         """The table c: the value of a row that belongs to one landmark alone."""
         return self.pairs.vectors / self._root
 
-    @property
+    @cached_property
     def _root(self) -> Array:
         squares = self.pairs.vectors**2 * self.affinity.multiplicity_[:, np.newaxis]
         squares = squares[self.pairs.takes_part]

@@ -91,7 +91,8 @@ class ProductSearch:
         longest = self._longest[slice(None) if cells is None else cells].max()
         if cells is None:  # of which half, and so k of them, are that near
             longest = np.minimum(longest, relevant_length(length, self._half))
-        slack = (2 * score_error(queries.shape[1], longest, length)).astype(np.float32)
+        with np.errstate(over="ignore"):  # then nothing is told below
+            slack = (2 * score_error(queries.shape[1], longest, length)).astype(np.float32)
         visits = self._strips_of(cells)
         places, count = kernels.chosen.near_points(left, self._strips, visits, slack, k, most)
         count = np.where(np.maximum(8 * length, longest) <= _FARTHEST, count, 0)

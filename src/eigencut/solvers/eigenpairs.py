@@ -32,6 +32,7 @@ _SPARSE_VERTICES = 400  # the same for sparse graphs,
 _SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair
 _LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
+_LARGEST = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
 _SLACK = 1e-7  # residual up to which a result is usable at all
 
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
@@ -85,8 +86,8 @@ class EigenPairs:
         shape = (n_vertices, n_pairs)
         return cls(
             values=state.array("values", (n_pairs,)),
-            vectors=state.array("vectors", shape),
-            products=state.array("products", shape),
+            vectors=state.array("vectors", shape, -_LARGEST, _LARGEST),
+            products=state.array("products", shape, -_LARGEST, _LARGEST),
             residual=state.number("residual", least=0.0),
             solver=state.word("solver", SOLVERS),
             takes_part=state.flags("takes_part", (n_vertices,)),
