@@ -280,14 +280,14 @@ class Algorithm1(Eigenfunctions):
 
     def unit(self, values: Array) -> Array:
         # The constant, which Algorithm 1 leaves out, is the first of the K functions.
-        return np.linalg.solve(self._triangle.T, (values + self._constant).T).T
+        return np.asarray(np.linalg.solve(self._triangle.T, (values + self._constant).T).T)
 
     @cached_property
     def _triangle(self) -> Array:
         """R of the QR decomposition of the functions on the training rows."""
         mass = self.affinity.multiplicity_ * self.cut.mass(self.degrees) / self.affinity.n_rows_
         full = self.at_training_vertices() + self._constant
-        triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * full, mode="r")
+        triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * full)[1]
         adds = np.abs(triangle.diagonal()) / np.linalg.norm(triangle, axis=0).clip(_TINY)
         if adds.min() < _DEPENDENT:
             raise ValueError(
@@ -295,7 +295,7 @@ class Algorithm1(Eigenfunctions):
                 "'paper', whose functions are dependent on these training rows; use "
                 "extension='consistent', or a larger sigma."
             )
-        return triangle
+        return np.asarray(triangle)
 
 
 @dataclass(frozen=True)
