@@ -33,7 +33,7 @@ def test_rows_of_unit_length_have_no_epsilon():
     assert found.cost < found.by_error < found.by_norm
     summary = assess(model)
     for bounds in (summary.bounds_paper, summary.bounds_tight):
-        assert found.cost < bounds.terms["discretization gap"]
+        assert found.cost < bounds.terms["discretization"]
 
 
 def test_cost_is_its_formula_in_loops(cut):

@@ -331,6 +331,18 @@ def test_the_report_leads_with_what_can_be_acted_on(moons):
     assert "On the training rows" in on_training and "excess risk, measured" not in on_training
 
 
+def test_held_out_rows_of_one_cluster_leave_the_rest_of_the_report(blobs):
+    X, _ = blobs
+    model = GPOD(4, affinity=Gaussian(3.0)).fit(X[:200])
+    one_place = np.tile(X[200:201], (5, 1))
+    summary = assess(model, one_place)
+    assert summary.excess is None and summary.cost is None
+    assert summary.cut_heldout.value == 0 and summary.population_error.value < 1e-12
+    assert "The excess risk was not measured. X must have rows on which" in summary.notes[0]
+    assert summary.epsilon == assess(model).epsilon
+    json.dumps(summary.to_dict(), allow_nan=False)
+
+
 def test_results_of_refits_are_shown_with_the_rest(moons):
     @dataclass(frozen=True)
     class Found:

@@ -14,8 +14,8 @@ from eigencut.affinity.precomputed import Precomputed
 from eigencut.affinity.vectors import VectorAffinity
 from eigencut.cut import CUTS
 from eigencut.data.validation import check_rows
-from eigencut.risk.bounds import THEORIES, bounds, largest_error
-from eigencut.risk.constrained import constrained_error
+from eigencut.risk.bounds import THEORIES, Bounds, bounds, largest_error
+from eigencut.risk.constrained import DependentFunctionsError, constrained_error
 from eigencut.risk.cut_values import cut_value, measure
 from eigencut.risk.discrete import (
     DiscretizationCost,
@@ -77,8 +77,9 @@ def assess(
     cut, C = CUTS[model.cut], float(affinity.largest_weight_)
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     has_rows = hasattr(affinity, "rows_")
-    cost: DiscretizationCost | None
+    cost: DiscretizationCost | None = None
     error = gap = found = excess = unsupported = None
+    notes: list[str] = []
     gap_training = discretization_gap(model)
     if X_heldout is not None:
         error, gap = population_error(model, X_heldout), discretization_gap(model, X_heldout)
@@ -87,10 +88,13 @@ def assess(
             values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
             # What follows is made of the same pairs, whose weights take most of the time.
             pairs = RowPairs.of_rows(affinity, rows)
-            continuous = constrained_error(pairs, values, cut)
             found = measure(pairs, answers.labels, cut, K, C)
-            cost = compare(pairs, continuous, answers.labels, cut, C)
-            excess = excess_over_training(model, continuous, found)
+            try:
+                continuous = constrained_error(pairs, values, cut)
+                cost = compare(pairs, continuous, answers.labels, cut, C)
+                excess = excess_over_training(model, continuous, found)
+            except DependentFunctionsError as error_of_rows:
+                notes.append(f"The excess risk was not measured. {error_of_rows}")
         B = max(B, float(np.square(values).max()))
         unsupported = float((answers.support < fitted.least_support).mean())
         torn = float((answers.margins < TORN).mean())
@@ -132,20 +136,20 @@ def assess(
         bounds_tight=tight,
         largest_error=ceiling,
         vacuous=paper.continuous >= ceiling,
-        notes=_notes(model.cut, affinity, diagonal, paper.continuous, tight.continuous, ceiling),
+        notes=(*notes, *_notes(cut.name, affinity, diagonal, paper, tight, ceiling)),
     )
 
 
 def _notes(
-    cut: str, affinity: Affinity, diagonal: Array, paper: float, tight: float, ceiling: float
-) -> tuple[str, ...]:
+    cut: str, affinity: Affinity, diagonal: Array, paper: Bounds, tight: Bounds, ceiling: float
+) -> list[str]:
     notes = []
-    if paper >= ceiling:
-        also = "so is the tight one" if tight >= ceiling else "the tight one is not"
+    if paper.continuous >= ceiling:
+        also = "so is the tight one" if tight.continuous >= ceiling else "the tight one is not"
         notes.append(
-            f"The paper's continuous bound ({paper:.3g}) is vacuous: no error can be larger than "
-            f"{ceiling:.3g}; {also}. Rely on what is measured: the cut value and the excess risk "
-            "on held-out rows, and learning_curve."
+            f"The paper's continuous bound ({paper.continuous:.3g}) is vacuous: no error can be "
+            f"larger than {ceiling:.3g}; {also}. Rely on what is measured: the cut value and the "
+            "excess risk on held-out rows, and learning_curve."
         )
     notes.extend(_on_the_weights(affinity))
     if (diagonal <= 0).all():
@@ -155,7 +159,7 @@ def _notes(
             "RatioCut's bounds only."
         )
     notes.append(THEORIES[cut].remark)
-    return tuple(notes)
+    return notes
 
 
 def _on_the_weights(affinity: Affinity) -> list[str]:

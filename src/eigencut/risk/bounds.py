@@ -74,7 +74,7 @@ class Bounds(JsonReady):
     generalization : float
         Of ``F-hat - F(u~*)``: what was measured against the best functions (Corollary 1 or 2).
     terms : dict of str to float
-        Every summand. All but the discretization gap make the continuous bound, all of them the
+        Every summand. All but the discretization make the continuous bound, all of them the
         discrete one, and the convergence of the operator is the generalization bound.
     confidence : dict of str to float
         The probability with which each of the three holds.
@@ -189,7 +189,7 @@ def bounds(
         continuous=continuous,
         discrete=continuous + gap,
         generalization=terms["convergence of the operator"],
-        terms={**terms, "discretization gap": gap},
+        terms={**terms, "discretization": gap},
         confidence={"continuous": both, "discrete": both, "generalization": 1 - delta},
         constant=constant,
     )

@@ -14,6 +14,10 @@ from eigencut.runtime.arrays import Array
 _DEPENDENT = 1e-10  # relative length of what a function adds to the span of those before it
 
 
+class DependentFunctionsError(ValueError):
+    """Functions that cannot be made orthonormal on the rows at hand."""
+
+
 @dataclass(frozen=True)
 class ConstrainedError:
     """``tr(G^-1 E)``, and the functions that have it.
@@ -63,9 +67,9 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
     length = np.linalg.norm(triangle, axis=0)
     enough = triangle.shape[0] == F.shape[1] and bool(length.all())
     if not enough or (np.abs(triangle.diagonal()) < _DEPENDENT * length).any():
-        raise ValueError(
+        raise DependentFunctionsError(
             f"X must have rows on which the {F.shape[1]} eigenfunctions are linearly independent. "
-            f"Got {n} rows on which they are not; hold out more rows, of all clusters."
+            f"Got {n} rows on which they are not; hold out more rows, from every cluster."
         )
     H = np.linalg.solve(triangle.T, F.T).T
     sums = pairs.sums(H) / pairs.n_partners

@@ -100,9 +100,9 @@ def cut_value(
 
     Notes
     -----
-    The interval is of Bernstein's kind, with variances bounded by what was measured. The kernel h of
-    a mean over pairs lies between 0 and b, so its variance is at most ``b E h``, and by Hoeffding's
-    decomposition of U-statistics, with ``N = floor(m / 2)``,
+    The interval is of Bernstein's kind, with variances bounded by what was measured. The kernel h
+    of a mean over pairs lies between 0 and b, so its variance is at most ``b E h``, and by
+    Hoeffding's decomposition of U-statistics, with ``N = floor(m / 2)``,
 
         |mean - E h| <= sqrt(2 b E(h) log(4 K / alpha) / N) + b log(4 K / alpha) / (3 N)
 
@@ -198,7 +198,7 @@ def measure(
     largest_weight: float | None = None,
     confidence: float = 0.95,
 ) -> CutValue:
-    """The value of a partition on pairs of rows; with an interval if the largest weight is given."""
+    """The value of a partition on pairs of rows; given the largest weight, with an interval."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
     count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
