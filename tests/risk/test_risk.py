@@ -314,7 +314,7 @@ def test_the_report_leads_with_what_can_be_acted_on(moons):
     text = str(assess(model, X[200:]))
     order = [
         "cut value",
-        "conductance of each",
+        "conductance of each cluster",
         "excess risk, measured",
         "rows without support",
         "torn rows",

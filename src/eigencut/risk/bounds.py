@@ -28,6 +28,8 @@ class CutTheory:
         C to the largest ``1/2 E W (u - u')^2`` of a function of unit norm, whatever B is.
     remark : str
         What to know about its last term.
+    cost_of_one : str
+        What its value of a single cluster is called.
     """
 
     continuous: str
@@ -36,6 +38,7 @@ class CutTheory:
     operator_term: Callable[[int, float, float, float], float]
     form_per_norm: Callable[[float], float]
     remark: str
+    cost_of_one: str
 
 
 THEORIES: dict[str, CutTheory] = {
@@ -47,6 +50,7 @@ THEORIES: dict[str, CutTheory] = {
         lambda C: C,
         "The last term assumes that L(x, y) = p(x, y) - W(x, y) is a continuous kernel, which the "
         "paper takes for granted.",
+        "cut",
     ),
     "ncut": CutTheory(
         "Theorem 3",
@@ -57,6 +61,7 @@ THEORIES: dict[str, CutTheory] = {
         "The C of NCut's last term stems from Rosasco et al. (2010), Theorem 15, and is not sup W "
         "in general; the paper writes both with one letter, and so does this bound. It also "
         "assumes that W is bounded away from 0.",
+        "conductance",
     ),
 }
 

@@ -108,8 +108,8 @@ class RiskSummary(JsonReady):
                 training = _with_error(own.value, own.standard_error)
                 text = f"{text}; on the training rows {training}"
             lines.append(_line("cut value", text))
-            name = "conductance of each" if self.cut == "ncut" else "of each cluster"
-            lines.append(_line(name, _listed(found.per_cluster)))
+            name = THEORIES[self.cut].cost_of_one
+            lines.append(_line(f"{name} of each cluster", _listed(found.per_cluster)))
         if self.excess is not None:
             of_functions = _with_error(self.excess.continuous, self.excess.continuous_error)
             of_clusters = _with_error(self.excess.discrete, self.excess.discrete_error)
