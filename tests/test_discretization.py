@@ -100,6 +100,54 @@ def test_columns_of_init_keep_their_numbers():
     assert pod(U, init=np.eye(2)[::-1]).labels.tolist() == [1] * 2 + [0] * 5
 
 
+def algorithm_3(U, first):
+    """Algorithm 3 line by line, from row ``first``, until |phi - phi*| is no more than rounding."""
+    n, K = U.shape
+    R, c = [U[first]], np.zeros(n)
+    for k in range(1, K):
+        c = c + [abs(sum(U[i] * R[k - 1])) for i in range(n)]
+        R.append(U[int(np.argmin(c))])
+    R, last, history = np.array(R).T, 0.0, []
+    while True:
+        labels = [int(np.argmax(u @ R)) for u in U]
+        discrete = np.array([[float(label == k) for k in range(K)] for label in labels])
+        V, omega, Vt = np.linalg.svd(discrete.T @ U)
+        history.append(sum(omega))
+        if abs(sum(omega) - last) < 1e-13 * n:
+            return np.array(labels), history
+        last, R = sum(omega), Vt.T @ V.T
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_literal_start_is_algorithm_3(seed):
+    U = normalize_rows(orthonormal(60, 4, seed))
+    first = np.random.RandomState(seed).choice(60, size=1, replace=False)[0]
+    labels, history = algorithm_3(U, first)
+    found = pod(U, init="literal", random_state=seed, tol=0)
+    assert found.converged
+    # A step less where the labels stay: the objective of the next would be the same.
+    assert len(history) - 1 <= found.n_iter <= len(history)
+    np.testing.assert_allclose(found.objective_history, history[: found.n_iter], rtol=1e-12)
+    assert (found.labels == labels).all()
+
+
+def test_a_singular_start_is_a_start():
+    """Algorithm 3 can pick the same row twice, and is defined all the same."""
+    U = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8]])
+    start = np.array([U[1], U[1]]).T
+    found = pod(U, init=start)
+    assert np.abs(found.rotation.T @ found.rotation - np.eye(2)).max() < 1e-12
+    line = np.tile([[0.6, 0.8]], (5, 1))  # every literal start is singular
+    assert pod(line, init="literal").converged
+    assert pod(np.zeros((4, 2)), init="literal").labels.tolist() == [0] * 4
+
+
+def test_a_start_may_take_more_than_200_steps():
+    U = np.random.default_rng(2).standard_normal((5000, 4))
+    found = pod(U, init="literal", random_state=2, tol=0)
+    assert found.converged and found.n_iter > 200
+
+
 def test_weights_count_rows_several_times():
     U = orthonormal(20, 3, 5)
     counts = np.random.default_rng(0).integers(1, 5, size=20)
@@ -147,7 +195,7 @@ def test_any_finite_matrix_gets_labels(U):
     assert np.isfinite(found.rotation).all()
     sizes = np.bincount(found.labels, minlength=U.shape[1])
     assert (np.diff(sizes) <= 0).all()
-    assert found.n_iter <= 200
+    assert found.n_iter <= 1000
 
 
 @pytest.mark.parametrize(
@@ -159,16 +207,15 @@ def test_any_finite_matrix_gets_labels(U):
         (dict(U=np.eye(3), n_clusters=4), "n_clusters must be between 1 and the 3 columns"),
         (dict(U=np.eye(3), n_init=0), "n_init must be an integer of at least 1. Got 0"),
         (dict(U=np.eye(3), max_iter=0), "max_iter must be an integer of at least 1. Got 0"),
-        (dict(U=np.eye(3), init=np.eye(2)), r"init must be a rotation of shape \(3, 3\)"),
+        (dict(U=np.eye(3), init=np.eye(2)), r"'literal' or a finite matrix of shape \(3, 3\)"),
         (dict(U=np.eye(3), sample_weight=[1, 2]), r"sample_weight must .* Got shape \(2,\)"),
         (dict(U=np.eye(3), sample_weight=[-1, 2, 3]), "non-negative .* values from -1 to 3; leave"),
         (dict(U=np.eye(3), sample_weight=[np.inf, 2, 3]), "sample_weight must hold one finite"),
         (dict(U=np.eye(3), sample_order=[1, 2]), r"sample_order must .* Got shape \(2,\)"),
         (dict(U=np.eye(3), sample_order=["a"] * 3), "sample_order must hold real numbers"),
         (dict(U=np.eye(3) * 1j), "U must hold real numbers. Got a ndarray of something else"),
-        (dict(U=np.eye(3), init=np.ones((3, 3))), "init must be a rotation, with independent"),
-        (dict(U=np.eye(3), init="random"), "init must hold real numbers"),
-        (dict(U=np.eye(3), init=np.full((3, 3), np.nan)), "init must be a rotation of shape"),
+        (dict(U=np.eye(3), init="random"), "init must be 'literal'. Got 'random'; use init="),
+        (dict(U=np.eye(3), init=np.full((3, 3), np.nan)), "or a finite matrix of shape"),
         (dict(U=np.eye(3), tol=-1), "tol must be at least 0 and below 1. Got -1; use the default"),
         (dict(U=np.eye(3), tol="a"), "tol must be at least 0 and below 1. Got 'a'"),
         (dict(U=np.eye(3), n_clusters=2.0), "n_clusters must be an integer .* Got 2.0; leave it"),

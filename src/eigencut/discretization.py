@@ -26,10 +26,11 @@ from eigencut.files.state_reader import StateReader
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import advance
 from eigencut.runtime.validation import (
+    check_choice,
     check_count,
     check_eigenvectors,
     check_order,
-    check_rotation,
+    check_start,
     check_weights,
 )
 
@@ -120,10 +121,10 @@ def assign(scores: Array) -> Indices:
 def pod(
     U: ArrayLike,
     n_clusters: int | None = None,
-    init: ArrayLike | None = None,
+    init: ArrayLike | str | None = None,
     n_init: int = 10,
     random_state: int | np.random.RandomState | None = None,
-    max_iter: int = 200,
+    max_iter: int = 1000,
     tol: float = 1e-10,
     sample_weight: ArrayLike | None = None,
     sample_order: ArrayLike | None = None,
@@ -136,10 +137,12 @@ def pod(
         Eigenvectors as columns. Rows need not be normalized.
     n_clusters : int, optional
         K, at most the number of columns; further columns are left out. Default: all columns.
-    init : array of shape (K, K), optional
-        A rotation to start from; its columns keep their numbers. Without it there are several
-        starts, the best result wins, and clusters are numbered by decreasing size (ties: the
-        one with the earlier first row comes first).
+    init : array of shape (K, K) or "literal", optional
+        What to start from, a rotation or any other matrix; its columns keep their numbers.
+        "literal" is exactly one start of Algorithm 3: a row at random, then rows as orthogonal to
+        the former as possible (they can be the same row twice: such a start is singular, and
+        serves all the same). Without it there are several starts, the best result wins, and
+        clusters are numbered by decreasing size (ties: the one with the earlier first row first).
     n_init : int, default=10
         How many starts in a row may bring nothing better before the search ends; it ends, too, when
         half as many have led to the best result again. The first ``n_init`` are made of a random
@@ -147,10 +150,11 @@ def pod(
         are random rotations. Of more than 4000 rows, random ones are used to find the best start.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Steps of one start at most.
     tol : float, default=1e-10
-        A start ends when labels stay, or the objective grows by less than this, relatively.
+        A start ends when labels stay, or the objective grows by less than this, relatively. 0 is
+        Algorithm 3's "machine precision".
     sample_weight : array of shape (n_rows,), optional
         How many times each row counts.
     sample_order : array of shape (n_rows,), optional
@@ -174,14 +178,17 @@ def pod(
     U = check_eigenvectors(U, n_clusters)
     weight = check_weights(sample_weight, len(U))
     check_count("n_init", n_init, "use the default of 10")
-    check_count("max_iter", max_iter, "use the default of 200")
+    check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise ValueError(f"tol must be at least 0 and below 1. Got {tol!r}; use the default 1e-10.")
     order = check_order(sample_order, len(U))
     rows = _WeightedRows(normalize_rows(U), weight)
-    if init is not None:
-        return _alternate(rows, check_rotation(init, U.shape[1]), max_iter, tol)
     rng = check_random_state(0 if random_state is None else random_state)
+    if isinstance(init, str):
+        check_choice("init", init, ("literal",))
+        return _alternate(rows, next(_starts(rows, 1, rng)), max_iter, tol)
+    if init is not None:
+        return _alternate(rows, check_start(init, U.shape[1]), max_iter, tol)
     some = _some_rows(rows, rng)
     best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
     if some is not rows:

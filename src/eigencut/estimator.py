@@ -205,8 +205,7 @@ class GPOD(
             if not chosen.compared:  # pieces were seen, and judged, in order to choose
                 relaxed.report(graph, affinity)
             with stage("extension"):
-                given = (affinity, cut, relaxed.pairs, graph.degrees, relaxed.n_components)
-                functions = extend(self.extension, *given)
+                functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
             functions.report_lost_components()
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
@@ -308,17 +307,18 @@ class GPOD(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        init : {"fitted", "random"}
-            Start from the fitted rotation, which keeps the numbers of clusters; or from random rows
-            as the paper does, which numbers clusters anew by size.
+        init : {"fitted", "random", "literal"}
+            Start from the fitted rotation, which keeps the numbers of clusters; or several times
+            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
 
         Returns
         -------
         Partition
         """
-        check_choice("init", init, ("fitted", "random"))
+        check_choice("init", init, ("fitted", "random", "literal"))
         U = self.transform(X)
-        start = self.fitted_cut_.rotation if init == "fitted" else None
+        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
+        start: Any = starts[init]
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
 
     def score_samples(self, X: ArrayLike) -> Array:

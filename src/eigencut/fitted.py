@@ -115,8 +115,8 @@ class FittedCut:
         return self.functions(X)
 
     def unit_embedding(self, X: Array) -> Array:
-        """The same for functions of unit norm on the training rows: the vectors times sqrt(n)."""
-        return math.sqrt(self.n_rows) * self.functions(X)
+        """The same for functions orthonormal on the training rows (the vectors times sqrt(n))."""
+        return self.functions.unit(self.functions(X))
 
     def scores(self, X: Array) -> Array:
         """The coordinate of each row along each cluster."""
@@ -134,6 +134,10 @@ class FittedCut:
     def margins(self, X: Array) -> Array:
         """How clearly each row belongs to its cluster, from 0 to 1."""
         return _margins(self.scores(X))
+
+    def margins_at_vertices(self) -> Array:
+        """The margin of each training vertex."""
+        return _margins(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
 
     def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
         """Labels, margins and support in one pass over the rows."""

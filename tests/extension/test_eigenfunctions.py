@@ -1,8 +1,11 @@
 """The extension against loop-by-loop transcriptions of the paper's algorithms."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, GraphWarning
 
@@ -12,14 +15,18 @@ def weight(x, y, sigma):
 
 
 def algorithm_1(X, U, values, X_new, sigma):
-    """Lines 1-7 of Algorithm 1 (RatioCut); the column of lambda = 0 is zero."""
+    """Lines 1-7 of Algorithm 1 (RatioCut), lambda not below 1e-12 of the largest degree.
+
+    The sum is 0 for a constant eigenvector, up to rounding.
+    """
     n, K = U.shape
     out = np.zeros((len(X_new), K))
+    largest = max(sum(weight(x, y, sigma) for y in X) / n for x in X)
     for k in range(K):
         for i, x in enumerate(X_new):
             s = sum(weight(x, X[j], sigma) for j in range(n)) / n
             s_hat = sum((s - weight(x, X[j], sigma)) * U[j, k] for j in range(n)) / n
-            out[i, k] = s_hat / np.sqrt(values[k]) if values[k] > 1e-12 else 0.0
+            out[i, k] = s_hat / np.sqrt(max(values[k], 1e-12 * largest))
     return out
 
 
@@ -49,7 +56,8 @@ def fit(cut, extension):
 def test_paper_extension_of_ratiocut_is_algorithm_1():
     model = fit("ratiocut", "paper")
     expected = algorithm_1(X, model.embedding_, model.eigenvalues_, NEW, SIGMA)
-    assert np.abs(model.transform(NEW) - expected).max() < 1e-10
+    assert np.abs(model.transform(NEW) - expected)[:, 1:].max() < 1e-10
+    assert np.abs(expected[:, 0]).max() < 1e-8  # of the constant: rounding, over a tiny sqrt
     assert (model.transform(NEW)[:, 0] == 0).all()
     assert np.abs(expected).max() > 1e-3
 
@@ -79,11 +87,56 @@ def test_paper_extension_predicts_as_well_as_the_consistent_one(cut):
     assert (model.predict_batch(new).labels == labels).all()
 
 
-def test_paper_extension_of_a_disconnected_graph_uses_the_consistent_form():
-    X = np.vstack([np.random.default_rng(0).normal(size=(30, 2)) + c for c in (0, 100)])
-    with pytest.warns(GraphWarning, match="extension='paper' loses the clusters .* Raise sigma"):
-        model = GPOD(2, cut="ratiocut", extension="paper", affinity=Gaussian(1.0)).fit(X)
-    assert (model.predict(X) == np.repeat([0, 1], 30)).all()
+@pytest.mark.parametrize(
+    ("make", "sigma"),
+    [
+        (partial(make_circles, factor=0.5), 0.03),
+        (partial(make_circles, factor=0.5), 0.035),
+        (make_moons, 0.04),
+        (make_moons, 0.05),
+    ],
+)
+def test_algorithm_1_keeps_clusters_of_a_barely_connected_graph(make, sigma):
+    """lambda_2 is below rounding, but there is one component: nothing warns, nothing is lost."""
+    X, y = make(600, noise=0.05, random_state=0)
+    new, truth = make(600, noise=0.05, random_state=1)
+    model = GPOD(2, cut="ratiocut", extension="paper", affinity=Gaussian(sigma)).fit(X)
+    assert model.n_components_found_ == 1 and model.eigenvalues_[1] < 1e-12
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert adjusted_rand_score(truth, model.predict(new)) == 1
+    for init in ("fitted", "random"):
+        assert adjusted_rand_score(truth, model.predict_batch(new, init=init).labels) == 1
+
+
+def pieces(K, n, seed):
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(K), n)
+    return rng.normal(size=(len(truth), 2)) + 20 * np.column_stack([truth, truth % 2]), truth
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_algorithm_1_is_literal_on_separate_pieces_too(K, recwarn):
+    X, _ = pieces(K, 25, 0)
+    new, truth = pieces(K, 10, 1)
+    model = GPOD(K, cut="ratiocut", extension="paper", affinity=Gaussian(1.0)).fit(X)
+    assert model.n_components_found_ == K
+    assert not [w for w in recwarn if "extension" in str(w.message)]
+    expected = algorithm_1(X, model.embedding_, model.eigenvalues_, new, 1.0)
+    found = model.transform(new)
+    assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
+    assert np.linalg.matrix_rank(found / np.abs(found).max(), tol=1e-8) == K - 1
+    assert adjusted_rand_score(truth, model.predict(new)) == 1
+    assert adjusted_rand_score(truth, model.predict_batch(new, init="random").labels) == 1
+
+
+def test_algorithm_1_where_small_pieces_were_set_aside():
+    X, truth = pieces(2, 60, 0)
+    X = np.vstack([X, [[3.0, 14.0], [3.1, 14.0]]])
+    model = GPOD(2, cut="ratiocut", extension="paper", affinity=Gaussian(1.0))
+    with pytest.warns(GraphWarning):
+        model.fit(X)
+    assert adjusted_rand_score(truth, model.predict(X[:-2])) == 1
+    assert (model.predict(X) == model.labels_).all()
 
 
 @pytest.mark.parametrize("affinity", ["auto", Gaussian(sigma=0.1), Gaussian("neighbors")])

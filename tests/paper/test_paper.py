@@ -256,6 +256,22 @@ def test_the_range_is_of_means_of_four_splits():
     assert scores.summary([1.0, 2.0, np.nan, np.nan, 3.0], 2) is None
 
 
+def test_few_splits_have_no_range_and_no_verdict():
+    """Of four splits there is one mean of four: a range without width would decide anything."""
+    for n in (4, 7):
+        found = scores.summary(np.arange(float(n)), 2)
+        assert found[2:] == [None, None]
+        assert scores.verdict(1.0, found) == scores.verdict(99.0, found) == "too few splits"
+        assert tables.cell("acc", found, 1.0).endswith("too few splits")
+    assert command.QUICK.splits >= 8 and None not in scores.summary(np.arange(8.0), 2)
+
+
+def test_one_split_and_four_seeds_is_a_single_draw():
+    ours = [70.0, 3.0, 68.0, 73.0]
+    judged = [scores.verdict_of_one_split(p, ours) for p in (64.0, 64.2, 75.8, 76.0)]
+    assert judged == ["above", "inside", "inside", "below"]
+
+
 def test_the_three_verdicts():
     ours = [70.0, 3.0, 68.0, 73.0]
     assert [scores.verdict(p, ours) for p in (67.9, 68.0, 73.0, 73.1)] == [
@@ -316,6 +332,22 @@ def test_the_prose_types_no_measured_figure():
     assert found <= {"2.5 %", "97.5 %"}  # the quantiles
 
 
+def test_claims_of_the_paper_are_judged_from_the_means(numbers):
+    """Counted a second time, from the JSON."""
+    text = tables.claim_table(numbers)
+    for cut, title in CUT_TITLES.items():
+        wins = sum(
+            tables.node(numbers, name, cut)["predict"]["acc"][0]
+            > numbers["table"]["scores"][name]["standardize"]["kmeans"][""]["predict"]["acc"][0]
+            for name in SETS
+        )
+        assert f"{title} on {wins} of 6 sets" in text
+    assert "12 cells of k-means itself: " in text
+    assert text.count("| yes |") + text.count("| **no** |") == 12
+    verdict_table = tables.verdict_table(numbers).splitlines()
+    assert len(verdict_table) == 2 + 18 and "k-means | sonar" in verdict_table[-4]
+
+
 def test_json_holds_what_was_asked(numbers):
     assert not numbers["settings"]["quick"] and numbers["settings"]["splits"] >= 50
     for way in tables.WAYS:
@@ -342,8 +374,13 @@ def test_toys_are_solved_on_unseen_rows(numbers):
     # The paper's figure: its sigma for NCut as printed, for RatioCut in the reading that works.
     drawn = [r for r in numbers["toys"] if r["reading"] == toys._drawn(toys.SENSIBLE, r["cut"])]
     default = [r for r in numbers["toys"] if r["reading"] == toys.DEFAULT]
-    assert len(drawn) == len(default) == 4
+    # RatioCut in both forms: Algorithm 1 is there to the letter.
+    assert [r["form"] for r in drawn] == 2 * ["consistent", "consistent", "paper"]
+    assert len(drawn) == len(default) == 6
     assert all(r["accuracy"] == r["batch"] == 100 for r in drawn + default)
+    # Both ways to take 0.0006 for a square fit the figure.
+    square = [r for r in numbers["toys"] if (r["reading"], r["cut"]) == (toys.SQUARE, "ratiocut")]
+    assert len(square) == 4 and all(r["accuracy"] == 100 for r in square)
     assert all((r["n"], r["m"]) == (2000, 500) for r in drawn + default)
 
 

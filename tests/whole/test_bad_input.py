@@ -239,7 +239,7 @@ def test_before_fit(method):
 
 def test_predict_batch_and_score_have_their_own():
     model = GPOD(2).fit(X)
-    with pytest.raises(ValueError, match=r"init must be 'fitted' or 'random'. Got 'zeros'; use"):
+    with pytest.raises(ValueError, match=r"'random' or 'literal'. Got 'zeros'; use"):
         model.predict_batch(X, init="zeros")
     with pytest.raises(ValueError, match="minimum of 2 is required"):
         model.score(X[:1])

@@ -9,7 +9,9 @@ Bousquet (2008). At a training row it gives back the eigenvector's entry.
 
 Algorithm 1's form for RatioCut, with s(x) = d(x), is
 
-    u_k(x) = (1/sqrt(lambda_k)) (1/n) sum_j (s(x) - W(x, x_j)) u_k[j],    and 0 for lambda_k = 0.
+    u_k(x) = (1/sqrt(lambda_k)) (1/n) sum_j (s(x) - W(x, x_j)) u_k[j],
+
+which is 0 / 0 for the constant eigenvector, and there 0.
 
 References
 ----------
@@ -40,7 +42,9 @@ from eigencut.solvers.eigenpairs import EigenPairs
 SUPPORT = 1e-4
 _LEAST = float(np.finfo(np.float64).tiny)
 _ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
+_DEPENDENT = 1e-12  # relative length of what a function adds to the span of those before it
 _UNDERFLOW = -600.0
+_TINY = float(np.finfo(np.float64).tiny)
 _FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
 CHUNK_ROWS = 4096  # new rows that one thread works on at a time
 _SINGLE_ERROR = 1e-3  # error bound of a row in single precision; true errors are near 1e-6
@@ -70,6 +74,7 @@ class Eigenfunctions:
     degrees: Array  # of the training vertices
 
     form: ClassVar[str] = "consistent"
+    extends_eigenvectors: ClassVar[bool] = True  # whether they are given back at training rows
 
     def __call__(self, X: Array) -> Array:
         """``u_k(x)`` for each row x of X, a column per k."""
@@ -127,6 +132,13 @@ class Eigenfunctions:
         """This extension's value at the training vertices."""
         return self.eigenvectors()
 
+    def unit(self, values: Array) -> Array:
+        """Values of these functions as those of functions orthonormal on the training rows.
+
+        Orthonormal in L2(rho_M): ``(1/n) sum_i m(x_i) u_k(x_i) u_l(x_i)`` is 1 or 0.
+        """
+        return float(np.sqrt(self.affinity.n_rows_)) * values
+
     def _consistent_form(
         self, average: Array, of_small: Array, log_degrees: Array
     ) -> tuple[Array, NDArray[np.bool_]]:
@@ -149,7 +161,8 @@ class Eigenfunctions:
         return SinglePrecisionAverager(factor, self._columns, self.affinity.multiplicity_)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_averager"}
+        computed = ("_averager", "_constant", "_triangle")
+        return {name: value for name, value in self.__dict__.items() if name not in computed}
 
     def single_precision_pays(self, n_rows: int) -> bool:
         """Whether ``single_precision_values`` can be used, and is faster for that many rows."""
@@ -224,16 +237,21 @@ class Algorithm1(Eigenfunctions):
     """The paper's Algorithm 1 for RatioCut, to the letter.
 
     Ambiguities are read as follows. Algorithm 1 divides by sqrt(lambda) once (the main text
-    twice). The column of lambda = 0 is zero, as the paper's remark on it says. The form
-    does not give back the eigenvectors at training rows.
+    twice). The constant direction is left out, as the paper's remark on lambda = 0 says, and
+    nothing else is: where the graph is in pieces, or nearly so, further eigenvalues are zero, but
+    at a row of piece A the sum is ``s(x) (mean(u) - u_A)``, which tells the pieces apart. There
+    lambda counts as the least that float64 can tell from zero. The form does not give back the
+    eigenvectors at training rows, nor have its functions unit norm there.
     """
 
     form: ClassVar[str] = "algorithm1"
+    extends_eigenvectors: ClassVar[bool] = False
 
     def _from_product(self, product: Product, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
         scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
-        values = self._form(product.values, product.degrees[:, np.newaxis])
+        K = len(self.pairs.values)
+        values = self._form(product.values[:, :K], product.degrees[:, np.newaxis])
         return values * scale[:, np.newaxis]
 
     def single_precision_pays(self, n_rows: int) -> bool:
@@ -243,11 +261,42 @@ class Algorithm1(Eigenfunctions):
         return self._form(self.pairs.products, self.degrees[:, np.newaxis])
 
     def _form(self, products: Array, degrees: Array) -> Array:
-        values = self.pairs.values
         mean = self.affinity.multiplicity_ @ self.pairs.vectors / self.affinity.n_rows_
-        positive = values > _ZERO * self.degrees.max()
-        root = np.sqrt(np.where(positive, values, 1.0))
-        return np.where(positive, (degrees * mean - products) / root, 0.0)
+        values = (degrees * mean - products) / np.sqrt(np.maximum(self.pairs.values, self._floor))
+        return values - np.outer(values @ self._constant, self._constant)
+
+    @property
+    def _floor(self) -> float:
+        """The least eigenvalue that can be told from zero."""
+        return float(_ZERO * self.degrees.max())
+
+    @cached_property
+    def _constant(self) -> Array:
+        """The coefficients, of unit length, of the constant among the eigenvectors."""
+        part = self.pairs.takes_part
+        sums = self.affinity.multiplicity_[part] @ self.pairs.vectors[part]
+        sums = np.where(self.pairs.values <= self._floor, sums, 0.0)
+        length = float(np.linalg.norm(sums))
+        return sums / length if length > 0 else sums
+
+    def unit(self, values: Array) -> Array:
+        # The constant, which Algorithm 1 leaves out, is the first of the K functions.
+        return np.asarray(np.linalg.solve(self._triangle.T, (values + self._constant).T).T)
+
+    @cached_property
+    def _triangle(self) -> Array:
+        """R of the QR decomposition of the functions on the training rows."""
+        mass = self.affinity.multiplicity_ * self.cut.mass(self.degrees) / self.affinity.n_rows_
+        full = self.at_training_vertices() + self._constant
+        triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * full)[1]
+        adds = np.abs(triangle.diagonal()) / np.linalg.norm(triangle, axis=0).clip(_TINY)
+        if adds.min() < _DEPENDENT:
+            raise ValueError(
+                "extension must give linearly independent functions to have an error. Got "
+                "'paper', whose functions are dependent on these training rows; use "
+                "extension='consistent', or a larger sigma."
+            )
+        return np.asarray(triangle)
 
 
 @dataclass(frozen=True)
@@ -290,20 +339,8 @@ EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunction
 
 
 def extend(
-    extension: str,
-    affinity: Affinity,
-    cut: Cut,
-    pairs: EigenPairs,
-    degrees: Array,
-    n_components: int,
+    extension: str, affinity: Affinity, cut: Cut, pairs: EigenPairs, degrees: Array
 ) -> Eigenfunctions:
     """The eigenfunctions in the form called ``extension`` ("consistent" or "paper")."""
     form = affinity.form or (cut.paper_extension if extension == "paper" else extension)
-    if form == "algorithm1" and n_components > 1:
-        warn_user(
-            f"extension='paper' loses the clusters of a graph with {n_components} connected "
-            "components, each with an eigenvalue of zero; the consistent form is used. Raise sigma "
-            "to connect the graph."
-        )
-        form = "consistent"
     return EXTENSIONS[form](affinity, cut, pairs, degrees)

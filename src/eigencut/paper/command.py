@@ -65,7 +65,7 @@ class Scale:
 
 
 FULL = Scale(50, (2000, 500), 2000, 32, 2000, (100, 250, 500, 1000, 2000), candidates(FULL_RATIOS))
-QUICK = Scale(4, (2000, 500), 1000, 6, 1000, (100, 400), candidates(QUICK_RATIOS))
+QUICK = Scale(8, (2000, 500), 1000, 6, 1000, (100, 400), candidates(QUICK_RATIOS))
 
 
 def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | None = None) -> Any:

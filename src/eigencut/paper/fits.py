@@ -168,9 +168,7 @@ def paper_extension(model: GPOD, A: Array) -> GPOD:
     The eigenvectors are the same, so that no second fit is needed.
     """
     twin, own = copy.copy(model), model.fitted_cut_.functions
-    functions = extend(
-        "paper", own.affinity, own.cut, own.pairs, own.degrees, model.n_components_found_
-    )
+    functions = extend("paper", own.affinity, own.cut, own.pairs, own.degrees)
     rotation = align(functions(A), model.partition_, model.embedding_, np.ones(len(A)))
     twin.fitted_cut_ = replace(model.fitted_cut_, functions=functions, rotation=rotation)
     return twin

@@ -15,6 +15,7 @@ def all_tables(numbers: Mapping[str, Any]) -> dict[str, str]:
     return {
         "headline": tables.headline(numbers),
         "verdicts": tables.verdict_table(numbers),
+        "claims": tables.claim_table(numbers),
         "settings": settings_text(numbers),
         "counts": tables.count_table(numbers),
         "choice": tables.choice_table(numbers),

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from eigencut.runtime.arrays import Indices
 
 RUNS = 4  # the paper averages so many
+NO_VERDICT = "too few splits"
+_SPREAD = 1.96  # standard deviations that hold 95 % of single runs
 _RESAMPLES = 4000
 
 
@@ -36,24 +38,30 @@ def both_scores(truth: Indices, labels: Indices) -> tuple[float, float]:
     return accuracy(truth, labels), float(normalized_mutual_info_score(truth, labels))
 
 
-def summary(values: ArrayLike, digits: int) -> list[float] | None:
+def summary(values: ArrayLike, digits: int) -> list[float | None] | None:
     """Mean, standard deviation, and the 2.5 % and 97.5 % quantiles of means of four splits.
 
-    The quantiles are over draws of four of the splits without replacement. NaN stands for a fit
-    that was refused, and does not count; None if there is nothing else.
+    The quantiles are over draws of four of the splits without replacement; None where there are
+    fewer than twice four, whose means would hardly differ. NaN stands for a fit that was refused,
+    and does not count; None for all if fewer than four are left.
     """
     scores = np.asarray(values, dtype=np.float64)
     scores = scores[np.isfinite(scores)]
     if len(scores) < RUNS:
         return None
+    mean, deviation = (round(float(v), digits) for v in (scores.mean(), scores.std(ddof=1)))
+    if len(scores) < 2 * RUNS:
+        return [mean, deviation, None, None]
     rng = np.random.default_rng(0)
     draws = rng.random((_RESAMPLES, len(scores))).argpartition(RUNS - 1, axis=1)[:, :RUNS]
     low, high = np.quantile(scores[draws].mean(axis=1), [0.025, 0.975])
-    return [round(float(v), digits) for v in (scores.mean(), scores.std(ddof=1), low, high)]
+    return [mean, deviation, round(float(low), digits), round(float(high), digits)]
 
 
-def verdict(published: float, ours: Sequence[float]) -> str:
+def verdict(published: float, ours: Sequence[float | None]) -> str:
     """Where our range of four-split means lies, compared with the paper's four-run figure.
+
+    Without a range there is no verdict.
 
     Examples
     --------
@@ -61,6 +69,22 @@ def verdict(published: float, ours: Sequence[float]) -> str:
     ('above', 'inside')
     """
     low, high = ours[2:]
+    if low is None or high is None:
+        return NO_VERDICT
     if low > published:
         return "above"
     return "below" if high < published else "inside"
+
+
+def verdict_of_one_split(published: float, ours: Sequence[float | None]) -> str:
+    """The verdict if the paper's four runs were of one split: a single draw, not a mean of four.
+
+    Examples
+    --------
+    >>> verdict_of_one_split(76.0, [80.0, 3.0, 78.0, 82.0])
+    'inside'
+    """
+    mean, deviation = ours[:2]
+    assert mean is not None and deviation is not None
+    ends = mean - _SPREAD * deviation, mean + _SPREAD * deviation
+    return verdict(published, [mean, deviation, *ends])

@@ -10,58 +10,64 @@ from typing import Any
 import numpy as np
 
 from eigencut.affinity import Gaussian
+from eigencut.cut import CUTS
 from eigencut.datasets import paper_circles, paper_moons
 from eigencut.estimator import GPOD
+from eigencut.paper.fits import paper_extension
 from eigencut.paper.plotting import COLORS, save, subplots
 from eigencut.paper.published import CUT_TITLES, TOY_SIGMAS
 from eigencut.paper.scores import accuracy
 
 DATA = {"circles": paper_circles, "moons": paper_moons}
 SEEDS = (0, 1)  # of the training and of the unseen rows
-LITERAL, SENSIBLE, DEFAULT = "paper", "paper, 2 sigma^2 = s", "default"
+LITERAL, SENSIBLE, SQUARE, DEFAULT = "paper", "2 sigma^2 = s", "sigma^2 = s", "default"
+FORMS = {"consistent": "consistent", "paper": "Algorithm 1"}  # of RatioCut's functions
 
 
 def readings(cut: str) -> dict[str, Any]:
-    """The affinities that are compared: the paper's sigma in both readings, and the default.
+    """The affinities that are compared: readings of the paper's sigma, and the default.
 
     The paper's weight is exp(-d^2 / (2 sigma^2)); read so, its 0.0006 leaves no two rows connected.
-    With exp(-d^2 / s) and s = 0.0006 the figure comes out as printed.
+    With s = 0.0006, exp(-d^2 / s) and exp(-d^2 / (2 s)) both give the figure as it is printed.
     """
     s = TOY_SIGMAS[cut]
     return {
         LITERAL: Gaussian(sigma=s),
         SENSIBLE: Gaussian(sigma=math.sqrt(s / 2)),
+        SQUARE: Gaussian(sigma=math.sqrt(s)),
         DEFAULT: Gaussian(),
     }
 
 
 def compute(n: int, m: int) -> list[dict[str, Any]]:
-    """A record for each set, cut and reading; labels are strings of digits, or None if refused."""
+    """A record for each set, cut, reading and form; labels are digits, and none if refused."""
     records = []
     for name, make in DATA.items():
         (X, _), (new, truth) = make(n, SEEDS[0]), make(m, SEEDS[1])
         for cut in CUT_TITLES:
             for reading, affinity in readings(cut).items():
-                record: dict[str, Any] = {
-                    "set": name,
-                    "cut": cut,
-                    "reading": reading,
-                    "n": n,
-                    "m": m,
-                }
+                record = {"set": name, "cut": cut, "reading": reading, "n": n, "m": m}
                 try:
                     model = GPOD(2, cut=cut, affinity=affinity).fit(X)
                 except ValueError as error:
                     records.append({**record, "error": str(error)})
                     continue
-                labels = model.predict(new)
                 record["sigma"] = float(f"{model.affinity_.sigma_:.4g}")
-                record["accuracy"] = accuracy(truth, labels)
-                record["batch"] = accuracy(truth, model.predict_batch(new, init="random").labels)
                 record["pieces"] = model.n_components_found_
-                record["train"], record["unseen"] = _digits(model.labels_), _digits(labels)
-                records.append(record)
+                for form, answering in _forms(model, X).items():
+                    labels = answering.predict(new)
+                    batch = answering.predict_batch(new, init="random").labels
+                    found = {"accuracy": accuracy(truth, labels), "batch": accuracy(truth, batch)}
+                    drawn = {"train": _digits(model.labels_), "unseen": _digits(labels)}
+                    records.append({**record, "form": form, **found, **drawn})
     return records
+
+
+def _forms(model: GPOD, X: Any) -> dict[str, GPOD]:
+    """The model in each form of its extension; NCut's two are the same, Algorithm 2."""
+    if CUTS[model.cut].paper_extension == "consistent":
+        return {"consistent": model}
+    return {"consistent": model, "paper": paper_extension(model, X)}
 
 
 def _digits(labels: Any) -> str:
@@ -69,13 +75,13 @@ def _digits(labels: Any) -> str:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """One row for each set, cut and reading of sigma."""
+    """One row for each set, cut, form and reading of sigma."""
     lines = [
         "| data | cut | sigma | ACC of `predict`, unseen | ACC of `predict_batch` | pieces |",
         "|---|---|---|---|---|---|",
     ]
     for r in results["toys"]:
-        start = f"| {r['set']} | {CUT_TITLES[r['cut']]} | {r['reading']}"
+        start = f"| {r['set']} | {_title(r['cut'], r.get('form'))} | {r['reading']}"
         if "error" in r:
             lines.append(f"{start} | refused | refused | |")
         else:
@@ -87,24 +93,38 @@ def table(results: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *(f"\nWhere it is refused, the message is: *{e}*" for e in errors)])
 
 
+def _title(cut: str, form: str | None) -> str:
+    """The cut, and of RatioCut in which form."""
+    has_two = CUTS[cut].paper_extension != "consistent"
+    return f"{CUT_TITLES[cut]}, {FORMS[form]}" if has_two and form else CUT_TITLES[cut]
+
+
+ROWS = (("", ""), ("ratiocut", "paper"), ("ratiocut", "consistent"), ("ncut", "consistent"))
+
+
 def draw(results: Mapping[str, Any], folder: Path) -> None:
-    """The paper's figure (data, RatioCut, NCut), in the reading that works and in the literal."""
+    """The paper's figure (data, RatioCut, NCut), in a reading that works and in the literal.
+
+    RatioCut is there twice: by Algorithm 1, as in the paper, and in the consistent form.
+    """
     for reading, name in ((SENSIBLE, "figure1"), (LITERAL, "figure1-literal")):
         records = {
-            (r["set"], r["cut"]): r
+            (r["set"], r["cut"], r.get("form")): r
             for r in results["toys"]
             if r["reading"] == _drawn(reading, r["cut"])
         }
-        figure, axes = subplots(3, 4, figsize=(12, 8))
+        figure, axes = subplots(4, 4, figsize=(12, 10.5))
         columns = [(s, part) for part in ("train", "unseen") for s in DATA]
         for column, (set_name, part) in enumerate(columns):
-            for row, cut in enumerate(("", "ratiocut", "ncut")):
+            for row, (cut, form) in enumerate(ROWS):
                 axis = axes[row, column]
-                _panel(axis, records[set_name, cut or "ncut"], part, colored=bool(cut))
+                asked = set_name, cut or "ncut", form or "consistent"
+                record = records.get(asked) or records[*asked[:2], None]
+                _panel(axis, record, part, colored=bool(cut))
                 if row == 0:
                     axis.set_title(f"{set_name}, {'original' if part == 'train' else 'unseen'}")
                 if column == 0:
-                    axis.set_ylabel(CUT_TITLES.get(cut, "data"))
+                    axis.set_ylabel(_title(cut, form) if cut else "data")
         save(figure, folder, name)
 
 

@@ -1,10 +1,13 @@
-"""How far a clustering can be trusted on data it has not seen: errors, bounds, curves, a summary.
+"""How far a clustering can be trusted on data it has not seen: cut values, errors, bounds, curves.
 
 Numbers in, plain dataclasses out. It imports extension and what is below it.
 """
 
+from eigencut.risk.assessment import assess
 from eigencut.risk.bounds import Bounds, bounds, largest_error
 from eigencut.risk.curves import LearningCurve, excess_risk, learning_curve
+from eigencut.risk.cut_values import CutValue, cut_value
+from eigencut.risk.discrete import DiscretizationCost, discretization_cost
 from eigencut.risk.errors import (
     ErrorEstimate,
     Gap,
@@ -14,22 +17,29 @@ from eigencut.risk.errors import (
     empirical_error,
     population_error,
 )
-from eigencut.risk.summary import RiskSummary, assess
+from eigencut.risk.measured_excess import MeasuredExcess, measured_excess
+from eigencut.risk.summary import RiskSummary
 
 __all__ = [
     "Bounds",
+    "CutValue",
+    "DiscretizationCost",
     "ErrorEstimate",
     "Gap",
     "LearningCurve",
+    "MeasuredExcess",
     "RiskSummary",
     "assess",
     "bounds",
     "crossed_error",
+    "cut_value",
     "dirichlet_error",
+    "discretization_cost",
     "discretization_gap",
     "empirical_error",
     "excess_risk",
     "largest_error",
     "learning_curve",
+    "measured_excess",
     "population_error",
 ]

@@ -11,7 +11,7 @@ from eigencut.risk.json_ready import JsonReady
 from eigencut.runtime.validation import check_choice, check_count, check_fraction, check_magnitude
 
 # Factors of sqrt(2 log(1/delta) / n) in the first term; see ``bounds``.
-CONSTANTS = {"paper": 2.0, "tight": 0.5}
+CONSTANTS = {"paper": 2.0, "tight": 0.25}
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,21 @@ class CutTheory:
         Where the bounds stand in the paper.
     operator_term : callable
         ``(K, C, kappa, rate)`` to the last term, where ``rate = sqrt(log(2/delta) / n)``.
-    ceiling : callable
-        ``(K, C)`` to a limit of F that holds whatever B is.
+    form_per_norm : callable
+        C to the largest ``1/2 E W (u - u')^2`` of a function of unit norm, whatever B is.
     remark : str
         What to know about its last term.
+    cost_of_one : str
+        What its value of a single cluster is called.
     """
 
     continuous: str
     discrete: str
     generalization: str
     operator_term: Callable[[int, float, float, float], float]
-    ceiling: Callable[[int, float], float]
+    form_per_norm: Callable[[float], float]
     remark: str
+    cost_of_one: str
 
 
 THEORIES: dict[str, CutTheory] = {
@@ -44,19 +47,21 @@ THEORIES: dict[str, CutTheory] = {
         "Theorem 2",
         "Corollary 1",
         lambda K, C, kappa, rate: 2 * math.sqrt(2) * K * kappa * rate,
-        lambda K, C: K * C,
+        lambda C: C,
         "The last term assumes that L(x, y) = p(x, y) - W(x, y) is a continuous kernel, which the "
         "paper takes for granted.",
+        "cut",
     ),
     "ncut": CutTheory(
         "Theorem 3",
         "Theorem 4",
         "Corollary 2",
         lambda K, C, kappa, rate: K * C * rate,
-        lambda K, C: 2.0 * K,
+        lambda C: 2.0,
         "The C of NCut's last term stems from Rosasco et al. (2010), Theorem 15, and is not sup W "
         "in general; the paper writes both with one letter, and so does this bound. It also "
         "assumes that W is bounded away from 0.",
+        "conductance",
     ),
 }
 
@@ -74,7 +79,7 @@ class Bounds(JsonReady):
     generalization : float
         Of ``F-hat - F(u~*)``: what was measured against the best functions (Corollary 1 or 2).
     terms : dict of str to float
-        Every summand. All but the discretization gap make the continuous bound, all of them the
+        Every summand. All but the discretization make the continuous bound, all of them the
         discrete one, and the convergence of the operator is the generalization bound.
     confidence : dict of str to float
         The probability with which each of the three holds.
@@ -124,17 +129,24 @@ def bounds(
     kappa : float
         sup L(x, x); enters RatioCut's bounds only.
     eps : float
-        The discretization gap, ``sum_k ||udd_k - ucheck_k||_2``.
+        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``discretization_cost`` has it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
+        The paper's constants, or the least that its proofs give.
+
         The factor of ``sqrt(2 log(1/delta) / n)``. In the proof of Theorem 1, changing one row
-        moves the supremum by at most c = 16 C B / n. McDiarmid's inequality,
-        ``P(deviation >= t) <= exp(-2 t^2 / (n c^2))``, then gives with probability 1 - delta
+        moves the supremum by at most c. The loss lies between 0 and 4 C B, so a pair moves by no
+        more than that, and c = 8 C B / n; the paper adds both losses, c = 16 C B / n. McDiarmid's
+        inequality, ``P(deviation >= t) <= exp(-2 t^2 / (n c^2))``, then gives with probability
+        1 - delta
 
-            t = c sqrt(n log(1/delta) / 2) = 8 C B sqrt(2 log(1/delta) / n),
+            t = c sqrt(n log(1/delta) / 2) = 4 C B sqrt(2 log(1/delta) / n),
 
-        where the paper writes 32 C B. Times K/2 it is ``8 C B K * 1/2 sqrt(2 log(1/delta) / n)``:
-        "tight" has 1/2 where the paper has 2, on the same assumptions.
+        where the paper writes 32 C B. Times K/2 it is ``8 C B K * 1/4 sqrt(2 log(1/delta) / n)``:
+        "tight" has 1/4 where the paper has 2, on the same assumptions.
+
+        The discretization: "tight" has ``2 C eps`` for RatioCut and ``4 eps`` for NCut, whose
+        functions have unit norm in L2(rho_W), where C does not enter; see ``discretization_cost``.
 
     Returns
     -------
@@ -162,17 +174,18 @@ def bounds(
     C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
     B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
     kappa = check_magnitude("kappa", kappa, "use the largest |d(x) - W(x, x)|")
-    eps = check_magnitude("eps", eps, "use discretization_gap(model).total")
+    eps = check_magnitude("eps", eps, "use discretization_cost(model).epsilon")
     delta = check_fraction("delta", delta, 0.05)
 
     scale = 8 * C * B * n_clusters
     deviation = CONSTANTS[constant] * math.sqrt(2 * math.log(1 / delta) / n)
     rate = math.sqrt(math.log(2 / delta) / n)
-    gap = 4 * C * eps
+    theory = THEORIES[cut]
+    gap = {"paper": 4 * C * eps, "tight": 2 * theory.form_per_norm(C) * eps}[constant]
     terms = {
         "complexity of the functions": scale * math.sqrt(1 / n),
         "deviation from the mean": scale * deviation,
-        "convergence of the operator": THEORIES[cut].operator_term(n_clusters, C, kappa, rate),
+        "convergence of the operator": theory.operator_term(n_clusters, C, kappa, rate),
     }
     continuous = sum(terms.values())
     # Of two events of probability 1 - delta each; beyond delta = 1/2 that says nothing.
@@ -181,7 +194,7 @@ def bounds(
         continuous=continuous,
         discrete=continuous + gap,
         generalization=terms["convergence of the operator"],
-        terms={**terms, "discretization gap": gap},
+        terms={**terms, "discretization": gap},
         confidence={"continuous": both, "discrete": both, "generalization": 1 - delta},
         constant=constant,
     )
@@ -216,4 +229,4 @@ def largest_error(cut: str, n_clusters: int, C: float, B: float) -> float:
     check_count("n_clusters", n_clusters, "use the number of clusters")
     C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
     B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
-    return float(min(2 * n_clusters * C * B, THEORIES[cut].ceiling(n_clusters, C)))
+    return float(n_clusters * min(2 * C * B, THEORIES[cut].form_per_norm(C)))

@@ -45,14 +45,14 @@ class ErrorEstimate(JsonReady):
 
 @dataclass(frozen=True)
 class Gap(JsonReady):
-    """The discretization gap: how far the continuous solution is from indicators of clusters.
+    """The discretization gap: how far rows of the embedding are from indicators of clusters.
 
     Attributes
     ----------
     per_cluster : array of shape (K,)
-        ``||udd_k - ucheck_k||_2`` of every cluster.
+        The root mean square of the difference, of every cluster.
     total : float
-        Their sum, the paper's epsilon.
+        Their sum.
     n_rows : int
         Rows it was measured on.
     """
@@ -122,8 +122,9 @@ def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
 
         1 / (m (m - 1)) sum_{i != j} h(x_i, x_j),   h(x, y) = 1/2 W(x, y) sum_k (u_k(x) - u_k(y))^2,
 
-    in the population normalization: functions of unit norm on the training rows. It has no bias if
-    the rows of X played no part in the fit. The standard error is that of the Hajek projection,
+    in the population normalization: functions orthonormal on the training rows (those of Algorithm
+    1, which are not, are made so; with the constant, which it leaves out). It has no bias if the
+    rows of X played no part in the fit. The standard error is that of the Hajek projection,
     ``2 std(h1) / sqrt(m)`` with ``h1(x_i)`` the mean of h over the pairs of x_i.
 
     Parameters
@@ -167,13 +168,13 @@ def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
 
 
 def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
-    """The fundamental quantity of Theorems 2 and 4, which POD makes small.
+    """What POD makes small: the distance of rows of unit length from indicators of clusters.
 
-        epsilon = sum_k ||udd_k - ucheck_k||_2
+        sum_k ||one_hot_k - (rows(u-check) R)_k||_2
 
-    with udd the indicators of the clusters and ucheck the eigenfunctions as Algorithms 1 and 2
-    discretize them: rows of unit length (line 8), rotated. Norms are root mean squares over rows.
-    Since neither kind of function has a norm above 1, the proof of Theorem 2 applies to them.
+    Algorithms 1 and 2 normalize the rows (line 8) and rotate them; norms are root mean squares over
+    rows. It tells how clear the clusters are, from 0 on. The epsilon of Theorems 2 and 4 is of
+    functions of unit norm instead: ``discretization_cost`` has it.
 
     Parameters
     ----------
@@ -195,7 +196,13 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
     True
     """
     check_is_fitted(model)
-    if X is None:
+    fitted = model.fitted_cut_
+    counts: Array | None = None
+    if X is None and not fitted.functions.extends_eigenvectors:
+        # The functions that answer for new rows, not the eigenvectors that were discretized.
+        scores = normalize_rows(fitted.functions.at_training_vertices()) @ fitted.rotation
+        labels, counts = assign(scores), fitted.affinity.multiplicity_
+    elif X is None:
         if not hasattr(model, "embedding_"):
             raise ValueError(
                 "X must be given for a model that has not kept its training rows (a stream, or too "
@@ -205,12 +212,13 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
         labels = model.labels_
     else:
         with threads(model.n_jobs):
-            scores = model.fitted_cut_.scores(check_rows(model, X, reset=False))
+            scores = fitted.scores(check_rows(model, X, reset=False))
         # Not predict(): a row that it leaves out still has a place in the population.
         labels = assign(scores)
     one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
-    per_cluster = np.sqrt(np.mean((one_hot - scores) ** 2, axis=0))
-    return Gap(per_cluster, float(per_cluster.sum()), len(scores))
+    per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
+    n_rows = len(scores) if counts is None else fitted.n_rows
+    return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 
 def dirichlet_error(affinity: Affinity, X: Array, F: Array) -> Array:
@@ -268,14 +276,15 @@ def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
 
 
 def held_out_error(fitted: Any, rows: Array) -> float:
-    """The mean error of the eigenfunctions of a fitted cut on rows, of unit norm on its own.
+    """The mean error of the eigenfunctions of a fitted cut on rows, orthonormal on its own.
 
     Over pairs of the rows, or, for precomputed affinities, of a row and a training row.
     """
     affinity, functions = fitted.affinity, fitted.functions
-    values = functions(rows)
+    values = functions.unit(functions(rows))
     if affinity.pairwise:
-        errors = crossed_error(affinity, rows, values, functions.at_training_vertices())
+        training = functions.unit(functions.at_training_vertices())
+        errors = crossed_error(affinity, rows, values, training)
     else:
         errors = dirichlet_error(affinity, rows, values)
-    return float(affinity.n_rows_ * errors.mean())
+    return float(errors.mean())

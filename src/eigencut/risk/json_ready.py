@@ -21,7 +21,7 @@ def json_ready(value: Any) -> Any:
     {'a': [1.0, None], 'b': [2, 'c']}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _part(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -33,6 +33,11 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def _part(value: Any) -> Any:
+    """A field; a result with a word of its own on what it is as plain Python has that word."""
+    return value.to_dict() if hasattr(value, "to_dict") else json_ready(value)
 
 
 class JsonReady:

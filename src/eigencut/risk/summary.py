@@ -1,33 +1,23 @@
-"""One report on a fitted model: what was measured, and what the paper's bounds say about it."""
+"""One report on a fitted model: what can be acted on first, and the theorems below it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from textwrap import fill
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity.base import Affinity
-from eigencut.affinity.precomputed import Precomputed
-from eigencut.affinity.vectors import VectorAffinity
-from eigencut.data.validation import check_rows
-from eigencut.risk.bounds import THEORIES, Bounds, bounds, largest_error
-from eigencut.risk.errors import (
-    ErrorEstimate,
-    Gap,
-    discretization_gap,
-    empirical_error,
-    population_error,
-)
+from eigencut.risk.bounds import THEORIES, Bounds
+from eigencut.risk.cut_values import CutValue
+from eigencut.risk.discrete import DiscretizationCost
+from eigencut.risk.errors import ErrorEstimate, Gap
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.measured_excess import MeasuredExcess
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.threads import threads
-from eigencut.runtime.validation import check_fraction
 
+TORN = 0.1  # rows with a smaller margin belong to two clusters nearly alike
 _LABEL = 32  # width of the first column of the report
 _LINE = 96
 
@@ -38,15 +28,31 @@ class RiskSummary(JsonReady):
 
     Attributes
     ----------
-    cut, n_rows, n_clusters, delta : str, int, int, float
-        Of the model and the question.
+    cut, n_rows, n_clusters : str, int, int
+        Of the model.
+    cut_training, cut_heldout : CutValue or None
+        The value of the cut over pairs of different rows; None where rows are missing.
+    excess : MeasuredExcess or None
+        The excess risk, measured on held-out rows.
+    unsupported : float or None
+        Share of the held-out rows with less support than ``outlier_quantile`` of the training rows.
+    torn : float
+        Share of the rows, held-out ones if there are any, with a margin below 0.1.
+    significance, stability : object or None
+        Results that were handed to ``assess``.
     eigenvalues : array of shape (K,)
     empirical_error : float
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
         F on the held-out rows.
     gap_training, gap_heldout : Gap, Gap or None
-        The discretization gap. The bounds use the held-out one if there is one.
+        The discretization gap.
+    cost : DiscretizationCost or None
+        What the discretization adds to F: on held-out rows, or else on the training rows.
+    epsilon : float
+        Of Theorems 2 and 4, on the same rows.
+    delta : float
+        The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
         squared value of an eigenfunction, the largest |d(x) - W(x, x)|.
@@ -62,12 +68,21 @@ class RiskSummary(JsonReady):
     cut: str
     n_rows: int
     n_clusters: int
-    delta: float
+    cut_training: CutValue | None
+    cut_heldout: CutValue | None
+    excess: MeasuredExcess | None
+    unsupported: float | None
+    torn: float
+    significance: Any
+    stability: Any
     eigenvalues: Array
     empirical_error: float
     population_error: ErrorEstimate | None
     gap_training: Gap
     gap_heldout: Gap | None
+    cost: DiscretizationCost | None
+    epsilon: float
+    delta: float
     C: float
     B: float
     kappa: float
@@ -78,23 +93,50 @@ class RiskSummary(JsonReady):
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        title = (
-            f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows "
-            f"(delta = {self.delta:g})"
-        )
-        blocks = [[title], self._measured(), self._constants(), self._bounds(), self._notes()]
+        title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
+        blocks = [[title], self._to_act_on(), self._measured(), self._theorems(), self._notes()]
         return "\n\n".join("\n".join(block) for block in blocks)
 
+    def _to_act_on(self) -> list[str]:
+        found, own = self.cut_heldout or self.cut_training, self.cut_training
+        lines = ["On the training rows"]
+        if self.cut_heldout is not None:
+            lines = [f"On new data, {self.cut_heldout.n_rows} held-out rows"]
+        if found is not None:
+            text = _with_error(found.value, found.standard_error)
+            if self.cut_heldout is not None and own is not None:
+                training = _with_error(own.value, own.standard_error)
+                text = f"{text}; on the training rows {training}"
+            lines.append(_line("cut value", text))
+            name = THEORIES[self.cut].cost_of_one
+            lines.append(_line(f"{name} of each cluster", _listed(found.per_cluster)))
+        if self.excess is not None:
+            of_functions = _with_error(self.excess.continuous, self.excess.continuous_error)
+            of_clusters = _with_error(self.excess.discrete, self.excess.discrete_error)
+            lines += [
+                _line("excess risk, measured", f"{of_functions} of the functions"),
+                _line("", f"{of_clusters} of the clusters, at most"),
+            ]
+        if self.unsupported is not None:
+            lines.append(_line("rows without support", f"{self.unsupported:.1%}"))
+        lines.append(_line("torn rows", f"{self.torn:.1%} have a margin below {TORN:g}"))
+        if self.significance is not None:
+            lines.append(_line("significance", f"p = {self.significance.p_value:.3g}"))
+        if self.stability is not None:
+            text = f"{self.stability.mean:.1%} of labels stay in refits"
+            lines.append(_line("stability", text))
+        return lines
+
     def _measured(self) -> list[str]:
-        listed = ", ".join(f"{value:.4g}" for value in self.eigenvalues)
+        on_training = f"{self.empirical_error:.4g} on the training rows"
         lines = [
-            "Measured",
-            _line("eigenvalues", listed),
-            _line("empirical error", f"{self.empirical_error:.4g} on the training rows"),
+            "The relaxed cut",
+            _line("eigenvalues", _listed(self.eigenvalues)),
+            _line("empirical error", on_training),
         ]
         if self.population_error is not None:
             found = self.population_error
-            value = f"{found.value:.4g} ± {found.standard_error:.2g}"
+            value = _with_error(found.value, found.standard_error)
             lines.append(_line("population error", f"{value} on {found.n_rows} held-out rows"))
         for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
             if gap is not None:
@@ -102,25 +144,37 @@ class RiskSummary(JsonReady):
                 lines.append(_line("discretization gap", text))
         return lines
 
-    def _constants(self) -> list[str]:
-        return [
-            "Constants, as far as the rows show them",
-            _line("C, largest weight", f"{self.C:.4g}"),
-            _line("B, largest squared function", f"{self.B:.4g}"),
-            _line("kappa, largest |d(x) - W(x, x)|", f"{self.kappa:.4g}"),
-        ]
-
-    def _bounds(self) -> list[str]:
+    def _theorems(self) -> list[str]:
         paper, tight, theory = self.bounds_paper, self.bounds_tight, THEORIES[self.cut]
-        lines = [_line("Bounds of the excess risk", f"{'paper':>10}  {'tight':>10}", indent="")]
+        constants = (
+            ("C, largest weight", self.C),
+            ("B, largest squared function", self.B),
+            ("kappa, largest |d(x) - W(x, x)|", self.kappa),
+            ("epsilon", self.epsilon),
+        )
+        lines = [
+            f"The theorems (delta = {self.delta:g}), with what the rows show of their constants"
+        ]
+        lines += [_line(name, f"{value:.4g}") for name, value in constants]
+        lines += ["", _line("Bounds of the excess risk", f"{'paper':>10}  {'tight':>10}", "")]
         for name, value in paper.terms.items():
             lines.append(_line(name, f"{value:10.4g}  {tight.terms[name]:10.4g}"))
         for name in ("continuous", "discrete", "generalization"):
-            values = f"{getattr(paper, name):10.4g}  {getattr(tight, name):10.4g}"
+            both = [getattr(of, name) for of in (paper, tight)]
             where = f"{getattr(theory, name)}, confidence {paper.confidence[name]:.0%}"
-            lines.append(_line(f"= {name}", f"{values}  ({where})"))
+            lines.append(_line(f"= {name}", f"{both[0]:10.4g}  {both[1]:10.4g}  ({where})"))
+            lines[-1] += self._verdict(both)
         lines.append(_line("largest possible error", f"{self.largest_error:10.4g}"))
+        if self.cost is not None:
+            at_most = f"at most {self.cost.by_error:.4g}, by its Dirichlet form"
+            lines.append(_line("cost of discretization", f"{self.cost.cost:10.4g}  ({at_most})"))
         return lines
+
+    def _verdict(self, both: Iterable[float]) -> str:
+        is_vacuous = [value >= self.largest_error for value in both]
+        if all(is_vacuous):
+            return " vacuous"
+        return " vacuous but for tight" if any(is_vacuous) else ""
 
     def _notes(self) -> list[str]:
         wrapped = (
@@ -134,105 +188,14 @@ def _line(label: str, text: str, indent: str = "  ") -> str:
     return f"{indent + label:<{_LABEL + 2}}  {text}"
 
 
-def assess(model: Any, X_heldout: ArrayLike | None = None, delta: float = 0.05) -> RiskSummary:
-    """Everything this library can say about the risk of a fitted model.
-
-    Parameters
-    ----------
-    model : fitted GPOD
-    X_heldout : array-like of shape (m, n_features), optional
-        Rows that played no part in the fit, at least 3. Without them there is no estimate of the
-        population error, and the gap in the bounds is the one on the training rows.
-    delta : float, default=0.05
-        The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
-
-    Returns
-    -------
-    RiskSummary
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> summary = assess(GPOD(n_clusters=2).fit(X[:200]), X[200:])
-    >>> summary.vacuous
-    True
-    >>> print(str(summary).splitlines()[0])
-    Risk of ncut, 2 clusters fitted on 200 rows (delta = 0.05)
-    """
-    check_is_fitted(model)
-    delta = check_fraction("delta", delta, 0.05)
-    affinity, fitted = model.affinity_, model.fitted_cut_
-    n, K = affinity.n_rows_, len(model.eigenvalues_)
-    B = n * float(np.square(fitted.functions.at_training_vertices()).max())
-    error, gap = None, None
-    if X_heldout is not None:
-        error, gap = population_error(model, X_heldout), discretization_gap(model, X_heldout)
-        rows = check_rows(model, X_heldout, reset=False)
-        with threads(model.n_jobs):
-            B = max(B, float(np.square(fitted.unit_embedding(rows)).max()))
-    diagonal = fitted.functions.degrees - affinity.self_weights_
-    C, kappa = float(affinity.largest_weight_), float(np.abs(diagonal).max())
-    gap_training = discretization_gap(model)
-    eps = (gap or gap_training).total
-    paper, tight = (
-        bounds(model.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
-        for constant in ("paper", "tight")
-    )
-    ceiling = largest_error(model.cut, K, C, B)
-    return RiskSummary(
-        cut=model.cut,
-        n_rows=n,
-        n_clusters=K,
-        delta=delta,
-        eigenvalues=model.eigenvalues_,
-        empirical_error=empirical_error(model),
-        population_error=error,
-        gap_training=gap_training,
-        gap_heldout=gap,
-        C=C,
-        B=B,
-        kappa=kappa,
-        bounds_paper=paper,
-        bounds_tight=tight,
-        largest_error=ceiling,
-        vacuous=paper.continuous >= ceiling,
-        notes=_notes(model.cut, affinity, diagonal, paper.continuous, tight.continuous, ceiling),
-    )
+def _with_error(value: float, standard_error: float) -> str:
+    return f"{value:.4g} ± {standard_error:.2g}"
 
 
-def _notes(
-    cut: str, affinity: Affinity, diagonal: Array, paper: float, tight: float, ceiling: float
-) -> tuple[str, ...]:
-    notes = []
-    if paper >= ceiling:
-        also = "so is the tight one" if tight >= ceiling else "the tight one is not"
-        notes.append(
-            f"The paper's continuous bound ({paper:.3g}) is vacuous: no error can be larger than "
-            f"{ceiling:.3g}; {also}. Rely on what is measured: the error on held-out rows, the "
-            "discretization gap, and learning_curve."
-        )
-    notes.extend(_on_the_weights(affinity))
-    if (diagonal <= 0).all():
-        notes.append(
-            "kappa is an absolute value: L(x, x) = d(x) - W(x, x) is nowhere positive here, as "
-            "for every Gaussian, so the paper's sup L(x, x) would not be positive. It enters "
-            "RatioCut's bounds only."
-        )
-    notes.append(THEORIES[cut].remark)
-    return tuple(notes)
-
-
-def _on_the_weights(affinity: Affinity) -> list[str]:
-    """Whether the weight function was there before the data, as every bound assumes."""
-    fixed = "The bounds are for a weight function fixed before seeing the data"
-    if not isinstance(affinity, (VectorAffinity, Precomputed)):
-        return [f"{fixed}; the edges of this graph depend on the sample, so they do not apply."]
-    sigma = getattr(affinity, "sigma", None)
-    if affinity.pairwise:
-        return [f"{fixed}; whether these precomputed affinities are such, only you can say."]
-    if sigma is not None and not isinstance(sigma, Real):
-        rule = "a function" if callable(sigma) else repr(sigma)
-        return [f"{fixed}; here sigma was {rule}. Give it as a number that you chose beforehand."]
-    return []
+def _listed(values: Array) -> str:
+    text = ", ".join(f"{value:.4g}" for value in values)
+    limit = _LINE - _LABEL - 6
+    if len(text) <= limit:
+        return text
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{low:.4g} to {high:.4g}, {len(values)} values"

@@ -158,18 +158,13 @@ def check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
     return order
 
 
-def check_rotation(init: ArrayLike, n_clusters: int) -> Array:
-    """A K x K matrix of full rank."""
+def check_start(init: ArrayLike, n_clusters: int) -> Array:
+    """A finite K x K matrix, singular or not."""
     shape = (n_clusters, n_clusters)
-    rotation = real_array("init", init)
-    if rotation.shape != shape or not np.isfinite(rotation).all():
+    start = real_array("init", init)
+    if start.shape != shape or not np.isfinite(start).all():
         raise ValueError(
-            f"init must be a rotation of shape {shape}. Got {described(rotation)}; leave it out "
-            "to start from rows."
+            f"init must be 'literal' or a finite matrix of shape {shape}. Got {described(start)}; "
+            "leave it out for several starts from rows."
         )
-    if np.linalg.matrix_rank(rotation) < n_clusters:
-        raise ValueError(
-            "init must be a rotation, with independent columns. Got a singular matrix; leave it "
-            "out to start from rows."
-        )
-    return rotation
+    return start

@@ -86,4 +86,4 @@ class Spectrum:
     def functions(self, n_clusters: int) -> Eigenfunctions:
         """The first K eigenfunctions."""
         pairs = self.pairs_of(n_clusters)
-        return extend("consistent", self.affinity, self.cut, pairs, self.graph.degrees, 1)
+        return extend("consistent", self.affinity, self.cut, pairs, self.graph.degrees)
