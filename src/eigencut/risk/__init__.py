@@ -1,4 +1,4 @@
-"""How far a clustering can be trusted on data it has not seen: errors, bounds, curves, a summary.
+"""How far a clustering can be trusted: errors, bounds, curves, label sets, significance, stability.
 
 Numbers in, plain dataclasses out. It imports extension and what is below it.
 """
@@ -14,14 +14,22 @@ from eigencut.risk.errors import (
     empirical_error,
     population_error,
 )
+from eigencut.risk.label_sets import LabelSets, label_sets
+from eigencut.risk.rows_needed import RowsNeeded, rows_needed
+from eigencut.risk.significance import Significance, significance
+from eigencut.risk.stability import Stability, stability
 from eigencut.risk.summary import RiskSummary, assess
 
 __all__ = [
     "Bounds",
     "ErrorEstimate",
     "Gap",
+    "LabelSets",
     "LearningCurve",
     "RiskSummary",
+    "RowsNeeded",
+    "Significance",
+    "Stability",
     "assess",
     "bounds",
     "crossed_error",
@@ -29,7 +37,11 @@ __all__ = [
     "discretization_gap",
     "empirical_error",
     "excess_risk",
+    "label_sets",
     "largest_error",
     "learning_curve",
     "population_error",
+    "rows_needed",
+    "significance",
+    "stability",
 ]
