@@ -29,13 +29,14 @@ def _family(name: str, K: int, separated: bool = False) -> Source:
     return Source(lambda m, seed: family(m, _SEED + seed)[0], K, separated=separated)
 
 
-def _of_set(X: Array, K: int, n_training: int) -> Source:
+def _of_set(read: Callable[[], Array], K: int, n_training: int) -> Source:
     """Rows without replacement, in random order: exchangeable, as the guarantee asks."""
-    return Source(
-        lambda m, seed: X[np.random.default_rng(_SEED + seed).permutation(len(X))[:m]],
-        K,
-        n_training,
-    )
+
+    def draw(m: int, seed: int) -> Array:
+        X = read()
+        return X[np.random.default_rng(_SEED + seed).permutation(len(X))[:m]]
+
+    return Source(draw, K, n_training)
 
 
 def _standardized(X: Array) -> Array:
@@ -66,11 +67,14 @@ GENERATED: dict[str, Source] = {
 }
 
 
-def real_sources() -> dict[str, Source]:
+def _breast_cancer() -> Array:
     from sklearn.datasets import load_breast_cancer
 
-    return {
-        "digits": _of_set(read_digits("digits")[0], 10, 150),
-        "breast cancer": _of_set(_standardized(load_breast_cancer().data), 2, 100),
-        "banknote": _of_set(_standardized(read_paper_data("banknote")[0]), 2, 100),
-    }
+    return _standardized(load_breast_cancer().data)
+
+
+REAL: dict[str, Source] = {
+    "digits": _of_set(lambda: read_digits("digits")[0], 10, 150),
+    "breast cancer": _of_set(_breast_cancer, 2, 100),
+    "banknote": _of_set(lambda: _standardized(read_paper_data("banknote")[0]), 2, 100),
+}

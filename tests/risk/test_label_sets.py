@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
@@ -133,6 +134,16 @@ def test_text_and_json_say_the_same(calibrated):
     for line in found["sets"]:
         assert f"{line['single']:.1%}" in str(sets)
     assert "3 other new rows" in str(sets)
+
+
+def test_sparse_rows_have_the_sets_of_dense_ones():
+    X = np.abs(overlapping(100, 3)).round(1)
+    dense, thin = (
+        label_sets(GPOD(K, affinity=Neighbors(6)).fit(rows[:60]), rows[60:], n_batches=4)
+        for rows in (X, csr_array(X))
+    )
+    assert np.array_equal(dense.labels, thin.labels)
+    assert dense.deficits == pytest.approx(thin.deficits, abs=1e-6)
 
 
 # ------------------------------------------------------------------ refusals
