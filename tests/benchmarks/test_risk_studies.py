@@ -39,6 +39,7 @@ def test_coverage_was_never_a_point_below_nominal():
         assert line["coverage"] >= label_sets.COVERAGE - 0.01
 
 
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_a_repetition_of_separated_blobs():
     found = label_sets.repetition(GENERATED["four blobs"], 1)
     assert found["coverage"] == found["agreement"] == 1.0

@@ -137,7 +137,7 @@ def test_text_and_json_say_the_same(calibrated):
 
 
 def test_sparse_rows_have_the_sets_of_dense_ones():
-    X = np.abs(overlapping(100, 3)).round(1)
+    X = np.abs(overlapping(100, 3))
     dense, thin = (
         label_sets(GPOD(K, affinity=Neighbors(6)).fit(rows[:60]), rows[60:], n_batches=4)
         for rows in (X, csr_array(X))

@@ -42,10 +42,12 @@ class LabelSets:
 
     @property
     def n_batches(self) -> int:
+        """G, the number of refits that gave labels."""
         return self.labels.shape[0]
 
     @property
     def batch_size(self) -> int:
+        """New rows in the training set of each refit."""
         return self.labels.shape[1]
 
     @property

@@ -126,7 +126,7 @@ def rows_needed(
     times = rng.multinomial(
         n_repeats, np.full(n_repeats, 1 / n_repeats), (n_bootstrap, len(curve.sizes))
     )
-    drawn = [_reached(*line, target) for line in _lines(curve, times)]
+    drawn = [_reached(slope, intercept, target) for slope, intercept in _lines(curve, times)]
     tail = 100 * (1 - confidence) / 2
     # Of infinite and finite numbers there is no number in between.
     low, high = np.percentile(drawn, [tail, 100 - tail], method="closest_observation")

@@ -63,12 +63,13 @@ def command(
         rows, _ = fitted.prepare(source.read(columns).table)
     gpod = fitted.model_
     summary = risk.assess(gpod, rows, delta)
-    asked = {
-        "significance": (significance, lambda: risk.significance(gpod)),
-        "stability": (stability, lambda: risk.stability(gpod)),
-        "label_sets": (sets, lambda: risk.label_sets(gpod, rows)),
-    }
+    found: dict[str, Any] = {}
     with progress_bar("refits", quiet):
-        found = {name: answer() for name, (wanted, answer) in asked.items() if wanted}
+        if significance:
+            found["significance"] = risk.significance(gpod)
+        if stability:
+            found["stability"] = risk.stability(gpod)
+        if sets and rows is not None:
+            found["label_sets"] = risk.label_sets(gpod, rows)
     result = summary.to_dict() | {name: answer.to_dict() for name, answer in found.items()}
     say(as_json, result, "\n\n".join(map(str, (summary, *found.values()))))
