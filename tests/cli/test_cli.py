@@ -252,6 +252,18 @@ def test_json_everywhere(frame, model, capsys):
     assert load("best.eigencut").predict(frame).tolist() == model.labels_.tolist()
 
 
+def test_assess_with_refits(frame, model, capsys):
+    frame[["a", "b"]].to_csv("plain.csv", index=False)
+    capsys.readouterr()
+    run("assess m.eigencut plain.csv --stability --sets --json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["stability"]["n_refits"] == 30 and len(found["stability"]["per_row"]) == 60
+    assert (found["label_sets"]["n_batches"], found["label_sets"]["batch_size"]) == (20, 3)
+    run("assess m.eigencut --significance")
+    shown = capsys.readouterr().out
+    assert shown.startswith("Risk of ncut") and "The rows are not one cluster" in shown
+
+
 def test_select_with_candidates(frame, model, capsys):
     run("select data.csv --drop name -k 2,3 --sigma local,median,0.5 --criterion eigengap")
     table = capsys.readouterr().out.splitlines()

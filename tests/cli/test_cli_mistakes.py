@@ -583,6 +583,10 @@ USAGE = {  # exit code 2
         f"{P} good.csv -o model",
         "-o model is the input; name another file.",
     ),
+    "sets of no table": (
+        "assess model.eigencut --sets",
+        "--sets needs a TABLE of rows that the model was not fitted on.",
+    ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
         "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '0'.",

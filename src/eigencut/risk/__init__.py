@@ -1,4 +1,6 @@
-"""How far a clustering can be trusted on data it has not seen: cut values, errors, bounds, curves.
+"""How far a clustering can be trusted on data it has not seen.
+
+Cut values, errors, bounds, curves; label sets, significance, stability.
 
 Numbers in, plain dataclasses out. It imports extension and what is below it.
 """
@@ -17,7 +19,11 @@ from eigencut.risk.errors import (
     empirical_error,
     population_error,
 )
+from eigencut.risk.label_sets import LabelSets, label_sets
 from eigencut.risk.measured_excess import MeasuredExcess, measured_excess
+from eigencut.risk.rows_needed import RowsNeeded, rows_needed
+from eigencut.risk.significance import Significance, significance
+from eigencut.risk.stability import Stability, stability
 from eigencut.risk.summary import RiskSummary
 
 __all__ = [
@@ -26,9 +32,13 @@ __all__ = [
     "DiscretizationCost",
     "ErrorEstimate",
     "Gap",
+    "LabelSets",
     "LearningCurve",
     "MeasuredExcess",
     "RiskSummary",
+    "RowsNeeded",
+    "Significance",
+    "Stability",
     "assess",
     "bounds",
     "crossed_error",
@@ -38,8 +48,12 @@ __all__ = [
     "discretization_gap",
     "empirical_error",
     "excess_risk",
+    "label_sets",
     "largest_error",
     "learning_curve",
     "measured_excess",
     "population_error",
+    "rows_needed",
+    "significance",
+    "stability",
 ]

@@ -28,7 +28,7 @@ _N_SIZES = 6
 _SMALLEST = 50  # rows below which a sample says little about a rate
 _PER_CLUSTER = 10  # rows that each cluster should have in the smallest sample
 _LARGEST_SHARE = 4  # the largest default sample has one row in so many
-_ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
+ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
 _RATE = -0.5  # of Theorems 1 and 3
 
 
@@ -136,7 +136,7 @@ class LearningCurve:
 
             _, ax = plt.subplots()
         n = np.repeat(self.sizes, self.excess.shape[1])
-        positive = self.excess.ravel() > _ROUNDING
+        positive = self.excess.ravel() > ROUNDING
         ax.loglog(n[positive], self.excess.ravel()[positive], "o", ms=4, alpha=0.4, label="fits")
         if math.isfinite(self.slope):
             ends = np.array([self.sizes.min(), self.sizes.max()], dtype=np.float64)
@@ -352,7 +352,7 @@ def _line(
     """Slope, its interval and intercept of log excess on log n; NaN if there is no excess."""
     from scipy.special import stdtrit
 
-    positive = excess > _ROUNDING
+    positive = excess > ROUNDING
     x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
     y = np.log(excess[positive])
     if len(x) < 3 or np.ptp(x) == 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eigencut.cli.options import json_option, reading_options, say
+from eigencut.cli.options import json_option, quiet_option, reading_options, say
 from eigencut.cli.values import FILE, SHARE
 
 
@@ -15,7 +15,8 @@ from eigencut.cli.values import FILE, SHARE
     epilog="""\b
 Examples:
   eigencut assess model.eigencut heldout.csv
-  eigencut assess model.eigencut --delta 0.01 --json""",
+  eigencut assess model.eigencut --delta 0.01 --json
+  eigencut assess model.eigencut heldout.csv --significance --stability --sets""",
 )
 @click.argument("model", type=FILE)
 @click.argument("table", required=False, type=FILE)
@@ -27,19 +28,48 @@ Examples:
     metavar="SHARE",
     help="The bounds may fail that often.",
 )
+@click.option(
+    "--significance", is_flag=True, help="Ask whether the rows are one cluster: 200 refits."
+)
+@click.option("--stability", is_flag=True, help="Count how often labels stay: 30 refits.")
+@click.option("--sets", is_flag=True, help="Calibrate label sets on TABLE: 20 refits.")
 @reading_options
+@quiet_option
 @json_option
-def command(model: str, table: str | None, delta: float, as_json: bool, **reading: Any) -> None:
+def command(
+    model: str,
+    table: str | None,
+    delta: float,
+    significance: bool,
+    stability: bool,
+    sets: bool,
+    quiet: bool,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
+    from eigencut import risk
     from eigencut.cli.models import load_table_model
+    from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import model_columns, open_table
-    from eigencut.risk import assess
 
+    if sets and table is None:
+        raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
     fitted = load_table_model(model)
     rows = None
     if table is not None:
         source = open_table(table, **reading)
         columns = model_columns(fitted.columns_, source, None)
         rows, _ = fitted.prepare(source.read(columns).table)
-    summary = assess(fitted.model_, rows, delta)
-    say(as_json, summary.to_dict(), str(summary))
+    gpod = fitted.model_
+    summary = risk.assess(gpod, rows, delta)
+    found: dict[str, Any] = {}
+    with progress_bar("refits", quiet):
+        if significance:
+            found["significance"] = risk.significance(gpod)
+        if stability:
+            found["stability"] = risk.stability(gpod)
+        if sets and rows is not None:
+            found["label_sets"] = risk.label_sets(gpod, rows)
+    result = summary.to_dict() | {name: answer.to_dict() for name, answer in found.items()}
+    say(as_json, result, "\n\n".join(map(str, (summary, *found.values()))))
