@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,16 @@ def _hdbscan(X: Array, K: int, y: Labels) -> Iterator[Labels]:
         yield HDBSCAN(min_cluster_size=least, copy=True).fit_predict(X)
 
 
+def _by_hand(package: str, name: str) -> Peer:
+    """A peer whose licence keeps it out of our dependencies: run where it was installed by hand."""
+
+    def peer(X: Array, K: int, y: Labels) -> Iterator[Labels]:
+        method = getattr(import_module(package), name)
+        yield method(n_clusters=K).fit_predict(X)
+
+    return peer
+
+
 def _landmarks(X: Array, K: int, y: Labels) -> Iterator[Labels]:
     from eigencut import GPOD
 
@@ -87,6 +99,9 @@ PEERS: dict[str, Peer] = {
     "scikit-learn kNN": _sklearn,
     "HDBSCAN, best": _hdbscan,
 }
+for _package, _name in (("genieclust", "Genie"), ("lumbermark", "Lumbermark")):
+    if find_spec(_package):
+        PEERS[_name] = _by_hand(_package, _name)
 
 
 def scores(

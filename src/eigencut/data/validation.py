@@ -63,7 +63,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
     except (TypeError, ValueError) as error:
         of_text = text_error(X)
         if of_text is None:
+            _refuse_infinite_array(X)  # which is said before a number of columns, as elsewhere
             raise
+        if isinstance(error, TypeError):  # an object that is not even text
+            raise TypeError(f"{of_text} ({error})") from error
         raise of_text from error
     if issparse(rows):
         rows = _short_indices(csr_array(rows))
@@ -71,6 +74,13 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
         rows = np.asarray(rows)
     refuse_infinite(X, rows, pairwise=tags.pairwise)
     return rows
+
+
+def _refuse_infinite_array(X: Any) -> None:
+    """The same for what may be no table of rows."""
+    values = np.asarray(X)
+    if values.ndim == 2 and values.dtype.kind == "f":
+        refuse_infinite(X, values)
 
 
 def _short_indices(rows: Any) -> Any:

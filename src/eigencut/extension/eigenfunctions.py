@@ -329,8 +329,11 @@ class LandmarkFunctions(Eigenfunctions):
         squares = self.pairs.vectors**2 * self.affinity.multiplicity_[:, np.newaxis]
         squares = squares[self.pairs.takes_part]
         degrees = self.degrees[self.pairs.takes_part]
-        share = (self.cut.mass(degrees) @ squares) / np.maximum(degrees @ squares, _LEAST)
-        return np.sqrt(np.maximum(1 - share * self.pairs.values, SUPPORT))
+        values = self.pairs.values
+        with np.errstate(over="ignore", invalid="ignore"):
+            share = (self.cut.mass(degrees) @ squares) / np.maximum(degrees @ squares, _LEAST)
+            lost = np.where(values > 0, share * values, 0.0)
+        return np.sqrt(np.maximum(1 - lost, SUPPORT))
 
 
 EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunctions]] = {

@@ -62,14 +62,16 @@ def command(
         columns = model_columns(fitted.columns_, source, None)
         rows, _ = fitted.prepare(source.read(columns).table)
     gpod = fitted.model_
-    summary = risk.assess(gpod, rows, delta)
-    found: dict[str, Any] = {}
     with progress_bar("refits", quiet):
-        if significance:
-            found["significance"] = risk.significance(gpod)
-        if stability:
-            found["stability"] = risk.stability(gpod)
-        if sets and rows is not None:
-            found["label_sets"] = risk.label_sets(gpod, rows)
-    result = summary.to_dict() | {name: answer.to_dict() for name, answer in found.items()}
-    say(as_json, result, "\n\n".join(map(str, (summary, *found.values()))))
+        refitted = {
+            "significance": risk.significance(gpod) if significance else None,
+            "stability": risk.stability(gpod) if stability else None,
+        }
+        label_sets = risk.label_sets(gpod, rows) if sets and rows is not None else None
+    summary = risk.assess(gpod, rows, delta, **refitted)
+    details = [answer for answer in refitted.values() if answer is not None]
+    result, texts = summary.to_dict(), [str(answer) for answer in (summary, *details)]
+    if label_sets is not None:
+        result["label_sets"] = label_sets.to_dict()
+        texts.append(str(label_sets))
+    say(as_json, result, "\n\n".join(texts))
