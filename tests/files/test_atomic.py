@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from threading import Thread
 
 import pytest
@@ -180,10 +181,14 @@ def test_signals_are_as_before_afterwards_and_in_other_threads(tmp_path):
 
 def test_a_child_that_is_ended_removes_nothing_of_its_parent(tmp_path):
     with replacing(tmp_path / "a") as file:
+        ready, say = os.pipe()
         child = os.fork()
         if child == 0:
-            signal.pause()
+            os.write(say, b"!")
+            for _ in range(2000):  # no pause: the signal may come before it
+                time.sleep(0.01)
             os._exit(0)
+        os.read(ready, 1)  # a signal at the moment of the fork would be lost
         os.kill(child, signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
         file.write(b"new")
