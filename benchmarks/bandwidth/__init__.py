@@ -1,1 +1,1 @@
-"""Which rule for the bandwidth? The study behind docs/bandwidth.md."""
+"""Which rule for the bandwidth? The study behind benchmarks/studies/bandwidth.md."""

@@ -3,7 +3,7 @@
 Every rule is used through the public API: ``GPOD(n_clusters=K, cut=cut, affinity=Gaussian(...))``
 is fitted on 75 % of the rows and predicts the other 25 %, and both are compared with the known
 classes by the adjusted Rand index (ARI). The means go to ``benchmarks/results/bandwidth.json`` and
-into the tables of ``docs/bandwidth.md``.
+into the tables of ``benchmarks/studies/bandwidth.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.bandwidth            # everything, some minutes
     OMP_NUM_THREADS=1 python -m benchmarks.bandwidth --quick    # one seed; docs are left alone

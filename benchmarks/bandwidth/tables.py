@@ -1,4 +1,4 @@
-"""The tables of docs/bandwidth.md."""
+"""The tables of benchmarks/studies/bandwidth.md."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import DOCS, RESULTS, STUDIES
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from eigencut import GraphWarning
@@ -20,7 +20,7 @@ Results = dict[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """``python -m benchmarks.<name>`` makes ``results/<name>.json`` and ``docs/<name>.md``."""
+    """``python -m benchmarks.<name>`` makes ``results/<name>.json`` and ``studies/<name>.md``."""
 
     name: str
     repeated: str  # what there are many of: "seeds", "sets"
@@ -35,14 +35,14 @@ class Study:
 
     @property
     def page(self) -> Path:
-        return DOCS / f"{self.name}.md"
+        return STUDIES / f"{self.name}.md"
 
     def run(self, description: str | None) -> None:
         """Measure, print, and, unless quick, publish."""
         options = parser(
             description,
             f"benchmarks.{self.name}",
-            quick="a first look; the page in docs is left alone",
+            quick="a first look; the page is left alone",
             out=f"where the JSON goes (benchmarks/results/{self.stored.name}; nowhere if --quick)",
         )
         options.add_argument(

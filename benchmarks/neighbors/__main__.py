@@ -3,7 +3,7 @@
 Every graph is used through the public API, ``GPOD(n_clusters=K, affinity=Neighbors(...))``. The
 collection of ``benchmarks.bandwidth`` is split into training and new rows; digits, letters, and
 moons and circles of growing size are fitted whole. Results go to
-``benchmarks/results/neighbors.json`` and into the tables of ``docs/neighbors.md``.
+``benchmarks/results/neighbors.json`` and into the tables of ``benchmarks/studies/neighbors.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.neighbors            # everything, half an hour
     OMP_NUM_THREADS=1 python -m benchmarks.neighbors --quick    # one seed; docs are left alone

@@ -1,4 +1,4 @@
-"""The tables of docs/neighbors.md."""
+"""The tables of benchmarks/studies/neighbors.md."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""How to choose K and sigma, what margins are worth: the study behind docs/selection.md."""
+"""How to choose K and sigma, what margins are worth: benchmarks/studies/selection.md."""
 
 JOBS = 1  # threads: seconds are of one core

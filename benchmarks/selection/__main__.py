@@ -1,8 +1,8 @@
 """Measure what chooses K and sigma without labels, and what margins of predictions are worth.
 
 Random data sets of known K, by seed; no criterion was tuned on the seeds used here. The figures go
-to ``benchmarks/results/selection.json``, into the tables of ``docs/selection.md`` and to
-``docs/images/selection.png``.
+to ``benchmarks/results/selection.json``, into the tables of ``benchmarks/studies/selection.md`` and
+to ``docs/images/selection.png``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.selection            # everything, some 13 minutes
     OMP_NUM_THREADS=1 python -m benchmarks.selection --quick    # ten sets; docs are left alone

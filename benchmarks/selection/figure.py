@@ -1,4 +1,4 @@
-"""The figure of docs/selection.md: a clustering, and the scores it was chosen by."""
+"""The figure of benchmarks/studies/selection.md: a clustering, and the scores it was chosen by."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from eigencut.runtime.arrays import Array, Indices
 _LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
 _EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
 _COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
-_LOCAL_SCALE = 0.5  # see docs/bandwidth.md
+_LOCAL_SCALE = 0.5  # see benchmarks/studies/bandwidth.md
 _EPS = float(np.finfo(np.float64).eps)
 _MOST_EXPONENT = 1100  # of two, in a file: beyond every float64
 _FARTHEST = 1e140  # coordinates are clipped here, so that squares stay finite
@@ -123,7 +123,8 @@ class Gaussian(VectorAffinity):
         - ``"local"``: every row has its own sigma(x), ``scale`` times the distance to its
           ``n_neighbors``-th nearest training row, and ``2 sigma^2`` becomes
           ``2 sigma(x) sigma(y)`` (self-tuning; Zelnik-Manor and Perona, 2004);
-        - ``"auto"``: ``"local"``, which did best in the measurements of ``docs/bandwidth.md``.
+        - ``"auto"``: ``"local"``, which did best in the measurements of
+          ``benchmarks/studies/bandwidth.md``.
     n_neighbors : int, default=10
         Used by the rules "neighbors" and "local". Identical rows count once.
     scale : float or None, default=None

@@ -73,7 +73,7 @@ class Neighbors(Affinity):
     ----------
     n_neighbors : int or "auto", default="auto"
         k. A row counts as its own first neighbour, and identical rows count once. "auto" grows
-        with the logarithm of the number of rows; see ``docs/neighbors.md``.
+        with the logarithm of the number of rows; see ``benchmarks/studies/neighbors.md``.
     graph : {"symmetric", "mutual"}, default="symmetric"
         Two rows are connected if one is among the k nearest of the other, with half the weight if
         only one is; or if both are. The mutual graph does not bridge gaps between clusters, but
@@ -384,5 +384,5 @@ class Neighbors(Affinity):
 
 
 def default_n_neighbors(n_vertices: int) -> int:
-    """k for so many vertices; see ``docs/neighbors.md``."""
+    """k for so many vertices; see ``benchmarks/studies/neighbors.md``."""
     return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))

@@ -38,7 +38,7 @@ def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
 
 
 def _fastest(points: Any, space: Space) -> str:
-    """See the measurements in ``docs/neighbors.md``."""
+    """See the measurements in ``benchmarks/studies/neighbors.md``."""
     n, d = points.shape
     if not sparse.issparse(points) and d <= TREE_FEATURES:
         return "kdtree"

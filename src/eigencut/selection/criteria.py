@@ -1,7 +1,7 @@
 """Criteria that tell, without labels, how many clusters a graph holds.
 
-A criterion gives every number of clusters K a score; larger is better. ``docs/selection.md`` has
-the measurements that made the conductance criterion the default.
+A criterion gives every number of clusters K a score; larger is better. The measurements that made
+the conductance criterion the default are in ``benchmarks/studies/selection.md``.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def select(
         Of the model that is fitted in the end. Criteria are always computed with NCut, whose
         eigenvalues have no unit.
     criterion : {"conductance", "stability", "risk", "eigengap"}, default="conductance"
-        See ``docs/selection.md`` for what each of them found on data of known K.
+        See ``benchmarks/studies/selection.md`` for what each of them found on data of known K.
     random_state : int or None, default=None
         Of the splits and null samples of "stability" and "risk". None means 0.
     n_jobs : int or None, default=None
