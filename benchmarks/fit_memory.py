@@ -117,6 +117,8 @@ def _sparse_rows(case: Case) -> Any:
 
     rng = np.random.default_rng(0)
     per_row = max(1, round(case.density * case.d))
+    if case.graph == "precomputed":
+        per_row |= 1  # as many before a row as after it
     starts = np.arange(0, case.n * per_row + 1, per_row, dtype=np.int32)
     if case.graph == "precomputed":
         near = np.arange(per_row, dtype=np.int32) - per_row // 2

@@ -131,8 +131,8 @@ DATA = {  # exit code 1
     ),
     "memory limit too small": (
         f"fit good.csv --memory-limit 5MB {FIT}",
-        "memory_limit must be at least 12 MB to fit Neighbors(density_contrast=1.5, "
-        "graph='mutual', n_neighbors=10) on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
+        "memory_limit must be at least 12 MB to fit Neighbors() "
+        "on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
         "On the command line: --sample 10000, or with fit --landmarks 1000.",
     ),
     "a ragged line": (

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 import eigencut.data.preparation
 import eigencut.data.rows
@@ -80,8 +81,11 @@ def test_a_stream_and_memory_give_the_same_labels(X, scale, tmp_path):
     expected = model.fit(frame).labels_
     model.fit(Rows.from_file(tmp_path / "t.csv"))
     assert model.columns_ == ["a", "b", "c"] and not hasattr(model, "labels_")
-    agreement = (model.predict(frame) == expected).mean()
-    assert agreement > 0.95 if scale == "standard" else agreement == 1
+    found = model.predict(frame)
+    if scale == "standard":  # clusters of nearly equal size can be numbered otherwise
+        assert adjusted_rand_score(expected, found) > 0.9
+    else:
+        assert (found == expected).all()
     model.save(tmp_path / "m")
     assert (load(tmp_path / "m").predict(frame) == model.predict(frame)).all()
 

@@ -29,7 +29,7 @@ def test_what_grows_is_seen(tmp_path):
     kept, stop = [], threading.Event()
 
     def leaking(number, folder):
-        kept.append(np.ones(40_000))
+        kept.append(np.ones(400_000))
         kept.append((folder / f"{number}").open("w"))
         thread = threading.Thread(target=stop.wait)
         thread.start()

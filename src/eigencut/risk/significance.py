@@ -154,8 +154,8 @@ def significance(
     --------
     >>> import numpy as np
     >>> from eigencut import GPOD
-    >>> X = np.random.default_rng(0).normal(size=(120, 2))
-    >>> X[:60, 0] += 9
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X[:100, 0] += 12
     >>> significance(GPOD(n_clusters=2).fit(X), n_null=19).p_value
     0.05
     """
