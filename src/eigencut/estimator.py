@@ -190,6 +190,7 @@ class GPOD(
             starts = {"n_init": self.n_init, "random_state": self.random_state}
             chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit, starts)
             Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
+        chosen.report()
         graph, fitted = first_sound(self._cuts(source, chosen, starts))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)

@@ -119,3 +119,14 @@ def test_the_cut_that_was_looked_at_is_the_one_that_is_fitted(monkeypatch):
     model = GPOD(2).fit(X)
     assert not calls
     assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
+def test_what_was_compared_is_said_to_those_who_ask(capsys):
+    X, _ = overlapping()
+    model = GPOD(10, verbose=True).fit(X)
+    said = capsys.readouterr().err.splitlines()
+    scores = [
+        f"eigencut: score {score:.2f} of {name}, 10 clusters" for name, score in model.choice_
+    ]
+    assert [line for line in said if "score" in line] == scores
+    assert f"eigencut: takes {model.affinity_!r}" in said

@@ -81,6 +81,12 @@ def stage(name: str) -> Iterator[None]:
     yield
 
 
+def note(text: str) -> None:
+    """A line between stages, for those who asked for them."""
+    if _verbose.get():
+        _say(f"eigencut: {text}\n")
+
+
 @contextmanager
 def without_progress() -> Iterator[None]:
     """For work whose parts do not matter to those who wait for many such works."""

@@ -10,7 +10,7 @@ from eigencut.affinity import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition
 from eigencut.graph.base import Graph
-from eigencut.runtime.progress import stage
+from eigencut.runtime.progress import note, stage
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.selection.criteria import Choice
 from eigencut.selection.spectrum import Spectrum
@@ -52,6 +52,13 @@ class Chosen:
     affinities: tuple[Affinity, ...]
     compared: tuple[Choice, ...] = ()
     spectra: dict[int, Spectrum] = field(default_factory=dict)
+
+    def report(self) -> None:
+        """Say what was compared, and what is taken first."""
+        for one in self.compared:
+            note(f"score {one.score:.2f} of {one.affinity!r}, {one.n_clusters} clusters")
+        if self.compared:
+            note(f"takes {self.affinities[0]!r}")
 
     def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[CutGraph]:
         """Each affinity, fitted on X, its graph and the relaxed cut; what is known is reused."""
