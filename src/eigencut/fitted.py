@@ -17,7 +17,14 @@ from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
-from eigencut.extension.labelling import OUTLIER, label_rows, scores_and_support
+from eigencut.extension.labelling import OUTLIER, is_outlier, label_rows, scores_and_support
+from eigencut.extension.probabilities import (
+    certainty,
+    fitted_temperature,
+    margins_of,
+    probabilities_of,
+    row_probabilities,
+)
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
@@ -28,15 +35,18 @@ from eigencut.solvers.eigenpairs import EigenPairs
 _SLIVER = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
 _UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
+_LEAST_TEMPERATURE = 1e-6
+_ENOUGH_VERTICES = 1 << 16  # to know the temperature by
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What there is to say of some rows: ``labels``, ``margins`` and ``support`` of each."""
+    """What there is to say of some rows: labels, margins, support and probabilities of each."""
 
     labels: Indices
     margins: Array
     support: Array
+    probabilities: Array
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,8 @@ class FittedCut:
         The discretization of the training vertices.
     n_components : int
         Connected components of the graph.
+    temperature : float
+        Of the probabilities; see ``extension/probabilities.py``.
     """
 
     functions: Eigenfunctions
@@ -61,6 +73,7 @@ class FittedCut:
     least_support: float
     partition: Partition
     n_components: int
+    temperature: float
 
     @classmethod
     def of(
@@ -86,9 +99,11 @@ class FittedCut:
                 f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
                 "do not fall into more. Lower n_clusters, or try another sigma."
             )
-        rotation = align(functions.at_training_vertices(), partition, U, weight)
+        at_vertices = functions.at_training_vertices()
+        rotation = align(at_vertices, partition, U, weight)
         least_support = graph.support_quantile(outlier_quantile)
-        return cls(functions, rotation, least_support, partition, n_components)
+        temperature = _temperature(at_vertices, rotation, weight)
+        return cls(functions, rotation, least_support, partition, n_components, temperature)
 
     def at_training_rows(self, graph: Graph) -> tuple[Indices | None, Array | None]:
         """Labels and embedding of the training rows, where there is room for them."""
@@ -132,20 +147,31 @@ class FittedCut:
         return label_rows(self.functions, self.rotation, X, least)
 
     def margins(self, X: Array) -> Array:
-        """How clearly each row belongs to its cluster, from 0 to 1."""
-        return _margins(self.scores(X))
+        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
+        scores, support = scores_and_support(self.functions, self.rotation, X)
+        return margins_of(scores, certainty(support, self.least_support))
+
+    def probabilities(self, X: Array) -> Array:
+        """The probability of each cluster, for each row; the largest is that of its label."""
+        how = (self.least_support, self.temperature)
+        return row_probabilities(self.functions, self.rotation, X, *how)
+
+    def is_outlier(self, X: Array) -> NDArray[np.bool_]:
+        """Which rows ``labels`` marks as outliers, if it does."""
+        return is_outlier(self.support(X), self.least_support)
 
     def margins_at_vertices(self) -> Array:
         """The margin of each training vertex."""
         return _margins(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
 
     def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
-        """Labels, margins and support in one pass over the rows."""
+        """Labels, margins, support and probabilities in one pass over the rows."""
         scores, support = scores_and_support(self.functions, self.rotation, X)
-        labels = assign(scores)
+        labels, certain = assign(scores), certainty(support, self.least_support)
+        probabilities = probabilities_of(scores, labels, certain, self.temperature)
         if mark_outliers:
-            labels = np.where(support < self.least_support, OUTLIER, labels)
-        return Answers(labels, _margins(scores), support)
+            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
+        return Answers(labels, margins_of(scores, certain), support, probabilities)
 
     def _state(self) -> dict[str, Any]:
         """As plain values, arrays and the affinity."""
@@ -155,6 +181,7 @@ class FittedCut:
             "n_clusters": len(functions.pairs.values),
             "n_components_found": self.n_components,
             "least_support": self.least_support,
+            "temperature": self.temperature,
             "form": functions.form,
             "degrees": functions.degrees,
             "pairs": functions.pairs._state(),
@@ -166,26 +193,33 @@ class FittedCut:
     @classmethod
     def _restored(cls, state: StateReader, cut: Cut) -> FittedCut:
         affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
-        n_vertices = len(affinity.multiplicity_)
+        weight = affinity.multiplicity_
+        n_vertices = len(weight)
         K = state.integer("n_clusters", 1, n_vertices)
         pairs = EigenPairs._restored(state.part("pairs"), n_vertices, K)
         form = EXTENSIONS[state.word("form", EXTENSIONS)]
         functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
         rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
+        of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
+        has_temperature = "temperature" in state  # files of 0.1 have none
         return cls(
             functions,
-            state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT),
+            of_extension,
             state.number("least_support"),
             Partition._restored(state.part("partition"), labels, rotation),
             state.integer("n_components_found", 1, n_vertices),
+            state.number("temperature", least=_LEAST_TEMPERATURE)
+            if has_temperature
+            else _temperature(functions.at_training_vertices(), of_extension, weight),
         )
 
 
-def _margins(scores: Array) -> Array:
-    """The lead of the largest score over the second, negative ones counting as 0."""
-    ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
-    return ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
+def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
+    """Of probabilities, by the margins of the training vertices; of very many, by some of them."""
+    some = slice(None, None, -(-len(weight) // _ENOUGH_VERTICES))
+    scores = normalize_rows(at_vertices[some]) @ rotation
+    return fitted_temperature(margins_of(scores), weight[some])
 
 
 def first_sound(cuts: Iterable[tuple[Graph, FittedCut]]) -> tuple[Graph, FittedCut]:

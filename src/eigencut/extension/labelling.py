@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigencut.discretization import assign, normalize_rows
+from eigencut.discretization import TIE, assign, normalize_rows
 from eigencut.extension.eigenfunctions import CHUNK_ROWS, Eigenfunctions, SinglePrecisionValues
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
@@ -30,6 +32,11 @@ def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> 
     return normalize_rows(U) @ rotation, support
 
 
+def is_outlier(support: Array, least_support: float) -> NDArray[np.bool_]:
+    """Where the support lies below the least, by more than rounding."""
+    return np.asarray(support < least_support - TIE)
+
+
 def label_rows(
     functions: Eigenfunctions,
     rotation: Array,
@@ -38,53 +45,71 @@ def label_rows(
 ) -> Indices:
     """The cluster of each row of X, or ``OUTLIER`` where the support lies below the least."""
 
-    def exact_labels(rows: Array) -> Indices:
+    def exact(rows: Array) -> Indices:
         scores, support = scores_and_support(functions, rotation, rows)
-        return np.where(support < least_support, OUTLIER, assign(scores))
+        return np.where(is_outlier(support, least_support), OUTLIER, assign(scores))
 
+    def rough(values: SinglePrecisionValues) -> tuple[Indices, Array]:
+        _, labels, is_certain = certain_labels(values, rotation)
+        distance = np.abs(values.log_degrees - least_support)
+        is_certain &= distance > 2 * values.degree_error + _CLOSE_SUPPORT
+        return np.where(is_outlier(values.log_degrees, least_support), OUTLIER, labels), is_certain
+
+    labels = np.empty(X.shape[0], dtype=np.intp)
+    return in_cheapest_precision(functions, X, labels, exact, rough)
+
+
+def in_cheapest_precision(
+    functions: Eigenfunctions,
+    X: Array,
+    answers: NDArray[Any],
+    exact: Callable[[Array], NDArray[Any]],
+    rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Array]],
+) -> NDArray[Any]:
+    """Fill ``answers``, one for each row, in single precision where it is as good as double.
+
+    ``exact`` answers for rows; ``rough`` for values in single precision, and says of which it is
+    certain. The others, and all rows where single precision does not pay, are answered by
+    ``exact``.
+    """
     if not functions.single_precision_pays(X.shape[0]):
-        return _in_chunks(exact_labels, X)
-    labels = np.empty(len(X), dtype=np.intp)
+        return _in_chunks(exact, X, answers)
     is_certain = np.empty(len(X), dtype=bool)
 
     def fill(start: int) -> None:
         rows = slice(start, start + CHUNK_ROWS)
-        labels[rows], is_certain[rows] = _single_precision_labels(
-            functions.single_precision_values(X[rows]), rotation, least_support
-        )
+        answers[rows], is_certain[rows] = rough(functions.single_precision_values(X[rows]))
 
     for_each(fill, range(0, len(X), CHUNK_ROWS))
     doubtful = np.flatnonzero(~is_certain)
-    labels[doubtful] = exact_labels(X[doubtful])
-    return labels
+    answers[doubtful] = exact(X[doubtful])
+    return answers
 
 
-def _in_chunks(labels_of: Callable[[Array], Indices], X: Array) -> Indices:
-    """Labels of few rows at once, of many in chunks, each by one thread."""
+def _in_chunks(
+    exact: Callable[[Array], NDArray[Any]], X: Array, answers: NDArray[Any]
+) -> NDArray[Any]:
+    """Answers for few rows at once, for many in chunks, each by one thread."""
     if X.shape[0] <= _EXACT_ROWS:
-        return labels_of(X)
-    labels = np.empty(X.shape[0], dtype=np.intp)
+        return exact(X)
 
     def fill(start: int) -> None:
         rows = slice(start, start + _EXACT_ROWS)
-        labels[rows] = labels_of(X[rows])
+        answers[rows] = exact(X[rows])
 
     for_each(fill, range(0, X.shape[0], _EXACT_ROWS))
-    return labels
+    return answers
 
 
-def _single_precision_labels(
-    rough: SinglePrecisionValues, rotation: Array, least_support: float
-) -> tuple[Indices, Array]:
-    """Labels in single precision, and whether they are certain."""
+def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Array]:
+    """Scores, not of unit length, and labels in single precision; whether labels are certain."""
     scores = rough.values @ rotation
     every = np.arange(len(scores))
     labels = np.argmax(scores, axis=1)
     best = scores[every, labels]
     scores[every, labels] = -np.inf
     lead = best - scores.max(axis=1)
+    scores[every, labels] = best
     # The difference of two columns of a rotation has length sqrt(2).
     doubt = math.sqrt(2) * rough.error + _TIE * np.linalg.norm(rough.values, axis=1)
-    distance = np.abs(rough.log_degrees - least_support)
-    is_certain = (lead > doubt) & (distance > 2 * rough.degree_error + _CLOSE_SUPPORT)
-    return np.where(rough.log_degrees < least_support, OUTLIER, labels), is_certain
+    return scores, labels, lead > doubt
