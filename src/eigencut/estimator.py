@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +18,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import NAMES, Affinity, named_affinity
+from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
-from eigencut.data.rows import Rows, write_labels
-from eigencut.data.validation import check_rows, check_source, check_stream
+from eigencut.data.rows import Rows
+from eigencut.data.validation import check_source
 from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
+from eigencut.extension.labelling import OUTLIER
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut, first_sound
@@ -45,11 +46,14 @@ from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget
 from eigencut.selection.chosen import Chosen, Compared
 
-Answer = TypeVar("Answer")
-
 
 class GPOD(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SavableMixin, BaseEstimator
+    AnsweringMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    SavableMixin,
+    BaseEstimator,
 ):
     """Spectral clustering that labels rows it has never seen.
 
@@ -76,7 +80,8 @@ class GPOD(
     n_init : int, default=10
         The discretization ends when so many starts in a row bring nothing better; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
-        Whether ``predict`` gives new rows without support their label all the same, or -1.
+        Whether rows without support get their label all the same, or -1: in ``predict``, and in
+        ``labels_``.
     outlier_quantile : float, default=0.01
         Rows count as such if their support (``score_samples``) is below this quantile of the
         training rows' support, that of each without its affinity to itself.
@@ -194,6 +199,8 @@ class GPOD(
         graph, fitted = first_sound(self._cuts(source, chosen, starts))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
+            if labels is not None and self.outliers == "label":
+                labels = np.where(fitted.is_outlier(source), OUTLIER, labels)
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
         self._keep(fitted, labels, embedding)
 
@@ -232,69 +239,6 @@ class GPOD(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")
 
-    def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
-        """What the fitted cut has to say of the rows of X, once they are checked."""
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, at_least=at_least)
-        with threads(self.n_jobs):
-            return question(rows)
-
-    def predict(self, X: ArrayLike) -> Indices:
-        """The cluster of each row, by the fitted rotation; a row's label ignores its company.
-
-        The numbers are those of ``labels_``; -1 for rows without support if ``outliers="label"``.
-        """
-        return self._answer(X, self._labels)
-
-    def _labels(self, rows: Array) -> Indices:
-        return self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
-
-    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
-
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it.
-
-        Returns
-        -------
-        n_rows : int
-        """
-        check_is_fitted(self)
-        check_stream(self, rows)
-        with threads(self.n_jobs):
-            return write_labels(path, rows, self._labels, self.n_clusters_)
-
-    def predict_margin(self, X: ArrayLike) -> Array:
-        """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
-
-        The rotated row of unit length has a coordinate per cluster; the margin is the difference of
-        the largest and the second largest, negative ones counting as 0.
-        """
-        return self._answer(X, lambda rows: self.fitted_cut_.margins(rows))
-
-    def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """The eigenfunctions at each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        dtype : {numpy.float64, numpy.float32}
-            float64 is accurate to rounding; float32 is about three times as fast, and accurate to
-            about 1e-6 of a row's length.
-
-        Returns
-        -------
-        embedding : array of shape (n_samples, K)
-        """
-        if np.dtype(dtype) not in (np.float64, np.float32):
-            raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
-        return self._answer(X, lambda rows: self.fitted_cut_.embedding(rows, dtype))
-
     def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> NDArray[Any]:
         """Fit, and return ``transform(X)``."""
         return self.fit(X).transform(X)
@@ -321,10 +265,6 @@ class GPOD(
         starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
         start: Any = starts[init]
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
-
-    def score_samples(self, X: ArrayLike) -> Array:
-        """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
-        return self._answer(X, lambda rows: self.fitted_cut_.support(rows))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Minus the error F per cluster on the rows of X; larger is better.
@@ -364,7 +304,7 @@ class GPOD(
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Compared(*pair) for pair in pairs)
-        labels = state.indices("labels", (n,), below=K) if "labels" in state else None
+        labels = state.indices("labels", (n,), below=K, least=OUTLIER) if "labels" in state else None
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None
         self._keep(fitted, labels, embedding)
 

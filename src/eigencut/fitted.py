@@ -202,7 +202,7 @@ class FittedCut:
         rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
-        has_temperature = "temperature" in state  # files of 0.1 have none
+        has_temperature = "temperature" in state  # older files have none
         return cls(
             functions,
             of_extension,

@@ -22,6 +22,7 @@ FLOORS = [
     ["files.models"],
     ["selection.select", "data.table_model"],
     ["estimator"],
+    ["answering"],
     ["fitted", "selection"],
     ["risk"],
     ["extension"],
@@ -39,7 +40,7 @@ FLOORS = [
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
 TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "estimator"}
-TOP |= {"exceptions", "fitted"}
+TOP |= {"answering", "exceptions", "fitted"}
 
 
 def module_of(path):

@@ -232,8 +232,22 @@ def write_labels(
 ) -> int:
     """Label the rows block by block into a ``.npy`` file; returns how many there were.
 
-    The file appears under its name when all labels are in it, and not at all if reading or
-    predicting fails before. Labels are the smallest integers that hold K and -1.
+    Labels are the smallest integers that hold K and -1.
+    """
+    return write_rows(path, rows, predict, np.min_scalar_type(-max(n_clusters, 1)))
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    rows: Rows,
+    answer: Callable[[Array], NDArray[Any]],
+    dtype: Any,
+    shape: tuple[int, ...] = (),
+) -> int:
+    """Write what there is to say of each row into a ``.npy`` file; returns how many there were.
+
+    The file appears under its name when everything is in it, and not at all if reading or answering
+    fails before. ``shape`` is that of the answer for one row.
     """
     ending = Path(path).suffix.lower()
     if ending not in ("", ".npy"):
@@ -241,21 +255,20 @@ def write_labels(
             f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
             "other kinds of files with the command eigencut predict."
         )
-    dtype = np.min_scalar_type(-max(n_clusters, 1))
     n_rows = 0
     with replacing(path) as file:
-        _write_header(file, dtype, 0)
+        _write_header(file, np.dtype(dtype), (0, *shape))
         for block in rows:
-            file.write(predict(block).astype(dtype).tobytes())
+            file.write(answer(block).astype(dtype).tobytes())
             n_rows += len(block)
         file.seek(0)
-        _write_header(file, dtype, n_rows)
+        _write_header(file, np.dtype(dtype), (n_rows, *shape))
     return n_rows
 
 
-def _write_header(file: BinaryIO, dtype: np.dtype[Any], n_rows: int) -> None:
+def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     """The head of a .npy file, as long for one number of rows as for any other."""
-    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({n_rows},), }}"
+    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     file.write(np.lib.format.magic(1, 0))
     file.write(_HEADER_BYTES.to_bytes(2, "little"))
     file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")

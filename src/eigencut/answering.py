@@ -1,0 +1,140 @@
+"""What a fitted model answers for rows: the methods of GPOD that ask its fitted cut."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.data.rows import Rows, write_labels, write_rows
+from eigencut.data.validation import check_rows, check_stream
+from eigencut.fitted import FittedCut
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.threads import threads
+
+Answer = TypeVar("Answer")
+
+
+class AnsweringMixin:
+    """Labels, margins, probabilities, embedding and support of rows, checked first."""
+
+    fitted_cut_: FittedCut
+    n_clusters_: int
+    n_jobs: int | None
+    outliers: str
+
+    def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
+        """What the fitted cut has to say of the rows of X, once they are checked."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False, at_least=at_least)
+        with threads(self.n_jobs):
+            return question(rows)
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """The cluster of each row, by the fitted rotation; a row's label ignores its company.
+
+        The numbers are those of ``labels_``; -1 for rows without support if ``outliers="label"``.
+        """
+        return self._answer(X, self._labels)
+
+    def _labels(self, rows: Array) -> Indices:
+        return self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        check_stream(self, rows)
+        with threads(self.n_jobs):
+            return write_labels(path, rows, self._labels, self.n_clusters_)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The probability of each cluster, for each row: how sure its label is.
+
+        With other training rows from the same source, a row would get the label k about that often
+        (``docs/probabilities.md`` says how well that holds, and on what data). Rows sum to 1, and
+        the largest, of equal ones the first, is the label: ``predict`` with ``outliers="keep"``,
+        which differs from the label only where that is -1. The logarithm of the ratio of the
+        largest and the second largest is the margin, divided by ``fitted_cut_.temperature``. A row
+        without support has equal probabilities, but for rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, K)
+            Of many rows at once accurate to about 1e-5, otherwise to rounding.
+        """
+        return self._answer(X, lambda rows: self.fitted_cut_.probabilities(rows))
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        check_stream(self, rows)
+        with threads(self.n_jobs):
+            return write_rows(
+                path, rows, self.fitted_cut_.probabilities, np.float64, (self.n_clusters_,)
+            )
+
+    def predict_margin(self, X: ArrayLike) -> Array:
+        """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
+
+        The rotated row of unit length has a coordinate per cluster; the margin is the difference of
+        the largest and the second largest, negative ones counting as 0. Rows with less support than
+        training rows have count for less, ``d(x)`` divided by the least of theirs (the
+        ``outlier_quantile``): far from all training rows nothing is certain, and the margin 0.
+        """
+        return self._answer(X, lambda rows: self.fitted_cut_.margins(rows))
+
+    def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
+        """The eigenfunctions at each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        dtype : {numpy.float64, numpy.float32}
+            float64 is accurate to rounding; float32 is about three times as fast, and accurate to
+            about 1e-6 of a row's length.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, K)
+        """
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
+        return self._answer(X, lambda rows: self.fitted_cut_.embedding(rows, dtype))
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
+        return self._answer(X, lambda rows: self.fitted_cut_.support(rows))
