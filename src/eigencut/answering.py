@@ -83,7 +83,10 @@ class AnsweringMixin:
         probabilities : array of shape (n_samples, K)
             Of many rows at once accurate to about 1e-5, otherwise to rounding.
         """
-        return self._answer(X, lambda rows: self.fitted_cut_.probabilities(rows))
+        return self._answer(X, self._probabilities)
+
+    def _probabilities(self, rows: Array) -> Array:
+        return self.fitted_cut_.probabilities(rows)
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
@@ -103,9 +106,7 @@ class AnsweringMixin:
         check_is_fitted(self)
         check_stream(self, rows)
         with threads(self.n_jobs):
-            return write_rows(
-                path, rows, self.fitted_cut_.probabilities, np.float64, (self.n_clusters_,)
-            )
+            return write_rows(path, rows, self._probabilities, np.float64, (self.n_clusters_,))
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).

@@ -304,7 +304,9 @@ class GPOD(
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Compared(*pair) for pair in pairs)
-        labels = state.indices("labels", (n,), below=K, least=OUTLIER) if "labels" in state else None
+        labels = (
+            state.indices("labels", (n,), below=K, least=OUTLIER) if "labels" in state else None
+        )
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None
         self._keep(fitted, labels, embedding)
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian
 from eigencut.discretization import assign
-from eigencut.extension.labelling import OUTLIER, _single_precision_labels, scores_and_support
+from eigencut.extension.labelling import OUTLIER, certain_labels, scores_and_support
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -16,9 +16,7 @@ def in_double(model, X):
     functions, rotation = model.fitted_cut_.functions, model.fitted_cut_.rotation
     assert functions.single_precision_pays(len(X))
     scores, _ = scores_and_support(functions, rotation, X)
-    _, is_certain = _single_precision_labels(
-        functions.single_precision_values(X), rotation, -np.inf
-    )
+    *_, is_certain = certain_labels(functions.single_precision_values(X), rotation)
     return assign(scores), is_certain.mean()
 
 

@@ -110,6 +110,13 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         """How clearly each row belongs to its cluster; see ``GPOD.predict_margin``."""
         return self._of_rows(X, "predict_margin", np.nan)
 
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each cluster, for each row; see ``GPOD.predict_proba``.
+
+        NaN where values are missing and ``missing="drop"``.
+        """
+        return self._of_rows(X, "predict_proba", np.nan)
+
     def score_samples(self, X: Any) -> Array:
         """Support of each row; see ``GPOD.score_samples``."""
         return self._of_rows(X, "score_samples", np.nan)
@@ -119,7 +126,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
         return self._of_rows(X, "transform", np.nan)
 
     def answers(self, X: Any) -> Answers:
-        """Labels, margins and support of each row, in one pass over the rows."""
+        """Labels, margins, support and probabilities of each row, in one pass over the rows."""
         rows, complete = self.prepare(X)
         gpod, n_rows = self.model_, len(rows)
         with threads(gpod.n_jobs):
@@ -129,6 +136,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
             _spread(found.labels[:n_rows], complete, -1),
             _spread(found.margins[:n_rows], complete, np.nan),
             _spread(found.support[:n_rows], complete, np.nan),
+            _spread(found.probabilities[:n_rows], complete, np.nan),
         )
 
     def prepare(self, X: Any) -> tuple[Array, Mask]:

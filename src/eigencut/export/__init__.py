@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._version import __version__
 from eigencut.affinity import Gaussian, Landmarks, Neighbors
 from eigencut.data.table_model import TableModel
+from eigencut.discretization import TIE
 from eigencut.estimator import GPOD
 from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
 from eigencut.export.landmarks import LandmarkNodes
 from eigencut.export.neighbors import NeighborNodes
 from eigencut.export.precision import PRECISIONS, Precision
+from eigencut.export.probabilities import probability_nodes
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.files.atomic import check_replaceable, replacing
 from eigencut.runtime.arrays import Array
@@ -47,10 +49,10 @@ def to_onnx(
     """Write a fitted model as an ONNX graph, and check that onnxruntime agrees with it.
 
     The input ``X`` is a batch of any number of rows; of a ``TableModel``, its columns in the order
-    of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``)
-    and ``support`` (``score_samples``). A row with NaN or infinity, where the model has no rule
-    for missing values, gets the label -1 and NaN for the rest. A batch of m rows needs a few arrays
-    of m times the number of training rows.
+    of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``),
+    ``support`` (``score_samples``) and ``probabilities`` (``predict_proba``). A row with NaN or
+    infinity, where the model has no rule for missing values, gets the label -1 and NaN for the
+    rest. A batch of m rows needs a few arrays of m times the number of training rows.
 
     Parameters
     ----------
@@ -132,9 +134,12 @@ def _outputs(
     """Names of the outputs, by what they are."""
     functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
     U, support = functions(rows)
-    labels = _labels(graph, U, model.fitted_cut_.rotation, precision)
+    fitted = model.fitted_cut_
+    scores = _scores(graph, U, fitted.rotation)
+    labels = _labels(graph, scores, precision)
+    probabilities = probability_nodes(graph, scores, labels, support, fitted, precision)
     if model.outliers == "label":
-        is_outlier = graph("Less", support, graph.number(model.fitted_cut_.least_support))
+        is_outlier = graph("Less", support, graph.number(fitted.least_support - TIE))
         labels = graph("Where", is_outlier, graph.integers([-1]), labels)
     labels = graph("Where", is_complete, labels, graph.integers([-1]))
     nothing, columns = graph.number(np.nan), graph.integers([1])
@@ -143,14 +148,19 @@ def _outputs(
         "labels": graph("Squeeze", labels, columns),
         "embedding": graph("Where", is_complete, U, nothing),
         "support": graph("Squeeze", support, columns),
+        "probabilities": graph("Where", is_complete, probabilities, nothing),
     }
 
 
-def _labels(graph: OnnxGraph, U: str, rotation: Array, precision: Precision) -> str:
-    """The best column of the rotated row of unit length; the first of equal ones."""
+def _scores(graph: OnnxGraph, U: str, rotation: Array) -> str:
+    """The coordinates of the rotated row of unit length."""
     unit = _divided(graph, U, graph.reduce("Max", graph("Abs", U)))
     unit = _divided(graph, unit, graph.reduce("L2", unit))
-    scores = graph("MatMul", unit, graph.number(rotation))
+    return graph("MatMul", unit, graph.number(rotation))
+
+
+def _labels(graph: OnnxGraph, scores: str, precision: Precision) -> str:
+    """The best column; the first of equal ones."""
     best = graph("Sub", graph.reduce("Max", scores), graph.number(precision.tie))
     is_best = graph("Cast", graph("GreaterOrEqual", scores, best), to=graph.INT32)
     return graph("ArgMax", is_best, axis=1, keepdims=1)
@@ -197,7 +207,7 @@ def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
     Returns
     -------
     outputs : dict of str to array
-        ``labels``, ``embedding`` and ``support``.
+        ``labels``, ``embedding``, ``support`` and ``probabilities``.
     """
     import onnxruntime
 

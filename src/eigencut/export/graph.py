@@ -91,15 +91,21 @@ class OnnxGraph:
     ) -> Any:
         """The checked model, for batches of any size."""
         helper, proto = self._onnx.helper, self._onnx.TensorProto
-        shapes = {"labels": ["n"], "embedding": ["n", n_clusters], "support": ["n"]}
-        types = {"labels": proto.INT64, "embedding": self._type, "support": self._type}
+        per_cluster = ["n", n_clusters]
+        shapes = {"labels": ["n"], "support": ["n"]}  # of the others, a column per cluster
+        types = {"labels": proto.INT64}  # of the others, that of this graph
         for name, inner in outputs.items():
             self._nodes.append(helper.make_node("Identity", [inner], [name]))
         graph = helper.make_graph(
             self._nodes,
             "eigencut",
             [helper.make_tensor_value_info("X", self._type, ["n", n_columns])],
-            [helper.make_tensor_value_info(name, types[name], shapes[name]) for name in outputs],
+            [
+                helper.make_tensor_value_info(
+                    name, types.get(name, self._type), shapes.get(name, per_cluster)
+                )
+                for name in outputs
+            ],
             list(self._constants.values()),
         )
         model = helper.make_model(

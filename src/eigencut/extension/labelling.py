@@ -19,6 +19,8 @@ from eigencut.extension.eigenfunctions import CHUNK_ROWS, Eigenfunctions, Single
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 
+Mask = NDArray[np.bool_]
+
 OUTLIER = -1
 
 _EXACT_ROWS = 1 << 15  # of a chunk in double precision
@@ -32,7 +34,7 @@ def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> 
     return normalize_rows(U) @ rotation, support
 
 
-def is_outlier(support: Array, least_support: float) -> NDArray[np.bool_]:
+def is_outlier(support: Array, least_support: float) -> Mask:
     """Where the support lies below the least, by more than rounding."""
     return np.asarray(support < least_support - TIE)
 
@@ -49,7 +51,7 @@ def label_rows(
         scores, support = scores_and_support(functions, rotation, rows)
         return np.where(is_outlier(support, least_support), OUTLIER, assign(scores))
 
-    def rough(values: SinglePrecisionValues) -> tuple[Indices, Array]:
+    def rough(values: SinglePrecisionValues) -> tuple[Indices, Mask]:
         _, labels, is_certain = certain_labels(values, rotation)
         distance = np.abs(values.log_degrees - least_support)
         is_certain &= distance > 2 * values.degree_error + _CLOSE_SUPPORT
@@ -64,7 +66,7 @@ def in_cheapest_precision(
     X: Array,
     answers: NDArray[Any],
     exact: Callable[[Array], NDArray[Any]],
-    rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Array]],
+    rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Mask]],
 ) -> NDArray[Any]:
     """Fill ``answers``, one for each row, in single precision where it is as good as double.
 
@@ -101,7 +103,7 @@ def _in_chunks(
     return answers
 
 
-def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Array]:
+def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Mask]:
     """Scores, not of unit length, and labels in single precision; whether labels are certain."""
     scores = rough.values @ rotation
     every = np.arange(len(scores))

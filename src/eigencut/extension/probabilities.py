@@ -19,6 +19,7 @@ import numpy as np
 from eigencut.discretization import assign
 from eigencut.extension.eigenfunctions import Eigenfunctions, SinglePrecisionValues
 from eigencut.extension.labelling import (
+    Mask,
     certain_labels,
     in_cheapest_precision,
     scores_and_support,
@@ -28,8 +29,8 @@ from eigencut.runtime.arrays import Array, Indices
 # How much less probable a cluster before the label is, at least: argmax takes the first of equals.
 NUDGE = 1e-12
 # T of perfectly clear clusters, and how it grows with 1 - the mean margin: from generated data, see
-# benchmarks/calibration.
-CLEAREST_TEMPERATURE, TEMPERATURE_SLOPE = 0.1, 0.4
+# benchmarks/probabilities.py.
+CLEAREST_TEMPERATURE, TEMPERATURE_SLOPE = 0.12, 0.2
 _ERROR = 1e-3  # bound on the error of a probability in single precision; true ones are near 1e-6
 
 
@@ -76,7 +77,7 @@ def row_probabilities(
         certain = certainty(support, least_support)
         return probabilities_of(scores, assign(scores), certain, temperature)
 
-    def rough(values: SinglePrecisionValues) -> tuple[Array, Array]:
+    def rough(values: SinglePrecisionValues) -> tuple[Array, Mask]:
         scores, labels, is_certain = certain_labels(values, rotation)
         length = np.linalg.norm(values.values, axis=1)
         length = np.where(length > 0, length, 1.0)

@@ -121,6 +121,22 @@ def predict(model: Any, X: Any) -> Any:
     return _map_rows(model, "predict", X, np.dtype(np.intp), None)
 
 
+def predict_proba(model: Any, X: Any) -> Any:
+    """The probability of each cluster, for the rows of a dask array or data frame.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    X : dask array or data frame
+
+    Returns
+    -------
+    probabilities : lazy dask array of shape (n_samples, K)
+        As of ``GPOD.predict_proba``.
+    """
+    return _map_rows(model, "predict_proba", X, np.dtype(np.float64), model.n_clusters_)
+
+
 def transform(model: Any, X: Any) -> Any:
     """The embedding of the rows of a dask array or data frame.
 
@@ -171,7 +187,7 @@ def _whole_rows(X: Any) -> Any:
 
 
 def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Labels or embedding of one chunk, on one thread; a chunk may be empty."""
+    """Labels, probabilities or embedding of one chunk, on one thread; a chunk may be empty."""
     if len(part) == 0:
         n_columns = () if method == "predict" else (model.n_clusters_,)
         return np.empty((0, *n_columns), dtype)

@@ -17,7 +17,10 @@ from eigencut.runtime.optional import needed
 
 
 def label_batches(
-    model: Any, columns: Sequence[str] | None = None, name: str = "label"
+    model: Any,
+    columns: Sequence[str] | None = None,
+    name: str = "label",
+    probabilities: str | None = None,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function that ``DataFrame.mapInArrow`` takes to add the label of each row.
 
@@ -28,11 +31,13 @@ def label_batches(
         The features, in the order of the fit. Default: the names of the fit.
     name : str, default="label"
         Of the new column, an int.
+    probabilities : str, optional
+        Of a further column, an array of K doubles: those of ``GPOD.predict_proba``. Default: none.
 
     Returns
     -------
     label : callable
-        From an iterator of record batches to one of the same with labels.
+        From an iterator of record batches to one of the same with labels (and probabilities).
 
     Examples
     --------
@@ -40,6 +45,8 @@ def label_batches(
 
         label = label_batches(model, ["x", "y"])
         frame.mapInArrow(label, "x double, y double, label int")
+        label = label_batches(model, ["x", "y"], probabilities="p")
+        frame.mapInArrow(label, "x double, y double, label int, p array<double>")
 
     >>> import pyarrow
     >>> from eigencut import GPOD
@@ -65,11 +72,19 @@ def label_batches(
         arrow = needed("pyarrow", "stream")
         for batch in batches:
             labels = np.empty(0, dtype=np.int32)
+            found = np.empty((0, model.n_clusters_))
             if batch.num_rows:
-                rows = [
+                columns = [
                     batch.column(feature).to_numpy(zero_copy_only=False) for feature in features
                 ]
-                labels = single._labels(checked_block(np.column_stack(rows))).astype(np.int32)
-            yield batch.append_column(name, arrow.array(labels, arrow.int32()))
+                rows = checked_block(np.column_stack(columns))
+                labels = single._labels(rows).astype(np.int32)
+                if probabilities is not None:
+                    found = single._probabilities(rows)
+            batch = batch.append_column(name, arrow.array(labels, arrow.int32()))
+            if probabilities is not None:
+                lists = arrow.array(list(found), arrow.list_(arrow.float64()))
+                batch = batch.append_column(probabilities, lists)
+            yield batch
 
     return label

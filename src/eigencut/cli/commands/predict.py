@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Examples:
   eigencut predict model.eigencut new.csv -o labels.csv
   eigencut predict model.eigencut new.parquet --id customer --margin -o labels.parquet
+  eigencut predict model.eigencut new.csv --proba -o probabilities.csv
   cat new.csv | eigencut predict model.eigencut - > labels.csv""",
 )
 @click.argument("model", type=FILE)
@@ -44,6 +45,9 @@ Examples:
 )
 @click.option("--id", "id_column", metavar="NAME", help="A column to copy, which names rows.")
 @click.option("--margin", is_flag=True, help="Also how clearly a row belongs to its cluster.")
+@click.option(
+    "--proba", is_flag=True, help="Also the probability of each cluster, in columns p0, p1, ..."
+)
 @click.option("--support", is_flag=True, help="Also how well the data support a row.")
 @spreadsheet_option
 @reading_options
@@ -56,6 +60,7 @@ def command(
     output: str,
     id_column: str | None,
     margin: bool,
+    proba: bool,
     support: bool,
     spreadsheet: bool,
     quiet: bool,
@@ -69,10 +74,11 @@ def command(
     outlier (fit --outliers label) or a row with missing values (fit --missing drop).
     """
     check_outputs([TableOutput("-o", output)], [table, model], as_json)
-    if output.lower().endswith(".npy") and (id_column is not None or margin or support):
+    asked = {"margin": margin, "proba": proba, "support": support}
+    if output.lower().endswith(".npy") and (id_column is not None or any(asked.values())):
         raise click.UsageError(
-            f"-o {output} holds clusters alone; for --id, --margin and --support use .csv or "
-            ".parquet."
+            f"-o {output} holds clusters alone; for --id, --margin, --proba and --support use "
+            ".csv or .parquet."
         )
 
     from eigencut.cli.models import load_table_model
@@ -90,7 +96,7 @@ def command(
     quiet = quiet or (is_shown and sys.stdout.isatty())  # the labels show how far it is
     with progress_bar("labels", quiet), open_writer(output, spreadsheet) as writer:
         for block in source.blocks(columns, id_column):
-            writer.write(_labelled(fitted, block, id_column, margin, support))
+            writer.write(_labelled(fitted, block, id_column, **asked))
             n_rows += len(block.table.values)
             share = source.share(block)
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
@@ -109,12 +115,17 @@ def _pace(n_rows: int, seconds: float, share: float | None) -> str:
 
 
 def _labelled(
-    model: TableModel, block: Block, id_column: str | None, margin: bool, support: bool
+    model: TableModel,
+    block: Block,
+    id_column: str | None,
+    margin: bool,
+    proba: bool,
+    support: bool,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if id_column is not None:
         found[id_column] = block.ids
-    if not (margin or support):
+    if not (margin or proba or support):
         return found | {"cluster": model.predict(block.table)}
     answers = model.answers(block.table)
     found["cluster"] = answers.labels
@@ -122,4 +133,6 @@ def _labelled(
         found["margin"] = answers.margins
     if support:
         found["support"] = answers.support
+    if proba:
+        found |= {f"p{k}": column for k, column in enumerate(answers.probabilities.T)}
     return found
