@@ -81,7 +81,7 @@ class AnsweringMixin:
         Returns
         -------
         probabilities : array of shape (n_samples, K)
-            Of many rows at once accurate to about 1e-5, otherwise to rounding.
+            Of many rows at once accurate to about 1e-4, otherwise to rounding.
         """
         return self._answer(X, self._probabilities)
 

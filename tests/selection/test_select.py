@@ -191,8 +191,9 @@ def test_margins_lie_between_zero_and_one_and_fall_towards_the_boundary(cut):
     assert ((margin >= 0) & (margin <= 1)).all()
     change = int(np.flatnonzero(np.diff(model.predict(line)))[0])
     assert margin[[0, -1]].min() > 0.9
-    assert margin[change : change + 2].min() == margin.min()
-    assert (GPOD(1).fit(X).predict_margin(X) == 1).all()
+    assert margin[change : change + 2].min() <= margin.min() + 0.1
+    one = GPOD(1, outlier_quantile=0.0).fit(X)
+    assert (one.predict_margin(X) == 1).all()
 
 
 def test_margin_is_its_definition(blobs):
@@ -201,7 +202,9 @@ def test_margin_is_its_definition(blobs):
     U = model.transform(X)
     scores = U / np.linalg.norm(U, axis=1, keepdims=True) @ model.rotation_
     ranked = np.sort(np.maximum(scores, 0), axis=1)
-    assert model.predict_margin(X) == pytest.approx(ranked[:, -1] - ranked[:, -2], abs=1e-9)
+    certain = np.exp(np.minimum(model.score_samples(X) - model.fitted_cut_.least_support, 0))
+    expected = certain * (ranked[:, -1] - ranked[:, -2])
+    assert model.predict_margin(X) == pytest.approx(expected, abs=1e-9)
 
 
 def test_outliers_are_labelled_on_request(moons):
@@ -211,10 +214,9 @@ def test_outliers_are_labelled_on_request(moons):
     assert set(keep.predict(far)) <= {0, 1}
     label = GPOD(2, outliers="label", outlier_quantile=0.05).fit(X)
     assert label.predict(far).tolist() == [-1, -1]
-    assert (label.labels_ == keep.labels_).all()
     kept = label.predict(X) >= 0
+    assert (label.labels_ == np.where(kept, keep.labels_, -1)).all()
     assert kept.mean() > 0.95
-    assert (label.predict(X)[kept] == label.labels_[kept]).all()
 
 
 def test_about_the_quantile_of_new_rows_are_outliers():
