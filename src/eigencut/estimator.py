@@ -104,8 +104,8 @@ class GPOD(
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
         Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first;
-        landmarks: by the number of rows that the landmarks of a cluster stand for). Not there after
-        a fit on a stream: see ``predict_stream``.
+        landmarks: by the number of rows that the landmarks of a cluster stand for); -1 where
+        ``predict`` has it. Not there after a fit on a stream: see ``predict_stream``.
     embedding_ : array of shape (n_samples, K)
         The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
         Rows of components too small to be a cluster have the value of a row nearby. Not kept after
@@ -113,9 +113,10 @@ class GPOD(
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``.
     rotation_ : array of shape (K, K)
-        ``labels_ == argmax(rows(embedding_) @ rotation_)``, rows() normalizing to unit length.
+        ``labels_ == argmax(rows(embedding_) @ rotation_)``, rows() normalizing to unit length,
+        but for rows that ``outliers="label"`` marks.
     partition_ : Partition
-        The discretization with its history.
+        The discretization with its history; its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
@@ -199,10 +200,10 @@ class GPOD(
         graph, fitted = first_sound(self._cuts(source, chosen, starts))
         with stage(f"labels of {graph.n_rows} rows"):
             labels, embedding = fitted.at_training_rows(graph)
-            if labels is not None and self.outliers == "label":
-                labels = np.where(fitted.is_outlier(source), OUTLIER, labels)
+            marks = labels is not None and self.outliers == "label"
+            outside = fitted.is_outlier(source) if marks else None
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        self._keep(fitted, labels, embedding)
+        self._keep(fitted, labels, embedding, outside)
 
     def _cuts(
         self, source: Any, chosen: Chosen, starts: dict[str, Any]
@@ -220,8 +221,17 @@ class GPOD(
                 fitted = FittedCut.of(functions, *of_graph, partition, **starts)
             yield graph, fitted
 
-    def _keep(self, fitted: FittedCut, labels: Indices | None, embedding: Array | None) -> None:
-        """Set the attributes of a fitted model; of training rows those that there are."""
+    def _keep(
+        self,
+        fitted: FittedCut,
+        labels: Indices | None,
+        embedding: Array | None,
+        outside: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Set the attributes of a fitted model; of training rows those that there are.
+
+        ``outside`` says which of them are marked as outliers: in ``labels_``, not in the partition.
+        """
         self.fitted_cut_ = fitted
         self.affinity_ = fitted.affinity
         self.eigenvalues_ = fitted.functions.pairs.values
@@ -229,7 +239,8 @@ class GPOD(
         self.n_components_found_ = fitted.n_components
         self.rotation_ = fitted.partition.rotation
         self.partition_ = fitted.partition
-        for name, found in (("labels_", labels), ("embedding_", embedding)):
+        marked = labels if outside is None else np.where(outside, OUTLIER, labels)
+        for name, found in (("labels_", marked), ("embedding_", embedding)):
             self.__dict__.pop(name, None)
             if found is not None:
                 setattr(self, name, found)
@@ -283,11 +294,13 @@ class GPOD(
         """What was fitted, as plain values, arrays and the affinity."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        per_row = {
-            name: getattr(self, f"{name}_")
-            for name in ("labels", "embedding")
-            if include_training_data and hasattr(self, f"{name}_")
-        }
+        per_row: dict[str, Any] = {}
+        if include_training_data and hasattr(self, "labels_"):
+            per_row["labels"] = self.partition_.labels
+            if (self.labels_ == OUTLIER).any():
+                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
+        if include_training_data and hasattr(self, "embedding_"):
+            per_row["embedding"] = self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
         of_choice = {"choice": [list(compared) for compared in self.choice_]}
         return self.fitted_cut_._state() | of_columns | of_choice | per_row
@@ -304,11 +317,11 @@ class GPOD(
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Compared(*pair) for pair in pairs)
-        labels = (
-            state.indices("labels", (n,), below=K, least=OUTLIER) if "labels" in state else None
-        )
+        labels = state.indices("labels", (n,), below=K) if "labels" in state else None
+        marks = labels is not None and "is_outlier" in state
+        outside = state.flags("is_outlier", (n,)) if marks else None
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None
-        self._keep(fitted, labels, embedding)
+        self._keep(fitted, labels, embedding, outside)
 
     def _check_parameters(self) -> None:
         if self.n_clusters != "auto":

@@ -162,7 +162,7 @@ class FittedCut:
 
     def margins_at_vertices(self) -> Array:
         """The margin of each training vertex."""
-        return _margins(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
+        return margins_of(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
 
     def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
         """Labels, margins, support and probabilities in one pass over the rows."""

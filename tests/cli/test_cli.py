@@ -87,6 +87,15 @@ def test_margin_support_and_names_of_rows(frame, model):
     assert found["support"].to_numpy() == pytest.approx(model.score_samples(frame), rel=1e-12)
 
 
+def test_probabilities_have_a_column_for_each_cluster(frame, model):
+    run("predict m.eigencut data.csv --proba -o labels.csv")
+    found = pd.read_csv("labels.csv", float_precision="round_trip")
+    assert found.columns.tolist() == ["cluster", "p0", "p1", "p2"]
+    probabilities = found[["p0", "p1", "p2"]].to_numpy()
+    assert probabilities == pytest.approx(model.predict_proba(frame), abs=1e-12)
+    assert (probabilities.argmax(axis=1) == found["cluster"]).all()
+
+
 def test_labels_of_the_fit_and_a_sample(frame, model):
     run("fit data.csv --id name -k 3 --sample 30 --labels labels.csv -o s.eigencut")
     sampled = load("s.eigencut")

@@ -132,6 +132,12 @@ def test_answers_are_those_of_three_questions_in_one_pass(X, monkeypatch):
     assert (found.labels == expected[0]).all() and (found.labels[~np.isnan(gaps).any(1)] < 0).any()
     assert np.array_equal(found.margins, expected[1], equal_nan=True)
     assert found.support == pytest.approx(expected[2], rel=1e-12, nan_ok=True)
+    probabilities = model.predict_proba(gaps)
+    assert found.probabilities == pytest.approx(probabilities, abs=1e-12, nan_ok=True)
+    is_gap = np.isnan(gaps).any(axis=1)
+    assert (np.isnan(probabilities).all(axis=1) == is_gap).all()
+    inside = found.labels >= 0
+    assert (probabilities[inside].argmax(axis=1) == found.labels[inside]).all()
 
 
 def test_rows_without_a_complete_one_can_be_asked_about(X):

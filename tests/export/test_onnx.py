@@ -55,6 +55,11 @@ def test_labels_embedding_and_support(tmp_path, model, offset):
     U = model.transform(NEW + offset)
     assert np.abs(found["embedding"] - U).max() < 1e-8 * np.abs(U).max()
     assert found["support"] == pytest.approx(model.score_samples(NEW + offset), rel=1e-9, abs=1e-9)
+    probabilities = found["probabilities"]
+    assert np.abs(probabilities - model.predict_proba(NEW + offset)).max() < 1e-6
+    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-12)
+    inside = found["labels"] >= 0
+    assert (probabilities.argmax(axis=1) == found["labels"])[inside].all()
 
 
 @pytest.mark.parametrize("affinity", [Gaussian("local"), Gaussian(0.2), Landmarks(150)], ids=repr)

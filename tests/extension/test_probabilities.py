@@ -185,7 +185,7 @@ def test_many_rows_in_single_precision_agree_with_double(cut):
 def test_far_rows_and_a_wholly_new_cluster_are_not_certain(fitted):
     model, X = fitted
     rng = np.random.default_rng(3)
-    new_cluster = rng.standard_normal((50, 2)) + [40.0, 40.0]
+    new_cluster = rng.normal(40.0, 1.0, (50, 2))
     far = np.array([[1e6, 0.0], [0.0, -1e6], [-1e6, 1e6], [1e12, 3.0]])
     for rows in (new_cluster, far):
         assert model.predict_margin(rows).max() < 0.2

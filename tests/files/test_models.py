@@ -56,7 +56,7 @@ def mmap(request):
 
 
 def same_bits(model, again, X):
-    for method in ("predict", "transform", "score_samples", "predict_margin"):
+    for method in ("predict", "transform", "score_samples", "predict_margin", "predict_proba"):
         expected, found = getattr(model, method)(X), getattr(again, method)(X)
         assert expected.dtype == found.dtype and expected.tobytes() == found.tobytes(), method
 
@@ -68,6 +68,9 @@ def test_the_loaded_model_predicts_the_same_bits(tmp_path, model, mmap):
     again = load(tmp_path / "m.eigencut", mmap=mmap)
     same_bits(model, again, np.vstack([MANY, TRAINING, FAR]))
     assert repr(again) == repr(model)
+    assert (again.labels_ == model.labels_).all()
+    assert (again.partition_.labels == model.partition_.labels).all()
+    assert again.fitted_cut_.temperature == model.fitted_cut_.temperature
     assert again.predict_batch(NEW).labels.tobytes() == model.predict_batch(NEW).labels.tobytes()
     assert again.score(NEW) == model.score(NEW)
 

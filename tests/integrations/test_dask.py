@@ -15,7 +15,7 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from eigencut.integrations.dask import DaskRows, fit, predict, transform  # noqa: E402
+from eigencut.integrations.dask import DaskRows, fit, predict, predict_proba, transform  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -64,6 +64,18 @@ def test_on_a_cluster(client, expected):
     assert np.abs(embedding.compute() - expected.embedding_).max() < 1e-10
 
 
+def test_probabilities_of_chunks(expected):
+    whole = expected.predict_proba(X)
+    lazy = predict_proba(expected, da.from_array(X, chunks=(700, 2)))
+    assert isinstance(lazy, da.Array) and lazy.shape == (4000, 3)
+    with dask.config.set(scheduler="synchronous"):
+        found = lazy.compute()
+        empty = predict_proba(expected, da.from_array(X)[:0]).compute()
+    assert found == pytest.approx(whole, abs=1e-10)
+    assert (found.argmax(axis=1) == expected.labels_).all()
+    assert empty.shape == (0, 3)
+
+
 def test_data_frames(expected):
     frames = pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
@@ -73,6 +85,8 @@ def test_data_frames(expected):
         some = fit(GPOD(3, affinity=AFFINITY), lazy[lazy["a"] > frame["a"].quantile(0.9)])
         model = fit(GPOD(3, affinity=AFFINITY), lazy)
         labels = predict(model, lazy).compute()
+        probabilities = predict_proba(model, lazy).compute()
+    assert probabilities == pytest.approx(expected.predict_proba(X), abs=1e-10)
     assert model.feature_names_in_.tolist() == list("abcdef")
     assert some.affinity_.n_rows_ == 400
     assert (labels == expected.labels_).all()

@@ -31,6 +31,19 @@ def test_batches(model):
     assert labelled[-1].num_rows == 0
 
 
+def test_batches_with_probabilities(model):
+    batches = pa.Table.from_pandas(FRAME).to_batches(max_chunksize=100)
+    label = label_batches(model, ["x", "y"], probabilities="p")
+    labelled = list(label(iter([*batches, batches[0].slice(0, 0)])))
+    assert labelled[0].schema.field("p").type == pa.list_(pa.float64())
+    assert labelled[0].schema == labelled[-1].schema
+    found = np.vstack([batch["p"].to_pylist() for batch in labelled[:-1]])
+    X = FRAME[["x", "y"]]
+    rows = X if hasattr(model, "feature_names_in_") else X.to_numpy()
+    assert found == pytest.approx(model.predict_proba(rows), abs=1e-12)
+    assert (found.argmax(axis=1) == model.labels_).all()
+
+
 def test_columns_are_those_of_the_fit(model):
     if hasattr(model, "feature_names_in_"):
         label_batches(model)

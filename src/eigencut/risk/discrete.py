@@ -145,7 +145,8 @@ def training_epsilon(model: Any) -> float:
         U, degrees = functions.at_training_vertices(), functions.degrees
         share, labels = functions.affinity.multiplicity_, model.fitted_cut_.partition.labels
     else:  # every row is a place; on graphs through landmarks all degrees are 1
-        U, labels, share = model.embedding_, model.labels_, np.ones(len(model.labels_))
+        U, labels = model.embedding_, model.partition_.labels
+        share = np.ones(len(labels))
         degrees = functions.degrees if len(functions.degrees) == len(U) else share
     mass = share / share.sum() * cut.mass(degrees)
     triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * functions.unit(U))[1]

@@ -209,7 +209,7 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
                 "many of them). Got None; pass rows."
             )
         scores = normalize_rows(model.embedding_) @ model.rotation_
-        labels = model.labels_
+        labels = model.partition_.labels
     else:
         with threads(model.n_jobs):
             scores = fitted.scores(check_rows(model, X, reset=False))

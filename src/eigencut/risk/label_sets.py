@@ -223,7 +223,7 @@ def label_sets(
     for g, fitted in refits(
         model, range(n_batches), lambda g: _stacked(rows, held_out[batches[g]])
     ):
-        found = fitted.labels_
+        found = fitted.partition_.labels
         numbers = renumbered(found[: len(before)], before, model.n_clusters_)
         labels[g] = numbers[found[len(before) :]]
     deficits = _deficits(model, held_out[dealt]).reshape(*batches.shape, -1)

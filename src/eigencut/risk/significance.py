@@ -175,7 +175,7 @@ def significance(
     null = SameCovariance(rows)
     draws: dict[str, Callable[[Any], Array]] = {
         "gaussian": lambda rng: rng.standard_normal(null.scores.shape),
-        "one cluster": lambda rng: smoothed_cluster(null.scores, whole.labels_, rng),
+        "one cluster": lambda rng: smoothed_cluster(null.scores, whole.partition_.labels, rng),
     }
     seeds = rng.randint(2**31 - 1, size=(len(draws), n_null))
     samples = [(name, int(seed)) for name, own in zip(draws, seeds, strict=True) for seed in own]
