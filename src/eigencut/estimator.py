@@ -239,7 +239,9 @@ class GPOD(
         self.n_components_found_ = fitted.n_components
         self.rotation_ = fitted.partition.rotation
         self.partition_ = fitted.partition
-        marked = labels if outside is None else np.where(outside, OUTLIER, labels)
+        marked = labels
+        if labels is not None and outside is not None:
+            marked = np.where(outside, OUTLIER, labels)
         for name, found in (("labels_", marked), ("embedding_", embedding)):
             self.__dict__.pop(name, None)
             if found is not None:

@@ -504,11 +504,13 @@ USAGE = {  # exit code 2
     ),
     "names in NPY": (
         f"{P} good.csv --id a -o x.npy",
-        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or .parquet.",
+        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or "
+        ".parquet.",
     ),
     "margins in NPY": (
         f"{P} good.csv --margin -o x.npy",
-        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or .parquet.",
+        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or "
+        ".parquet.",
     ),
     "help": ("help fit", "No such command 'help'. Did you mean '--help'?"),
     "seed too large": (
