@@ -6,6 +6,7 @@ python -m benchmarks.selection    which criterion for K; see benchmarks/studies/
 python -m benchmarks.growth       the default at growing n, and its peers; see docs/defaults.md
 python -m benchmarks.default_speed  its time beside scikit-learn's
 python -m benchmarks.label_sets   whether label sets cover; see docs/risk.md
+python -m benchmarks.probabilities  whether refits agree as often; see docs/probabilities.md
 python -m benchmarks.significance how often p-values are small; see docs/risk.md
 python -m benchmarks.fit_memory   what fits take in memory; see docs/scale.md
 """

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_circles, make_moons
 
+from benchmarks import DOCS
 from benchmarks.data import Array, Labels
 from benchmarks.data.blobs import rows as gaussian_rows
 from benchmarks.data.real import read_digits, read_paper_data
@@ -183,7 +184,7 @@ def make_tables(results: dict[str, Any]) -> dict[str, str]:
     return {name: make(results) for name, make in TABLES.items()}
 
 
-STUDY = Study("probabilities", "seeds", 5, measure, make_tables)
+STUDY = Study("probabilities", "seeds", 5, measure, make_tables, folder=DOCS)
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -20,7 +20,7 @@ Results = dict[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """``python -m benchmarks.<name>`` makes ``results/<name>.json`` and ``studies/<name>.md``."""
+    """``python -m benchmarks.<name>`` makes ``results/<name>.json`` and the page ``<name>.md``."""
 
     name: str
     repeated: str  # what there are many of: "seeds", "sets"
@@ -28,6 +28,7 @@ class Study:
     measure: Callable[[int, bool], Results]  # of how many, and whether quick
     tables: Callable[[Results], dict[str, str]]
     draw: Callable[[Path], None] | None = None
+    folder: Path = STUDIES  # of the page
 
     @property
     def stored(self) -> Path:
@@ -35,7 +36,7 @@ class Study:
 
     @property
     def page(self) -> Path:
-        return STUDIES / f"{self.name}.md"
+        return self.folder / f"{self.name}.md"
 
     def run(self, description: str | None) -> None:
         """Measure, print, and, unless quick, publish."""

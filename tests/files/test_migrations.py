@@ -69,6 +69,18 @@ def test_older_files_load_through_all_versions_between(monkeypatch, name, mmap):
     assert load(golden(name), mmap=mmap).predict(MODELS[name][2]).tolist() == expected["predict"]
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_files_older_than_probabilities_get_their_temperature_from_the_margins(name):
+    model = load(golden(name))
+    header, _ = read(golden(name))
+    assert "temperature" not in str(header.content)
+    gpod = getattr(model, "model_", model)
+    assert 0.12 <= gpod.fitted_cut_.temperature <= 0.32
+    rows = MODELS[name][2]
+    labels, found = model.predict(rows), model.predict_proba(rows)
+    assert (found.argmax(axis=1) == labels)[labels >= 0].all()
+
+
 def test_landmarks_from_before_contrast_have_none():
     affinity = load(golden("landmarks")).affinity_
     assert affinity.density_contrast == 0.0 and affinity.masses_ is None

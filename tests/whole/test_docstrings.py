@@ -50,13 +50,15 @@ def item_home(item):
 
 def own_methods(kind):
     """Public methods and properties that are documented in eigencut, where they are documented."""
-    for name, item in vars(kind).items():
-        is_method = inspect.isroutine(item) or isinstance(item, (property, classmethod))
-        inherited = [
-            base for base in kind.__mro__[1:] if getattr(vars(base).get(name), "__doc__", 0)
-        ]
-        if is_method and not name.startswith("_") and (item.__doc__ or not inherited):
-            yield name
+    mixins = [base for base in kind.__mro__[1:] if base.__module__.startswith("eigencut")]
+    for owner in (kind, *(base for base in mixins if base.__name__.endswith("Mixin"))):
+        for name, item in vars(owner).items():
+            is_method = inspect.isroutine(item) or isinstance(item, (property, classmethod))
+            inherited = [
+                base for base in owner.__mro__[1:] if getattr(vars(base).get(name), "__doc__", 0)
+            ]
+            if is_method and not name.startswith("_") and (item.__doc__ or not inherited):
+                yield name
 
 
 def codes_for(path):
