@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows, write_labels, write_rows
@@ -19,7 +20,7 @@ from eigencut.runtime.threads import threads
 Answer = TypeVar("Answer")
 
 
-class AnsweringMixin:
+class AnsweringMixin(TransformerMixin):  # which wraps transform for set_output
     """Labels, margins, probabilities, embedding and support of rows, checked first."""
 
     fitted_cut_: FittedCut

@@ -12,7 +12,6 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
-    TransformerMixin,
 )
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -48,9 +47,8 @@ from eigencut.selection.chosen import Chosen, Compared
 
 
 class GPOD(
-    AnsweringMixin,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
+    AnsweringMixin,
     ClusterMixin,
     SavableMixin,
     BaseEstimator,
@@ -190,6 +188,15 @@ class GPOD(
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
             model._fit(check_source(model, X))
         return self
+
+    def fit_predict(self, X: ArrayLike | Rows, y: Any = None, **params: Any) -> Indices:
+        """Fit, and return ``labels_``; of a stream there are none."""
+        if not hasattr(self.fit(X), "labels_"):
+            raise TypeError(
+                "X must be rows in memory, for labels of a stream may not fit there. Got "
+                "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
+            )
+        return self.labels_
 
     def _fit(self, source: Any) -> None:
         with stage("choices"):

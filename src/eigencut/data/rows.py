@@ -66,6 +66,7 @@ class Rows:
     is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
     _seen: Seen | None = None  # by the first whole pass
+    files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
 
     def __init__(
         self,
@@ -138,6 +139,7 @@ class Rows:
 
         has_names = first.has_names or columns is not None
         rows = cls(blocks, names if has_names else None)
+        rows.files = tuple(files)
         rows.n_features = len(names)
         return rows
 
@@ -254,6 +256,12 @@ def write_rows(
         raise ValueError(
             f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
             "other kinds of files with the command eigencut predict."
+        )
+    written = Path(path)
+    if any(written.exists() and written.samefile(file) for file in rows.files):
+        raise ValueError(
+            "path must be another file than those the rows are read from. "
+            f"Got {os.fspath(path)!r}; name a new one."
         )
     n_rows = 0
     with replacing(path) as file:

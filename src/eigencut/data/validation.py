@@ -30,6 +30,11 @@ def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
 
 def check_stream(estimator: Any, rows: Rows) -> None:
     """A stream with the columns that the estimator was fitted on."""
+    if not isinstance(rows, Rows):
+        raise TypeError(
+            f"rows must be eigencut.Rows. Got {type(rows).__name__}; use predict(X) for rows in "
+            "memory, or eigencut.Rows.from_array(X)."
+        )
     names = getattr(estimator, "feature_names_in_", None)
     is_other = rows.n_features != estimator.n_features_in_
     if names is not None and rows.feature_names is not None:
@@ -47,6 +52,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
 
     Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits.
     """
+    if isinstance(X, Rows):
+        raise TypeError(
+            "X must be rows in memory. Got a stream, eigencut.Rows; use predict_stream(rows, path) "
+            "or ask block by block: for X in rows."
+        )
     refuse_lazy(X)
     tags = get_tags(estimator).input_tags
     try:

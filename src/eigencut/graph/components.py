@@ -23,6 +23,18 @@ def connected_components(graph: Graph) -> Indices:
     return rank[label]
 
 
+def refuse_without_edges(
+    component: Indices, graph: Graph, n_clusters: int, connection_hint: Callable[[], str]
+) -> None:
+    """An error for a graph in which no two different rows are connected."""
+    n_components = int(component.max()) + 1
+    if n_components == graph.n_vertices and n_components > n_clusters:
+        raise ValueError(
+            f"affinity must connect the rows. Got a graph of {n_components} different rows without "
+            f"a single edge. {connection_hint()}"
+        )
+
+
 def report_components(
     component: Indices,
     groups: Indices,
@@ -37,11 +49,7 @@ def report_components(
     n_components = int(component.max()) + 1
     if n_components == 1:
         return
-    if n_components == graph.n_vertices and n_components > n_clusters:
-        raise ValueError(
-            f"affinity must connect the rows. Got a graph of {n_components} different rows without "
-            f"a single edge. {connection_hint()}"
-        )
+    refuse_without_edges(component, graph, n_clusters, connection_hint)
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
     listed = ", ".join(str(size) for size in sizes[:_LISTED])
     if n_components > _LISTED:

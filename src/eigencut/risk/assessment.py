@@ -80,7 +80,13 @@ def assess(
     cost: DiscretizationCost | None = None
     error = gap = found = excess = unsupported = None
     notes: list[str] = []
-    gap_training = discretization_gap(model)
+    keeps_rows = has_rows or hasattr(model, "embedding_")
+    if X_heldout is None and not keeps_rows:
+        raise ValueError(
+            "X_heldout must be given for a model that has not kept its training rows (a stream, or "
+            "too many of them). Got None; pass rows that it was not fitted on."
+        )
+    gap_training = discretization_gap(model) if keeps_rows else None
     if X_heldout is not None:
         error, gap = population_error(model, X_heldout), discretization_gap(model, X_heldout)
         rows = check_rows(model, X_heldout, reset=False)
@@ -102,7 +108,10 @@ def assess(
         cost = discretization_cost(model) if has_rows else None
         is_torn = fitted.margins_at_vertices() < TORN
         torn = float(np.average(is_torn, weights=affinity.multiplicity_))
-    eps = training_epsilon(model) if cost is None else cost.epsilon
+    if cost is not None:
+        eps = cost.epsilon
+    else:
+        eps = training_epsilon(model) if keeps_rows else float("nan")
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
     paper, tight = (

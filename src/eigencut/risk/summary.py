@@ -45,7 +45,7 @@ class RiskSummary(JsonReady):
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
         F on the held-out rows.
-    gap_training, gap_heldout : Gap, Gap or None
+    gap_training, gap_heldout : Gap or None
         The discretization gap.
     cost : DiscretizationCost or None
         What the discretization adds to F: on held-out rows, or else on the training rows.
@@ -78,7 +78,7 @@ class RiskSummary(JsonReady):
     eigenvalues: Array
     empirical_error: float
     population_error: ErrorEstimate | None
-    gap_training: Gap
+    gap_training: Gap | None
     gap_heldout: Gap | None
     cost: DiscretizationCost | None
     epsilon: float

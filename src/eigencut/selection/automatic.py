@@ -15,6 +15,7 @@ from eigencut.data.rows import Rows
 from eigencut.data.sample import RowSample
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import counted
+from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.budget import Budget
@@ -112,6 +113,7 @@ def choose_affinity(
     The number of rows and the memory decide between the graph of neighbours and that through
     landmarks (``eigencut.selection.budget``); what the rows show, on its variant.
     """
+    check_n_clusters(n_clusters, X.shape[0], "different rows")
     budget = Budget.of(X, n_clusters, memory_limit)
     name = budget.affinity_name()
     budget.report(name)

@@ -13,7 +13,11 @@ import numpy as np
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
 from eigencut.graph.base import Graph
-from eigencut.graph.components import connected_components, report_components
+from eigencut.graph.components import (
+    connected_components,
+    refuse_without_edges,
+    report_components,
+)
 from eigencut.graph.small_components import attach, set_aside
 from eigencut.runtime.arrays import Indices
 from eigencut.runtime.progress import stage
@@ -73,6 +77,8 @@ def relaxed_cut(
     with stage("connected components"):
         if components is None:
             components = connected_components(graph)
+        if not graph.degrees.any():  # not even a row to itself: nothing could be divided by
+            refuse_without_edges(components, graph, 0, affinity.connection_hint)
         groups = set_aside(components, graph, n_clusters)
     with stage(f"{n_clusters} eigenpairs"):
         pairs = eigenpairs(graph, cut.mass(graph.degrees), n_clusters, groups, n_rough=n_rough)
