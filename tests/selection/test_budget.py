@@ -67,10 +67,11 @@ def test_formulas_bound_the_memory_of_a_fit(case):
 
 def test_formulas_bound_what_was_measured():
     stored = json.loads((RESULTS / "fit_memory.json").read_text(encoding="utf-8"))
-    assert {found["graph"] for found in stored} >= {"gaussian", "neighbors", "landmarks", "stream"}
+    graphs = {"gaussian", "neighbors", "precomputed", "auto", "landmarks", "stream"}
+    assert {found["graph"] for found in stored} == graphs and len(stored) >= 60
     for found in stored:
         case = Case(*(found[size] for size in ("graph", "n", "d", "K", "threads", "density")))
-        assert 1 <= case.said_mb / found["measured MB"] < 2.75, found
+        assert 1 <= case.said_mb / found["measured MB"] < 3.2, found
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(), Neighbors(), Landmarks()])

@@ -19,7 +19,7 @@ from eigencut.search.nearest_landmarks import MANY_ROWS
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
 _COPIES = 64  # bytes for every number of the rows
-_SPARSE_EDGE = 64  # bytes for every affinity of a sparse matrix
+_SPARSE_EDGE = 130  # bytes for every affinity of a sparse matrix, factors included
 _SEARCH_BLOCK = 6e6  # of distances and coordinates, of a thread
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 
