@@ -85,7 +85,7 @@ def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
             look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
         is_many = X.shape[0] >= _MANY_FOR_LANDMARKS and not issparse(X)
         if is_many and all(one.has_slivers for one in looks):
-            look(Landmarks(density_contrast=0.0), 0.0)
+            look(Landmarks(), 0.0)
     compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
     looks.sort(key=lambda one: one.handicap - one.score)
     affinities = [one.affinity for one in looks]
