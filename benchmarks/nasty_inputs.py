@@ -118,7 +118,9 @@ def _doubling(n: int, rng: np.random.Generator) -> Any:
 
 def _sparse(d: int, density: float, values: Callable[..., Any] | None = None) -> Rows:
     def rows(n: int, rng: np.random.Generator) -> Any:
-        X = sparse.random_array((n, d), density=density, rng=rng, format="csr", data_sampler=values)
+        X = sparse.random_array(
+            (n, d), density=density, random_state=rng, format="csr", data_sampler=values
+        )
         return X + sparse.csr_array(([1.0] * n, (range(n), rng.integers(0, d, n))), shape=(n, d))
 
     return rows

@@ -143,7 +143,7 @@ def test_json_has_p_values_and_the_sentence():
 
 
 def test_sparse_rows_are_refused():
-    X = sparse.random_array((60, 5), density=0.5, rng=np.random.default_rng(0)).tocsr()
+    X = sparse.random_array((60, 5), density=0.5, random_state=0).tocsr()
     model = GPOD(2, affinity=AFFINITY).fit(X)
     with pytest.raises(ValueError, match=r"X must be a dense array.*X\.toarray\(\)"):
         significance(model, X)
