@@ -206,7 +206,7 @@ def test_auto_chooses_the_number_of_clusters_within_the_limit(many):
 
 
 def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
-    assert list(MOST_ROWS.items()) == [("neighbors", 2e6), ("landmarks", np.inf)]
+    assert list(MOST_ROWS.items()) == [("neighbors", 5e5), ("landmarks", np.inf)]
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Neighbors)
     monkeypatch.setitem(MOST_ROWS, "neighbors", 200)
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Landmarks)

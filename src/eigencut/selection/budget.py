@@ -20,10 +20,9 @@ from eigencut.exceptions import MemoryRefusal
 from eigencut.runtime.memory import available_bytes, in_words, parse_bytes
 from eigencut.runtime.warn import warn_user
 
-# The graphs that "auto" takes, by name, and up to how many rows. Neighbours took 31 CPU seconds on
-# a million rows in the plane, so about a minute on two million, where landmarks take three seconds
-# (``docs/scale.md``).
-MOST_ROWS: dict[str, float] = {"neighbors": 2_000_000, "landmarks": math.inf}
+# The graphs that "auto" takes, by name, and up to how many rows. With contrast, neighbours took 29
+# and 96 CPU seconds on a million moons and circles, landmarks three, with the same ARI.
+MOST_ROWS: dict[str, float] = {"neighbors": 500_000, "landmarks": math.inf}
 
 _TRIFLE = 1e8  # bytes that are there
 
