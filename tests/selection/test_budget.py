@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from benchmarks.fit_memory import Case, measure
 from scipy import sparse
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 
+import eigencut.selection.budget
 from benchmarks import RESULTS
 from conftest import in_threads
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load, select
@@ -18,7 +20,7 @@ from eigencut.affinity.fit_memory import FitSizes
 from eigencut.data.rows import Rows
 from eigencut.runtime.memory import in_words
 from eigencut.selection.automatic import choose_affinity
-from eigencut.selection.budget import MOST_ROWS, Budget
+from eigencut.selection.budget import MOST_ROWS, Budget, landmarks_for
 from eigencut.selection.some_rows import some_rows
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
@@ -242,3 +244,44 @@ def test_auto_does_not_depend_on_the_order_of_many_rows(many):
 def test_sparse_rows_count_by_what_they_store():
     X = sparse.random_array((1000, 100_000), density=1e-4, random_state=np.random.default_rng(0))
     assert Budget.of(X.tocsr(), 2).sizes.n_features == pytest.approx(10)
+
+
+# ------------------------------------------------------------------ many clusters
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_clusters", "expected"),
+    [
+        (50_000, 60, "neighbors"),  # few enough for eigenvectors of all rows
+        (50_000, 200, "landmarks"),
+        (500_000, 24, "neighbors"),
+        (500_000, 100, "landmarks"),
+        (10_000, 300, "neighbors"),  # 33 rows each: too few to be seen through landmarks
+    ],
+)
+def test_many_clusters_go_through_landmarks(n_rows, n_clusters, expected):
+    rows = np.broadcast_to(0.0, (n_rows, 32))
+    assert Budget.of(rows, n_clusters, "20GB").affinity_name() == expected
+
+
+def test_landmarks_grow_with_the_clusters_and_stand_for_many_rows_each():
+    assert landmarks_for(2) == landmarks_for(2, 10**9) == Landmarks().n_landmarks
+    assert landmarks_for(1000) == landmarks_for(1000, 10**9) == 5000
+    assert 3 * 400 <= landmarks_for(400, 60_000) == 60_000 // 40
+
+
+def test_hundreds_of_clusters_with_few_rows_each_are_not_compared(monkeypatch):
+    monkeypatch.setattr(eigencut.selection.budget, "_MOST_WORK", 1e5)
+    X, truth = make_blobs(600, 8, centers=30, cluster_std=0.5, random_state=3)
+    model = GPOD(30).fit(X)
+    assert model.choice_ == ()
+    assert model.affinity_.graph == "symmetric"
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+
+
+def test_hundreds_of_clusters_with_many_rows_each(monkeypatch):
+    monkeypatch.setattr(eigencut.selection.budget, "_MOST_WORK", 1e5)
+    X, truth = make_blobs(6000, 8, centers=30, cluster_std=0.5, random_state=3)
+    model = GPOD(30).fit(X)
+    assert model.affinity_.n_landmarks == 150
+    assert adjusted_rand_score(truth, model.labels_) > 0.95

@@ -122,7 +122,7 @@ def test_random_graphs_against_lapack(graph, cut, n_more):
     if graph.n_vertices < 4 * K:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(eigenpairs_module, "_DENSE_VERTICES", 0)
+        patch.setattr(eigenpairs_module, "_SPARSE_VERTICES", (0, 0))
         patch.setattr("eigencut.solvers.multilevel._COARSEST", 10)
         pairs = eigenpairs(graph, CUTS[cut].mass(graph.degrees), K, groups)
     expected = reference(graph, cut, K)
@@ -183,7 +183,7 @@ def test_lapack_takes_over_in_small_graphs_that_do_not_converge(cut, monkeypatch
 
 def test_a_missed_tolerance_is_said(cut, monkeypatch):
     monkeypatch.setattr(module, "_MOST_STEPS", 1)
-    monkeypatch.setattr(eigenpairs_module, "_LAPACK_VERTICES", 0)
+    monkeypatch.setattr(eigenpairs_module, "MOST_LAPACK_VERTICES", 0)
     graph = neighbours_graph(make_moons(1500, noise=0.1, random_state=0)[0])
     with pytest.warns(GraphWarning, match=r"less accurate than usual: residual .* expected below"):
         pairs = solve(graph, cut, 5)

@@ -17,7 +17,9 @@ from eigencut.search.grid import CELL_FEATURES
 from eigencut.search.nearest_landmarks import MANY_ROWS
 
 _IMPORTS = 12e6  # what a first fit loads
-_LAPACK_VERTICES = 1200  # up to here, or eight times K, LAPACK solves it (``eigenpairs.py``)
+_LAPACK_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
+_LAPACK_VERTICES_PER_PAIR = 35  # the same, where pairs are many
+MOST_LAPACK_VERTICES = 5000  # for which it takes over from an iteration that does not converge
 _COPIES = 64  # bytes for every number of the rows
 _SPARSE_EDGE = 130  # bytes for every affinity of a sparse matrix, factors included
 _SEARCH_BLOCK = 6e6  # of distances and coordinates, of a thread
@@ -52,8 +54,14 @@ def complete_graph_bytes(sizes: FitSizes) -> float | None:
     return _IMPORTS + 2e6 * n_threads() + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
 
 
+def lapack_vertices(n_pairs: int) -> int:
+    """Below which LAPACK solves a dense problem."""
+    per_pair = min(_LAPACK_VERTICES_PER_PAIR * n_pairs, MOST_LAPACK_VERTICES)
+    return max(_LAPACK_VERTICES, per_pair, 8 * n_pairs)
+
+
 def _dense_solver(n: int, K: int) -> float:
-    if n < max(_LAPACK_VERTICES, 8 * K):
+    if n < lapack_vertices(K):
         return 32.0 * n * n
     width = max(8, K + 2)
     return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)

@@ -18,7 +18,7 @@ from eigencut.runtime.progress import counted
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import distinct_rows
-from eigencut.selection.budget import Budget
+from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.criteria import (
     CLEAR,
@@ -27,7 +27,7 @@ from eigencut.selection.criteria import (
     check_candidates,
     evaluate,
 )
-from eigencut.selection.default_graph import choose_graph
+from eigencut.selection.default_graph import choose_graph, symmetric_graph
 from eigencut.selection.some_rows import some_rows
 
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
@@ -51,7 +51,9 @@ def choose(
     """
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if isinstance(X, Rows):
-        return _choose_for_stream(X, n_clusters, "landmarks" if is_auto else affinity)
+        if is_auto:
+            affinity = Landmarks() if n_clusters == "auto" else Landmarks(landmarks_for(n_clusters))
+        return _choose_for_stream(X, n_clusters, affinity)
     given: Affinity = clone(named_affinity(affinity))
     if n_clusters != "auto":
         K = int(n_clusters)
@@ -117,9 +119,11 @@ def choose_affinity(
     budget = Budget.of(X, n_clusters, memory_limit)
     name = budget.affinity_name()
     budget.report(name)
-    budget.refuse(named_affinity(name))
+    budget.refuse(budget.named(name))
     if name == "landmarks":
-        return Chosen(n_clusters, (Landmarks(),))
+        return Chosen(n_clusters, (budget.named(name),))
+    if are_many_clusters(X.shape[0], n_clusters):  # with too few rows each for landmarks
+        return Chosen(n_clusters, (symmetric_graph(X.shape[0], n_clusters),))
     return choose_graph(X, n_clusters, starts)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from eigencut.affinity import NAMES, Affinity
+from eigencut.affinity import NAMES, Affinity, Landmarks
 from eigencut.affinity.fit_memory import FitSizes
 from eigencut.data.rows import Rows
 from eigencut.exceptions import MemoryRefusal
@@ -23,6 +23,12 @@ from eigencut.runtime.warn import warn_user
 # The graphs that "auto" takes, by name, and up to how many rows. With contrast, neighbours took 29
 # and 96 CPU seconds on a million moons and circles, landmarks three, with the same ARI.
 MOST_ROWS: dict[str, float] = {"neighbors": 500_000, "landmarks": math.inf}
+
+_MOST_WORK = 3e8  # rows times squared clusters, for neighbours: half a minute on one core
+_ENOUGH_ROWS = 150  # per cluster, for landmarks to show it
+_ROWS_PER_LANDMARK = 40
+_LANDMARKS_PER_CLUSTER = (3, 5)  # least and most
+_LANDMARKS = 1000  # where clusters are few
 
 _TRIFLE = 1e8  # bytes that are there
 
@@ -88,15 +94,21 @@ class Budget:
         """
         possible = self._possible_names()
         for name in possible:
-            if self.allows(NAMES[name]()):
+            if self.allows(self.named(name)):
                 return name
-        return min(possible, key=lambda name: self.needed(NAMES[name]()))
+        return min(possible, key=lambda name: self.needed(self.named(name)))
+
+    def named(self, name: str) -> Affinity:
+        """The affinity of that name, for so many clusters."""
+        if name != "landmarks":
+            return NAMES[name]()
+        return Landmarks(landmarks_for(self.sizes.n_clusters, self.sizes.n_rows))
 
     def report(self, taken: str) -> None:
         """Warn where it was the memory available just now that decided on what is taken."""
         first = self._possible_names()[0]
         if self.limit is None and taken != first:
-            needed, available = self.needed(NAMES[first]()), self.allowed
+            needed, available = self.needed(self.named(first)), self.allowed
             warn_user(
                 f"affinity='auto' takes {taken!r}: {first!r} would take {in_words(needed)} of "
                 f"memory, and {in_words(available)} are available. Set affinity or memory_limit "
@@ -125,15 +137,40 @@ class Budget:
             "streams" if self.sizes.n_rows is None else "accepts_sparse" if self.is_sparse else None
         )
         names = [name for name in MOST_ROWS if kind is None or getattr(NAMES[name], kind)]
-        in_time = [name for name in names if (self.sizes.n_rows or 0) <= MOST_ROWS[name]]
-        return in_time or names[-1:]
+        return [name for name in names if self._is_in_time(name)] or names[-1:]
+
+    def _is_in_time(self, name: str) -> bool:
+        n, K = self.sizes.n_rows or 0, self.sizes.n_clusters
+        is_much = are_many_clusters(n, K) and n >= _ENOUGH_ROWS * K
+        return n <= MOST_ROWS[name] and not (name == "neighbors" and is_much)
 
     def _remedy(self) -> str:
         for name in self._possible_names():
-            if self.allows(NAMES[name]()):
+            if self.allows(self.named(name)):
                 return f"use affinity={name!r}"
-        landmarks, is_stream = NAMES["landmarks"](), self.sizes.n_rows is None
+        landmarks, is_stream = self.named("landmarks"), self.sizes.n_rows is None
         as_stream = landmarks.memory_bytes(replace(self.sizes, n_rows=None)) or 0.0
         if not is_stream and not self.is_sparse and as_stream <= self.allowed:
             return "fit a stream of the rows (eigencut.Rows)"
         return "use fewer landmarks" if is_stream else "fit on fewer rows"
+
+
+def are_many_clusters(n_rows: int, n_clusters: int) -> bool:
+    """Whether there are too many to find them in a graph of neighbours within seconds.
+
+    Its eigenvectors have an entry for each row and cluster, and each must be orthogonal to all
+    others.
+    """
+    return n_rows * n_clusters**2 > _MOST_WORK
+
+
+def landmarks_for(n_clusters: int, n_rows: int | None = None) -> int:
+    """How many landmarks show so many clusters.
+
+    Where clusters have few rows more landmarks show less: each must stand for many rows.
+    """
+    least, most = (per_cluster * n_clusters for per_cluster in _LANDMARKS_PER_CLUSTER)
+    most = max(most, _LANDMARKS)
+    if n_rows is None or not are_many_clusters(n_rows, n_clusters):
+        return most
+    return min(max(least, n_rows // _ROWS_PER_LANDMARK), most)

@@ -29,7 +29,8 @@ _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
-_SOME_ROWS = 2000  # on which it is decided otherwise
+_SOME_ROWS = 2000  # on which it is decided otherwise,
+_SOME_ROWS_PER_CLUSTER = 50  # or so many for each
 _MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
 
 
@@ -59,10 +60,10 @@ def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
     ``starts`` are options of POD.
     """
     is_whole = X.shape[0] <= _WHOLE_ROWS
-    rows = X if is_whole else some_rows(X, _SOME_ROWS)
-    k = int(np.clip(X.shape[0] // (2 * n_clusters), *_NEIGHBORS))
+    rows = X if is_whole else some_rows(X, max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters))
+    k = n_neighbors(X.shape[0], n_clusters)
     mutual = Neighbors(k, graph="mutual", density_contrast=_MUTUAL_CONTRAST)
-    symmetric = Neighbors(k, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
+    symmetric = symmetric_graph(X.shape[0], n_clusters)
     searched = mutual.search(rows)
     if not 2 <= n_clusters < len(searched.distinct.multiplicity):
         return Chosen(n_clusters, (mutual, symmetric))
@@ -95,6 +96,17 @@ def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
         return Chosen(n_clusters, tuple(clone(one) for one in affinities), compared)
     spectra = {place: one.spectrum for place, one in enumerate(looks)}
     return Chosen(n_clusters, tuple(affinities), compared, spectra)
+
+
+def n_neighbors(n_rows: int, n_clusters: int) -> int:
+    """Of each row, in the graphs that are compared."""
+    return int(np.clip(n_rows // (2 * n_clusters), *_NEIGHBORS))
+
+
+def symmetric_graph(n_rows: int, n_clusters: int) -> Neighbors:
+    """The graph that is right where clusters overlap."""
+    k = n_neighbors(n_rows, n_clusters)
+    return Neighbors(k, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
 
 
 def _cut(

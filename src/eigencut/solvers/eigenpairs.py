@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.affinity.fit_memory import MOST_LAPACK_VERTICES, lapack_vertices
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph
@@ -27,10 +28,9 @@ from eigencut.runtime.warn import warn_user
 from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
 from eigencut.solvers.sparse import smallest_pairs
 
-_DENSE_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
-_SPARSE_VERTICES = 400  # the same for sparse graphs,
-_SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair
-_LAPACK_VERTICES = 5000  # up to which it replaces an iteration that does not converge
+_SEVERAL_THREADS = 1200  # vertices from which LAPACK takes as many as it may
+_SPARSE_VERTICES = (400, 1200)  # below, LAPACK solves sparse problems; least and most,
+_SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair in between
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _LARGEST = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
 _SLACK = 1e-7  # residual up to which a result is usable at all
@@ -199,7 +199,7 @@ def _solve(
         return "components", (theta, known, problem.operator(known))
     n = len(known)
     is_sparse = isinstance(problem.graph, SparseGraph)
-    if n >= max(_lapack_vertices(is_sparse, n_pairs), 8 * n_pairs):
+    if n >= (_sparse_vertices(n_pairs) if is_sparse else lapack_vertices(n_pairs)):
         with blas_threads(1):
             if is_sparse:
                 solution = _sparse(problem, known, n_pairs, n_rough, seed)
@@ -208,15 +208,15 @@ def _solve(
                 solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
         if solution is not None:
             return "sparse" if is_sparse else "lanczos", solution
-    with blas_threads(n_threads() if n > _DENSE_VERTICES else 1):
+    with blas_threads(n_threads() if n > _SEVERAL_THREADS else 1):
         theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
 
 
-def _lapack_vertices(is_sparse: bool, n_pairs: int) -> int:
-    """Below which LAPACK is the fastest."""
-    few = max(_SPARSE_VERTICES, _SPARSE_VERTICES_PER_PAIR * n_pairs)
-    return min(few, _DENSE_VERTICES) if is_sparse else _DENSE_VERTICES
+def _sparse_vertices(n_pairs: int) -> int:
+    """Below which LAPACK solves a sparse problem."""
+    least, most = _SPARSE_VERTICES
+    return max(min(max(least, _SPARSE_VERTICES_PER_PAIR * n_pairs), most), 8 * n_pairs)
 
 
 def _check(residual: float, solver: str) -> None:
@@ -264,7 +264,8 @@ def _sparse(
     """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
     found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, n_rough)
     residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
-    if residuals.max(initial=0.0) > _TOLERANCE * problem.shift and len(known) <= _LAPACK_VERTICES:
+    is_missed = residuals.max(initial=0.0) > _TOLERANCE * problem.shift
+    if is_missed and len(known) <= MOST_LAPACK_VERTICES:
         return None
     images = problem.shift * found.vectors - found.images
     return problem.shift - found.values, found.vectors, images
