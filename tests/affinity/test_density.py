@@ -173,7 +173,9 @@ def landmark_problem(affinity, X):
     Y, r = affinity.landmarks_, affinity.n_nearest
     squared = ((X[:, np.newaxis] - Y) ** 2).sum(axis=2)
     farthest = np.sort(squared, axis=1)[:, r - 1 : r]
-    Z = np.where(squared <= farthest, np.exp(-squared / (2 * 0.3**2 * farthest)), 0.0)
+    excess = squared - squared.min(axis=1, keepdims=True)
+    spread = farthest - squared.min(axis=1, keepdims=True)
+    Z = np.where(squared <= farthest, np.exp(-excess / (2 * 0.45**2 * spread)), 0.0)
     Z /= Z.sum(axis=1, keepdims=True)
     return Z, Z @ affinity.masses_
 

@@ -33,7 +33,9 @@ def dense_memberships(affinity, X):
     Z = np.zeros(distances.shape)
     for i, row in enumerate(distances):
         nearest = np.argsort(row)[:r]
-        sigma = 0.3 * row[nearest].max() if affinity.sigma == "auto" else affinity.sigma
+        near = row[nearest]
+        local = 0.45 * np.sqrt(near.max() ** 2 - near.min() ** 2)
+        sigma = local if affinity.sigma == "auto" else affinity.sigma
         Z[i, nearest] = np.exp(-(row[nearest] ** 2) / (2 * sigma**2))
     return Z / Z.sum(axis=1, keepdims=True)
 
@@ -298,3 +300,18 @@ def test_no_warning_on_connected_data():
     with warnings.catch_warnings():
         warnings.simplefilter("error", GraphWarning)
         GPOD(2, affinity=Landmarks(100)).fit(moons())
+
+
+def test_weights_tell_landmarks_apart_where_all_are_about_as_far():
+    """Squared distances in many dimensions: a large common part, and what differs."""
+    affinity = Landmarks().fit(np.random.default_rng(0).normal(size=(50, 2)))
+    differing = np.array([[0.0, 0.1, 0.2, 0.9, 1.0]])
+    near, far = affinity._weights(0.1 + differing), affinity._weights(100.0 + differing)
+    assert far == pytest.approx(near)
+    assert near[0, 0] > 5 * near[0, 4]
+
+
+def test_rows_very_far_away_share_their_landmarks():
+    affinity = Landmarks().fit(np.random.default_rng(0).normal(size=(50, 2)))
+    rounding = 1e20 * np.array([[1.0, 1 + 2e-16, 1 - 2e-16, 1.0, 1.0]])
+    assert affinity._weights(rounding) == pytest.approx(np.full((1, 5), 0.2))

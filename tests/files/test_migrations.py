@@ -84,7 +84,7 @@ def test_files_older_than_probabilities_get_their_temperature_from_the_margins(n
 def test_landmarks_from_before_contrast_have_none():
     affinity = load(golden("landmarks")).affinity_
     assert affinity.density_contrast == 0.0 and affinity.masses_ is None
-    assert affinity.local_scale == 0.4
+    assert affinity.local_scale == 0.4 and not affinity.from_nearest
 
 
 def test_a_file_of_the_present_version_is_left_alone(format_2, tmp_path):

@@ -45,9 +45,10 @@ from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_landmarks import NearestLandmarks
 
 _SAMPLED_PER_LANDMARK = 40
-_LOCAL_SCALE = 0.3  # of the local bandwidth, in distances to the farthest of the r landmarks
+_LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared distances differ by
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
+LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
 _ROWS = 16384  # that one thread works on at a time
 _LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
 _TINY = float(np.finfo(np.float64).tiny)
@@ -68,7 +69,8 @@ class Landmarks(Affinity):
         rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.3 times the distance from x to the farthest of its landmarks.
+        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, the nearest of the landmarks of x
+        being at the distance a, and the farthest at b. (In many dimensions all are about as far.)
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
         row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
@@ -116,6 +118,7 @@ class Landmarks(Affinity):
     form = "landmarks"
     streams = True
     local_scale: float
+    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
 
     landmarks_: Array
     masses_: Array | None
@@ -142,7 +145,7 @@ class Landmarks(Affinity):
     def fit_graph(self, X: Array | Rows) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
-        self.local_scale = _LOCAL_SCALE
+        self.local_scale, self.from_nearest = _LOCAL_SCALE, True
         rows = as_rows(X)
         draw = partial(
             RowSample.of,
@@ -250,12 +253,14 @@ class Landmarks(Affinity):
 
     def _weights(self, squared: Array) -> Array:
         """z(x), from squared distances to the r nearest landmarks."""
-        if self.sigma == "auto":
-            width = self.local_scale**2 * squared.max(axis=1, keepdims=True)
-        else:
-            width = np.full((1, 1), self._sigma_in_units() ** 2)
         # Relative to the nearest landmark, so that not all of them can underflow.
         excess = squared - squared.min(axis=1, keepdims=True)
+        if self.sigma == "auto":
+            farthest = squared.max(axis=1, keepdims=True)
+            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
+            width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
+        else:
+            width = np.full((1, 1), self._sigma_in_units() ** 2)
         weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -285,6 +290,7 @@ class Landmarks(Affinity):
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         own: dict[str, Any] = {"landmarks": self.landmarks_, "local_scale": self.local_scale}
+        own["from_nearest"] = int(self.from_nearest)
         if self.masses_ is not None:
             own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
         return super()._state(include_training_data) | own
@@ -298,6 +304,7 @@ class Landmarks(Affinity):
         if "local_scale" in state:
             scale = state.number("local_scale", 1e-3, 1.0)
         self.local_scale = scale
+        self.from_nearest = "from_nearest" in state and bool(state.integer("from_nearest", 0, 1))
         # How many rows there were says nothing of how many will come: cells are made if they do.
         self._place(state.coordinates("landmarks", (p, None)), n_rows=0)
         self.masses_, self._volumes = None, self.multiplicity_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigencut.affinity.landmarks import LEAST_WIDTH
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers
@@ -45,12 +46,16 @@ class LandmarkNodes:
     def _weights(self, squared: str) -> str:
         """z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
         graph = self._graph
+        excess = graph("Sub", squared, graph.reduce("Min", squared))
         if self._affinity.sigma == "auto":
-            width = graph("Mul", graph.reduce("Max", squared), graph.double(self._local_scale**2))
+            width = farthest = graph.reduce("Max", squared)
+            if self._affinity.from_nearest:
+                least = graph("Mul", farthest, graph.double(LEAST_WIDTH))
+                width = graph("Max", graph.reduce("Max", excess), least)
+            width = graph("Mul", width, graph.double(self._local_scale**2))
         else:
             width = graph.double(self._affinity._sigma_in_units() ** 2)
         width = graph("Max", width, graph.double(float(np.finfo(np.float64).tiny)))
-        excess = graph("Sub", squared, graph.reduce("Min", squared))
         exponents = graph("Mul", graph("Div", excess, width), graph.double(-0.5))
         weights = graph("Exp", exponents)
         return graph("Div", weights, graph.reduce("Sum", weights))
