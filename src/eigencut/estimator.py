@@ -20,7 +20,7 @@ from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
 from eigencut.data.rows import Rows
-from eigencut.data.validation import check_source
+from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
 from eigencut.extension.labelling import OUTLIER
@@ -101,9 +101,10 @@ class GPOD(
     n_clusters_ : int
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
-        Clusters of the training rows, 0 .. K-1 by decreasing size (ties: earlier first row first;
-        landmarks: by the number of rows that the landmarks of a cluster stand for); -1 where
-        ``predict`` has it. Not there after a fit on a stream: see ``predict_stream``.
+        Clusters of the training rows, 0 .. K-1 by decreasing size (landmarks: by the number
+        of rows that those of a cluster stand for; of equal ones, the cluster of the row, or
+        landmark, that is the first in lexicographic order); -1 where ``predict`` has it. Not there
+        after a fit on a stream: see ``predict_stream``.
     embedding_ : array of shape (n_samples, K)
         The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
         Rows of components too small to be a cluster have the value of a row nearby. Not kept after
@@ -173,7 +174,9 @@ class GPOD(
         self.memory_limit = memory_limit
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike | Rows, y: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike | Rows, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -183,41 +186,66 @@ class GPOD(
             scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
             ``eigencut.Rows`` if they do not fit in memory.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts. An integer is so many identical rows, and gives the same model to
+            the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
+            out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
+            ``eigencut.Rows`` has the weights.
         """
         self._check_parameters()
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
-            model._fit(check_source(model, X))
+            rows = check_source(model, X)
+            model._fit(rows, check_weights_of(rows, sample_weight))
         return self
 
-    def fit_predict(self, X: ArrayLike | Rows, y: Any = None, **params: Any) -> Indices:
-        """Fit, and return ``labels_``; of a stream there are none."""
-        if not hasattr(self.fit(X), "labels_"):
+    def fit_predict(
+        self, X: ArrayLike | Rows, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> Indices:
+        """Fit, and return ``labels_``; of a stream there are none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            As of ``fit``.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        if not hasattr(self.fit(X, sample_weight=sample_weight), "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
                 "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
             )
         return self.labels_
 
-    def _fit(self, source: Any) -> None:
+    def _fit(self, source: Any, sample_weight: Array | None) -> None:
+        counted, weight = rows_that_count(self, source, sample_weight)
         with stage("choices"):
             starts = {"n_init": self.n_init, "random_state": self.random_state}
-            chosen = choose(source, self.n_clusters, self.affinity, self.memory_limit, starts)
-            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
+            asked = (self.n_clusters, self.affinity, self.memory_limit)
+            chosen = choose(counted, *asked, starts, weight)
+            Budget.of(counted, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
         chosen.report()
-        graph, fitted = first_sound(self._cuts(source, chosen, starts))
-        with stage(f"labels of {graph.n_rows} rows"):
+        graph, fitted = first_sound(self._cuts(counted, weight, chosen, starts))
+        with stage(f"labels of {graph.n_labels} rows"):
             labels, embedding = fitted.at_training_rows(graph)
+            if labels is not None and sample_weight is not None:
+                known = np.flatnonzero(sample_weight)
+                labels, embedding = fitted.at_all_rows(source, known, labels, embedding)
             marks = labels is not None and self.outliers == "label"
             outside = fitted.is_outlier(source) if marks else None
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
         self._keep(fitted, labels, embedding, outside)
 
     def _cuts(
-        self, source: Any, chosen: Chosen, starts: dict[str, Any]
+        self, source: Any, sample_weight: Array | None, chosen: Chosen, starts: dict[str, Any]
     ) -> Iterator[tuple[Graph, FittedCut]]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
-        for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut):
+        for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
             if not chosen.compared:  # pieces were seen, and judged, in order to choose
                 relaxed.report(graph, affinity)
             with stage("extension"):
@@ -259,9 +287,23 @@ class GPOD(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, **params: Any) -> NDArray[Any]:
-        """Fit, and return ``transform(X)``."""
-        return self.fit(X).transform(X)
+    def fit_transform(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Fit, and return ``transform(X)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            As of ``fit``.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, K)
+        """
+        return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
         """Cluster the rows together: Algorithms 1 and 2 of the paper.
@@ -286,7 +328,9 @@ class GPOD(
         start: Any = starts[init]
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Minus the error F per cluster on the rows of X; larger is better.
 
         The U-statistic over pairs of rows of the extended eigenfunctions, in the population
@@ -296,8 +340,24 @@ class GPOD(
         It compares fits with one weight function, one cut and one K. Across them it misleads:
         smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
         the data. To choose sigma or K use ``eigencut.select``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts; weights that are no integers count together as many rows
+            as ``(sum w)^2 / sum w^2``.
+
+        Returns
+        -------
+        score : float
         """
-        return -self._answer(X, lambda rows: held_out_error(self.fitted_cut_, rows), at_least=2)
+
+        def error(rows: Array) -> float:
+            return held_out_error(self.fitted_cut_, rows, sample_weight)
+
+        return -self._answer(X, error, at_least=2)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""
@@ -319,14 +379,15 @@ class GPOD(
         self._check_parameters()
         named_affinity(self.affinity)
         fitted = FittedCut._restored(state, CUTS[self.cut])
-        n, K = fitted.n_rows, len(fitted.rotation)
+        K = len(fitted.rotation)
         self.n_features_in_ = fitted.affinity.n_columns_
         if state.raw("feature_names") is not None:
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Compared(*pair) for pair in pairs)
-        labels = state.indices("labels", (n,), below=K) if "labels" in state else None
+        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
+        n = None if labels is None else len(labels)
         marks = labels is not None and "is_outlier" in state
         outside = state.flags("is_outlier", (n,)) if marks else None
         embedding = state.array("embedding", (n, K)) if "embedding" in state else None

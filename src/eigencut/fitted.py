@@ -92,7 +92,7 @@ class FittedCut:
         U, weight = functions.eigenvectors(), graph.multiplicity
         if partition is None:
             with blas_threads(1):
-                partition = pod(U, sample_weight=weight, sample_order=graph.first_row, **starts)
+                partition = pod(U, sample_weight=weight, **starts)
         n_found = len(np.unique(partition.labels))
         if n_found < U.shape[1]:
             warn_user(
@@ -114,13 +114,26 @@ class FittedCut:
         embeds = graph.keeps_embedding(U.shape[1])
         return labels, graph.at_rows(U, np.asarray) if embeds else None
 
+    def at_all_rows(
+        self, X: Any, known: Indices, labels: Indices, embedding: Array | None
+    ) -> tuple[Indices, Array | None]:
+        """Labels and embedding of all rows, given those of the ``known`` ones: what was fitted."""
+        others = np.setdiff1d(np.arange(X.shape[0]), known)
+        if not len(others):
+            return labels, embedding
+        order = np.argsort(np.concatenate([known, others]))
+        labels = np.concatenate([labels, self.labels(X[others])])[order]
+        if embedding is not None:
+            embedding = np.concatenate([embedding, self.embedding(X[others])])[order]
+        return labels, embedding
+
     @property
     def affinity(self) -> Affinity:
         return self.functions.affinity
 
     @property
-    def n_rows(self) -> int:
-        """n, the number of training rows."""
+    def n_rows(self) -> float:
+        """n, the number of training rows; where they have weights, the sum of these."""
         return self.affinity.n_rows_
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:

@@ -10,7 +10,8 @@ An affinity is fitted on rows X and then answers for any other rows. It has two 
 
 Three things are decided here once, so that both faces agree to rounding:
 
-* The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``.
+* The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``. Where rows have weights of
+  their own (``sample_weight``), n is the sum of these.
 * Self-weights count: ``d_i`` includes ``W_ii``.
 * Identical rows are one vertex with a multiplicity. They must get equal eigenvector entries, for an
   eigenfunction cannot tell them apart; and sorting the vertices makes every later stage independent
@@ -60,8 +61,9 @@ class Product:
 class Affinity(BaseEstimator, ABC):
     """Base class of affinities; see the module's docstring for the contract.
 
-    A fitted affinity has ``multiplicity_`` (rows per vertex), ``n_rows_``, ``self_weights_``
-    (``W(x_i, x_i)`` of each vertex) and ``largest_weight_`` (C, the upper bound of W).
+    A fitted affinity has ``multiplicity_`` (rows per vertex, or what they count together),
+    ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex) and
+    ``largest_weight_`` (C, the upper bound of W).
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
@@ -70,7 +72,7 @@ class Affinity(BaseEstimator, ABC):
     accepts_sparse = False  # whether X may be a scipy.sparse array
 
     multiplicity_: Array
-    n_rows_: int
+    n_rows_: float
     self_weights_: Array
     largest_weight_: float
 
@@ -85,8 +87,11 @@ class Affinity(BaseEstimator, ABC):
         return f"{type(self).__name__}({', '.join(changed)})"
 
     @abstractmethod
-    def fit_graph(self, X: Any) -> Graph:
-        """Fit on the rows of X, an array (or a stream if ``streams``); return the graph on them."""
+    def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
+        """Fit on the rows of X, an array (or a stream if ``streams``); return the graph on them.
+
+        Weights are positive, and what each row counts: an integer is so many identical rows.
+        """
 
     @abstractmethod
     def apply(self, X: Array, V: Array) -> Product:
@@ -138,7 +143,7 @@ class Affinity(BaseEstimator, ABC):
         self.multiplicity_ = state.array("multiplicity", (None,))
         if self.multiplicity_.min() <= 0:
             raise ValueError("multiplicity must be positive.")
-        self.n_rows_ = state.integer("n_rows", least=len(self.multiplicity_))
+        self.n_rows_ = whole_or_real(state.number("n_rows", least=0.0))
         if abs(self.multiplicity_.sum() - self.n_rows_) > _ROUNDING * self.n_rows_:
             raise ValueError("multiplicity must add up to n_rows.")
         self.largest_weight_ = state.number("largest_weight", least=0.0)
@@ -162,6 +167,11 @@ class Affinity(BaseEstimator, ABC):
         with all_or_nothing(self) as fresh:
             fresh.fit_graph(X if issparse(X) else np.asarray(X, dtype=np.float64))
         return self
+
+
+def whole_or_real(total: float) -> float:
+    """The sum of all weights; an integer, as numbers of rows are, if it is one."""
+    return int(total) if float(total).is_integer() else float(total)
 
 
 def refuse_without_rows(affinity: Affinity, include_training_data: bool) -> None:

@@ -38,20 +38,29 @@ class FitSizes:
         Numbers stored per row.
     n_clusters : int
     is_sparse : bool
+    n_distinct : int, optional
+        Different rows, which are the vertices of a graph. Default: all are.
     """
 
     n_rows: int | None
     n_features: float
     n_clusters: int
     is_sparse: bool = False
+    n_distinct: int | None = None
+
+    @property
+    def n_vertices(self) -> int | None:
+        """Of a graph on rows."""
+        return self.n_rows if self.n_distinct is None else self.n_distinct
 
 
 def complete_graph_bytes(sizes: FitSizes) -> float | None:
     """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
-    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
-    if n is None:
+    n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
+    if n is None or sizes.n_rows is None:
         return None
-    return _IMPORTS + 2e6 * n_threads() + 4 * n * (n + 400) + _dense_solver(n, K) + 48 * n * d
+    of_rows = 48 * sizes.n_rows * d
+    return _IMPORTS + 2e6 * n_threads() + 4 * n * (n + 400) + _dense_solver(n, K) + of_rows
 
 
 def lapack_vertices(n_pairs: int) -> int:
@@ -88,11 +97,12 @@ def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
     Of the rows there are two graphs at a time where "auto" compares them, each with the distinct
     rows, as points, and in single precision; and while they are searched, moved and in a sample.
     """
-    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
-    if n is None:
+    n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
+    if n is None or sizes.n_rows is None:
         return None
     of_search = (kernels.chosen.search_bytes + _SEARCH_BLOCK) * min(n_threads(), n / 1000)
-    return _IMPORTS + of_search + _COPIES * n * d + 104.0 * n * k + _sparse_solver(n, K)
+    of_rows = _COPIES * sizes.n_rows * d
+    return _IMPORTS + of_search + of_rows + 104.0 * n * k + _sparse_solver(n, K)
 
 
 def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:

@@ -31,10 +31,10 @@ from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.density import LEAST_MASS, check_contrast, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
 from eigencut.data.rows import Rows, as_rows
-from eigencut.data.sample import RowSample
+from eigencut.data.sample import RowSample, as_number
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSupport
-from eigencut.graph.memberships import Memberships, MembershipSums
+from eigencut.graph.memberships import Memberships, MembershipSums, RowUnits
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
@@ -142,11 +142,11 @@ class Landmarks(Affinity):
 
     # ------------------------------------------------------------------ fit
 
-    def fit_graph(self, X: Array | Rows) -> LandmarkGraph:
+    def fit_graph(self, X: Array | Rows, sample_weight: Array | None = None) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
         self.local_scale, self.from_nearest = _LOCAL_SCALE, True
-        rows = as_rows(X)
+        rows = as_rows(X, sample_weight)
         draw = partial(
             RowSample.of,
             size=_SAMPLED_PER_LANDMARK * self.n_landmarks,
@@ -155,8 +155,10 @@ class Landmarks(Affinity):
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
         self._place(placed.landmarks, placed.n_rows)
         self.masses_ = placed.masses
+        self.n_rows_ = placed.total
         kept: list[Memberships] | None = [] if rows.in_memory else None
-        sums = rows.reduce(partial(self._sums, kept=kept), MembershipSums.added)
+        one = RowUnits.suited_to(placed.total, placed.n_rows)
+        sums = rows.reduce(partial(self._sums, one_row=one, kept=kept), MembershipSums.added)
         return self._graph(sums, kept, placed.support)
 
     def memory_bytes(self, sizes: FitSizes) -> float:
@@ -180,7 +182,8 @@ class Landmarks(Affinity):
             counts = rows.gather(sample.counts[:, np.newaxis], len(self.landmarks_))[:, 0]
             of_rows = (counts, self._spacing, self.n_columns_)
             masses = landmark_masses(*of_rows, float(self.density_contrast))
-        return _Placed(self.landmarks_, masses, support, sample.n_rows)
+        total = as_number(sample.total)
+        return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
 
     def _is_wanted(self, rows: Array) -> Any:
         """Whether each landmark is there for enough of the rows.
@@ -202,25 +205,32 @@ class Landmarks(Affinity):
         _, squared = NearestLandmarks(landmarks, n_near)(landmarks)
         self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
-    def _sums(self, block: Array, kept: list[Memberships] | None) -> MembershipSums:
+    def _sums(
+        self,
+        block: Array,
+        sample_weight: Array | None = None,
+        *,
+        one_row: float,
+        kept: list[Memberships] | None,
+    ) -> MembershipSums:
         """Sums of one block of rows, whose memberships are kept for the labels if they may be."""
-        members = self._memberships(block)
+        members, p = self._memberships(block), len(self.landmarks_)
         if kept is not None:
-            kept.append(members.compact(len(self.landmarks_)))
-        return MembershipSums.of(members, len(self.landmarks_), self._masses_of(members))
+            kept.append(members.compact(p))
+        units = None if sample_weight is None else RowUnits.of(sample_weight, one_row)
+        return MembershipSums.of(members, p, self._masses_of(members), units)
 
     def _graph(
         self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
     ) -> LandmarkGraph:
-        gram, rows = sums.gram, sums.rows_at_landmarks
-        weights = sums.n_rows * gram / rows / rows[:, np.newaxis]
+        n, gram, rows = self.n_rows_, sums.gram, sums.rows_at_landmarks
+        weights = n * gram / rows / rows[:, np.newaxis]
         tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
         self.multiplicity_ = rows
-        self.n_rows_ = sums.n_rows
         self.self_weights_ = weights.diagonal().copy()
         self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
-        self.largest_weight_ = float(sums.n_rows / self._volumes.min())  # no mass is above 1
-        return LandmarkGraph(tiles, rows, sums.n_rows, members, support)
+        self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
+        return LandmarkGraph(tiles, rows, n, members, support)
 
     # ------------------------------------------------------------ memberships
 
@@ -380,3 +390,4 @@ class _Placed:
     masses: Array | None
     support: RowSupport
     n_rows: int
+    total: float

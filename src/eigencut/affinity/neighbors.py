@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from eigencut import kernels
-from eigencut.affinity.base import Affinity, Product, refuse_without_rows
+from eigencut.affinity.base import Affinity, Product, refuse_without_rows, whole_or_real
 from eigencut.affinity.density import DensityContrast, check_contrast
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
 from eigencut.files.state_reader import StateReader, csr_state
@@ -35,7 +35,7 @@ from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice
 from eigencut.search.brute import brute_index
 from eigencut.search.build import INDEXES, allowed_indexes
-from eigencut.search.distinct_rows import row_keys
+from eigencut.search.distinct_rows import distinct_rows, row_keys
 from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
 from eigencut.search.searched_rows import SearchedPoints, SearchedRows
@@ -138,18 +138,38 @@ class Neighbors(Affinity):
         self.scale = scale
         self.density_contrast = density_contrast
 
-    def search(self, X: Any) -> SearchedRows:
-        """Look for the neighbours of the rows, for this graph and others of the same metric."""
-        self._check_parameters(X)
-        return SearchedRows.of(X, self.metric, self.index)
+    def search(self, X: Any, sample_weight: Array | None = None) -> SearchedRows:
+        """Look for the neighbours of the rows, for this graph and others of the same metric.
 
-    def fit_graph(self, X: Any, searched: SearchedRows | None = None) -> Graph:
-        """The graph on the rows of X; ``searched`` is what ``search(X)`` has found already."""
-        if searched is None:
-            searched = self.search(X)
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        SearchedRows
+        """
+        self._check_parameters(X)
+        return SearchedRows.of(distinct_rows(X, sample_weight), self.metric, self.index)
+
+    def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
+        return self.graph_of(self.search(X, sample_weight))
+
+    def graph_of(self, searched: SearchedRows) -> Graph:
+        """The graph on rows of which ``search`` has found the neighbours already.
+
+        Parameters
+        ----------
+        searched : SearchedRows
+
+        Returns
+        -------
+        Graph
+        """
         distinct = searched.distinct
         self.multiplicity_ = distinct.multiplicity
-        self.n_rows_ = X.shape[0]
+        self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
         n = len(distinct.multiplicity)
         self.n_neighbors_ = self._neighbors_among(n)
         self._place(distinct.rows, searched.points)
@@ -183,7 +203,7 @@ class Neighbors(Affinity):
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
         self._check_parameters(None)
-        return neighbors_bytes(sizes, self._neighbors_among(sizes.n_rows or 1))
+        return neighbors_bytes(sizes, self._neighbors_among(sizes.n_vertices or 1))
 
     def _place(self, rows: Any, searched: SearchedPoints) -> None:
         """Keep the rows, as points that can be searched."""
@@ -273,11 +293,20 @@ class Neighbors(Affinity):
         log_scale = np.empty(X.shape[0])
         least = max(1, _CHUNK_ELEMENTS // _CHUNK_ROWS)
         for rows in row_blocks(X.shape[0], max(least, X.shape[1]), _CHUNK_ELEMENTS):
-            points = self._space.points(X[rows])
+            points = self._points_of(X[rows])
             order = neighbors_together(points)
             found = self._products(points[order], weighted)
             product[rows.start + order], log_scale[rows.start + order] = found
         return Product(product[:, :-1], product[:, -1], log_scale)
+
+    def _points_of(self, X: Any) -> Any:
+        return self._space.points(self._in_form_of_rows(X))
+
+    def _in_form_of_rows(self, X: Any) -> Any:
+        """Rows as sparse, or dense, as the training rows are."""
+        if sparse.issparse(self.rows_):
+            return X if sparse.issparse(X) else sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
         """Products and log scales of some points."""
@@ -305,7 +334,7 @@ class Neighbors(Affinity):
         )
 
     def within(self, X: Any, V: Array) -> Array:
-        points = self._space.points(X)
+        points = self._points_of(X)
         distances, numbers = self._index.query(points, self.n_neighbors_)
         radii, product = distances[:, -1], np.empty(V.shape)
         factors = np.ones(len(V)) if self._contrast is None else self._contrast.at(numbers)
@@ -322,12 +351,13 @@ class Neighbors(Affinity):
     def identical_vertices(self, X: Any) -> Indices:
         if self._vertex_at is None:
             self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
-        return np.array([self._vertex_at.get(key, -1) for key in row_keys(X)], dtype=np.intp)
+        keys = row_keys(self._in_form_of_rows(X))
+        return np.array([self._vertex_at.get(key, -1) for key in keys], dtype=np.intp)
 
     def nearest_vertices(self, X: Any) -> Indices:
         if not X.shape[0]:
             return np.empty(0, dtype=np.intp)
-        return self._index.query(self._space.points(X), 1)[1][:, 0]
+        return self._index.query(self._points_of(X), 1)[1][:, 0]
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         is_wanted = np.zeros(len(self.multiplicity_), dtype=bool)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from scipy import sparse
 
-from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.base import Affinity, Product, whole_or_real
 from eigencut.affinity.fit_memory import FitSizes, given_graph_bytes
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
@@ -29,7 +29,8 @@ class Precomputed(Affinity):
     ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
     everything for new rows takes the m x n matrix of affinities from the new to the training rows.
     The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
-    array, whose missing entries are affinities of zero.
+    array, whose missing entries are affinities of zero. Training rows of weight 0 stay in the
+    matrix, for new rows too, and are not looked at.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class Precomputed(Affinity):
     pairwise = True
     accepts_sparse = True
 
-    def fit_graph(self, X: Any) -> Graph:
+    def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         n = X.shape[0]
         if n != X.shape[1]:
             raise ValueError(
@@ -59,16 +60,24 @@ class Precomputed(Affinity):
                 f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
                 "use (X + X.T) / 2."
             )
-        self.n_rows_ = n
-        self.multiplicity_ = np.ones(n)
+        self._n_given, self._counted = n, None
+        if sample_weight is not None and not sample_weight.all():
+            self._counted = np.flatnonzero(sample_weight)
+            X, sample_weight = self._to_counted(X)[self._counted], sample_weight[self._counted]
+        self.multiplicity_ = np.ones(n) if sample_weight is None else sample_weight
+        self.n_rows_ = whole_or_real(self.multiplicity_.sum())
         graph = self._graph(X)
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = float(graph.weights.max())
         self._degrees = graph.degrees
         return graph
 
+    def _to_counted(self, X: Any) -> Any:
+        """The affinities to the training rows that have a weight."""
+        return X if self._counted is None else X[:, self._counted]
+
     def _graph(self, X: Any) -> Graph:
-        every = np.arange(self.n_rows_)
+        every = np.arange(len(self.multiplicity_))
         if sparse.issparse(X):
             return SparseGraph(sparse.csr_array((X + X.T) / 2), self.multiplicity_, every)
         weights = SymmetricTiles.compute(
@@ -81,15 +90,22 @@ class Precomputed(Affinity):
 
     @property
     def n_columns_(self) -> int:
-        return self.n_rows_
+        return self._n_given
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        return super()._state(include_training_data) | {"degrees": self._degrees}
+        own: dict[str, Any] = {"degrees": self._degrees}
+        if self._counted is not None:
+            own["counted"] = {"rows": self._counted, "of": self._n_given}
+        return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
         super()._restore(state)
-        self.n_rows_ = state.integer("n_rows", *2 * (len(self.multiplicity_),))
-        self._degrees = state.array("degrees", (self.n_rows_,), least=0.0)
+        n = self._n_given = len(self.multiplicity_)
+        self._degrees, self._counted = state.array("degrees", (n,), least=0.0), None
+        if "counted" in state:
+            counted = state.part("counted")
+            self._n_given = counted.integer("of", least=n)
+            self._counted = counted.indices("rows", (n,), below=self._n_given)
 
     @staticmethod
     def _check_values(X: Any) -> None:
@@ -109,7 +125,9 @@ class Precomputed(Affinity):
 
     def apply(self, X: Any, V: Array) -> Product:
         self._check_values(X)
-        values, degrees = X @ V / self.n_rows_, X.sum(axis=1) / self.n_rows_
+        X = self._to_counted(X)
+        share = self.multiplicity_ / self.n_rows_
+        values, degrees = X @ (share[:, np.newaxis] * V), X @ share
         log_scale = np.zeros(X.shape[0])
         # A row without any affinity says nothing; it counts as the best connected training row.
         alone = degrees == 0

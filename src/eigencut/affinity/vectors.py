@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity, Product, refuse_without_rows
+from eigencut.affinity.base import Affinity, Product, refuse_without_rows, whole_or_real
 from eigencut.affinity.fit_memory import FitSizes, complete_graph_bytes
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
@@ -50,11 +50,11 @@ class VectorAffinity(Affinity):
     def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
         """Product with ``weighted`` and log scale of rows whose weights all underflow."""
 
-    def fit_graph(self, X: Array) -> Graph:
-        distinct = DistinctRows.of(X)
+    def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
+        distinct = DistinctRows.of(X, sample_weight)
         self.rows_ = distinct.rows
         self.multiplicity_ = distinct.multiplicity
-        self.n_rows_ = len(X)
+        self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
         self._vertex_at: dict[bytes, int] | None = None
         self._fit_rows(distinct.rows)
         self._training = self._prepare(distinct.rows)

@@ -101,7 +101,7 @@ class Preparation:
                 found = ColumnStatistics.of(values)
                 statistics = found if statistics is None else statistics.merged(found)
                 if missing == "median":
-                    drawn = RowSample.of(values, _SAMPLED_ROWS, seed=0)
+                    drawn = RowSample.of(values, size=_SAMPLED_ROWS, seed=0)
                     sample = drawn if sample is None else sample.merged(drawn)
                 n_seen += len(table.values)
                 advance(n_seen, None, "rows")

@@ -191,8 +191,12 @@ class Rows:
 
     def __iter__(self) -> Iterator[Array]:
         """Blocks of 131072 finite float64 rows; the last one may be shorter."""
+        return (rows for rows, _ in self.weighted())
+
+    def weighted(self) -> Iterator[tuple[Array, Array | None]]:
+        """The same, each with the weights of its rows; None where rows have none."""
         for table in self.tables():
-            yield _finite(table.values, table.first_row - 1)
+            yield _finite(table.values, table.first_row - 1), None
 
     @cached_property
     def n_features(self) -> int:
@@ -203,7 +207,7 @@ class Rows:
 
     def reduce(
         self,
-        part: Callable[[Array], Part],
+        part: Callable[..., Part],
         combine: Callable[[Part, Part], Part],
         finish: Callable[[Part], Any] | None = None,
     ) -> Any:
@@ -212,7 +216,8 @@ class Rows:
         Parameters
         ----------
         part, combine : callable
-            What is known of a block, and + of two such.
+            What is known of a block, and + of two such. Where rows have weights, those of the
+            block are a second argument.
         finish : callable, optional
 
         Returns
@@ -221,8 +226,9 @@ class Rows:
         """
         total: Any = None
         n_seen = 0
-        for block in self:
-            total = part(block) if total is None else combine(total, part(block))
+        for block, weight in self.weighted():
+            found = part(block) if weight is None else part(block, weight)
+            total = found if total is None else combine(total, found)
             n_seen += len(block)
             advance(n_seen, self._n_rows, "rows")
         self._n_rows = n_seen
@@ -287,18 +293,20 @@ class CheckedArray(Rows):
 
     in_memory = True
 
-    def __init__(self, X: Array) -> None:
-        step = rows_of_block(X.shape[1])
-        super().__init__(lambda: (X[rows] for rows in _spans(len(X), step)))
-        self._n_rows = len(X)
+    def __init__(self, X: Array, sample_weight: Array | None = None) -> None:
+        self._spans = list(_spans(len(X), rows_of_block(X.shape[1])))
+        super().__init__(lambda: (X[rows] for rows in self._spans))
+        self._n_rows, self._sample_weight = len(X), sample_weight
 
-    def __iter__(self) -> Iterator[Array]:
-        return iter(self._blocks())
+    def weighted(self) -> Iterator[tuple[Array, Array | None]]:
+        weight = self._sample_weight
+        for rows, block in zip(self._spans, self._blocks(), strict=True):
+            yield block, None if weight is None else weight[rows]
 
 
-def as_rows(X: Array | Rows) -> Rows:
+def as_rows(X: Array | Rows, sample_weight: Array | None = None) -> Rows:
     """A stream as it is, an array that is checked already as one."""
-    return X if isinstance(X, Rows) else CheckedArray(X)
+    return X if isinstance(X, Rows) else CheckedArray(X, sample_weight)
 
 
 def _spans(n_rows: int, step: int) -> Iterator[slice]:

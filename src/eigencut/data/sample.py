@@ -2,22 +2,25 @@
 
 Every row gets a random number made of nothing but its own values and a seed, and the rows of the
 smallest numbers are the sample. So it does not matter where a row stands, or on which machine.
-Identical rows have the same number: they are in the sample once, with a count that is exact.
+Identical rows have the same number: they are in the sample once, with a count that is exact (to
+rounding, where rows have weights that are no integers).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, Indices
 
 Keys = NDArray[np.uint64]
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of the generator splitmix64
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+_MANTISSA_BITS, _HALF_BITS = 53, 26  # of float64, and of what is summed at a time
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,19 @@ class RowSample:
         Ascending.
     rows : array of shape (n_sampled, n_features)
     counts : array of shape (n_sampled,)
-        How many times each row was seen.
+        How many times each row was seen; of weighted rows the sum of their weights.
     n_rows : int
         Rows that the sample was drawn from.
+    total : Fraction
+        What they count together, exactly.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.arange(12.0).reshape(6, 2)
     >>> whole = RowSample.of(X, size=3, seed=0)
-    >>> parts = RowSample.of(X[4:], 3, 0).merged(RowSample.of(X[:4], 3, 0))
-    >>> bool((whole.rows == parts.rows).all())
+    >>> parts = [RowSample.of(some, size=3, seed=0) for some in (X[4:], X[:4])]
+    >>> bool((whole.rows == parts[0].merged(parts[1]).rows).all())
     True
     """
 
@@ -51,21 +56,26 @@ class RowSample:
     rows: Array
     counts: Array
     n_rows: int
+    total: Fraction
 
     @classmethod
-    def of(cls, X: Array, size: int, seed: int) -> RowSample:
-        """The sample of one block of rows."""
+    def of(cls, X: Array, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
+        """The sample of one block of rows; those without weight are none."""
+        if sample_weight is not None and not sample_weight.all():
+            X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
         X = X + 0.0  # -0.0 and 0.0 are the same place
-        keys = _keys(X, seed)
+        keys = random_keys(X, seed)
         small = np.arange(len(X))
         if size < len(X):
             small = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
-        found, first, counts = np.unique(keys[small], return_index=True, return_counts=True)
+        found, first, place = np.unique(keys[small], return_index=True, return_inverse=True)
         if len(found) < size and len(small) < len(X):  # identical rows left places free
             small = np.arange(len(X))
-            found, first, counts = np.unique(keys, return_index=True, return_counts=True)
-        first = small[first[:size]]
-        return cls(size, found[:size], X[first], counts[:size].astype(np.float64), len(X))
+            found, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        weight = None if sample_weight is None else sample_weight[small]
+        counts = summed_weights(place, weight)[:size]
+        total = Fraction(len(X)) if sample_weight is None else exact_sum(sample_weight)
+        return cls(size, found[:size], X[small[first[:size]]], counts, len(X), total)
 
     def merged(self, other: RowSample) -> RowSample:
         """The sample of the rows of both.
@@ -77,12 +87,38 @@ class RowSample:
         both = np.concatenate([self.counts, other.counts])
         counts: Array = np.bincount(place, weights=both).astype(np.float64)
         rows = np.concatenate([self.rows, other.rows])[first[: self.size]]
-        n_rows = self.n_rows + other.n_rows
-        return RowSample(self.size, found[: self.size], rows, counts[: self.size], n_rows)
+        n_rows, total = self.n_rows + other.n_rows, self.total + other.total
+        return RowSample(self.size, found[: self.size], rows, counts[: self.size], n_rows, total)
 
 
-def _keys(X: Array, seed: int) -> Keys:
-    """A random 64-bit number per row, the same for identical rows."""
+def summed_weights(place: Indices, sample_weight: Array | None) -> Array:
+    """What the rows at each place count together, whatever their order; 1 each for None."""
+    if sample_weight is None:
+        return np.bincount(place).astype(np.float64)
+    order = np.lexsort((sample_weight, place))  # sums of real numbers depend on it
+    return np.asarray(np.bincount(place[order], sample_weight[order]), dtype=np.float64)
+
+
+def exact_sum(numbers: Array) -> Fraction:
+    """The sum of float64 numbers without any rounding, so that their order does not matter."""
+    mantissa, exponent = np.frexp(numbers)
+    whole = np.ldexp(mantissa, _MANTISSA_BITS).astype(np.int64)
+    high, low = whole >> _HALF_BITS, whole & ((1 << _HALF_BITS) - 1)
+    total = Fraction(0)
+    for power in np.unique(exponent):
+        some = exponent == power
+        units = (int(high[some].sum()) << _HALF_BITS) + int(low[some].sum())
+        total += units * Fraction(2) ** (int(power) - _MANTISSA_BITS)
+    return total
+
+
+def as_number(total: Fraction) -> int | float:
+    """An integer if it is one."""
+    return int(total) if total.denominator == 1 else float(total)
+
+
+def random_keys(X: Array, seed: int = 0) -> Keys:
+    """A random 64-bit number per row, the same for identical rows (of which none has a -0.0)."""
     rng = np.random.default_rng(seed)
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
     bits = np.ascontiguousarray(X).view(np.uint64) + salt

@@ -14,6 +14,7 @@ from eigencut.data.bad_values import refuse_infinite, text_error
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.rows import Rows
 from eigencut.runtime.arrays import Array
+from eigencut.runtime.validation import check_sample_weight
 
 
 def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
@@ -26,6 +27,28 @@ def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return X
+
+
+def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None:
+    """The weights of rows that were checked; a stream has its own."""
+    if isinstance(rows, Rows) and sample_weight is not None:
+        raise TypeError(
+            f"sample_weight must be left out with eigencut.Rows. Got {type(sample_weight).__name__}"
+            "; the stream has the weights: Rows.from_array(X, sample_weight=...), "
+            "Rows.from_file(path, weights=...)."
+        )
+    return None if isinstance(rows, Rows) else check_sample_weight(sample_weight, rows.shape[0])
+
+
+def rows_that_count(
+    estimator: Any, rows: Any, sample_weight: Array | None
+) -> tuple[Any, Array | None]:
+    """The rows of positive weight, and their weights; a matrix of affinities stays whole."""
+    is_matrix = get_tags(estimator).input_tags.pairwise
+    if sample_weight is None or sample_weight.all() or is_matrix:
+        return rows, sample_weight
+    is_there = np.flatnonzero(sample_weight)
+    return rows[is_there], sample_weight[is_there]
 
 
 def check_stream(estimator: Any, rows: Rows) -> None:

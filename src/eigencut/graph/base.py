@@ -12,6 +12,8 @@ import numpy as np
 
 from eigencut.runtime.arrays import Array, Indices
 
+_ROUNDING = 1e-9  # relative; of sums of weights
+
 EDGE = float(np.finfo(np.float64).eps)  # of sqrt(d_i d_j): a smaller weight is no edge
 
 
@@ -24,7 +26,7 @@ class Graph(ABC):
     weights : SymmetricTiles or sparse array
         Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
     multiplicity : array of shape (n_vertices,)
-        How many rows each vertex stands for. Sums to ``n_rows``.
+        How many rows each vertex stands for; where rows have weights, the sum of these.
     """
 
     vertices_are: ClassVar[str]
@@ -36,10 +38,24 @@ class Graph(ABC):
     def n_vertices(self) -> int:
         return len(self.multiplicity)
 
+    @cached_property
+    def n_rows(self) -> float:
+        """n, the number of training rows; where they have weights, the sum of these."""
+        return float(self.multiplicity.sum())
+
+    @cached_property
+    def one_row(self) -> float:
+        """What an ordinary row counts: the median over the different rows.
+
+        Rules that count rows count in this unit, so that a common factor of all weights does not
+        matter. Where rows are not weighted, and most are different, it is 1.
+        """
+        return float(np.median(self.multiplicity))
+
     @property
     @abstractmethod
-    def n_rows(self) -> int:
-        """n, the number of training rows."""
+    def n_labels(self) -> int:
+        """For how many rows there will be labels."""
 
     @cached_property
     def degrees(self) -> Array:
@@ -77,11 +93,6 @@ class Graph(ABC):
         """Whether so many numbers per row are worth their memory."""
         return self.has_rows
 
-    @property
-    @abstractmethod
-    def first_row(self) -> Indices:
-        """What decides which of two clusters of equal size comes first: a number per vertex."""
-
     @abstractmethod
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         """``rule`` of the values at rows, given the values at vertices."""
@@ -97,7 +108,7 @@ class RowGraph(Graph):
 
     Attributes
     ----------
-    vertex_of_row : array of shape (n_rows,)
+    vertex_of_row : array of shape (n_labels,)
         The vertex of every row.
     """
 
@@ -106,21 +117,30 @@ class RowGraph(Graph):
     vertex_of_row: Indices
 
     @property
-    def n_rows(self) -> int:
+    def n_labels(self) -> int:
         return len(self.vertex_of_row)
-
-    @property
-    def first_row(self) -> Indices:
-        first = np.full(self.n_vertices, self.n_rows)
-        np.minimum.at(first, self.vertex_of_row, np.arange(self.n_rows))
-        return first
 
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         return rule(values)[self.vertex_of_row]
 
     def support_quantile(self, share: float) -> float:
         """Of log d(x), each row without itself: a new row has no affinity to itself either."""
-        n = self.n_rows
-        others = (n * self.degrees - self.self_weights) / max(1, n - 1)
+        n, itself = self.n_rows, np.minimum(self.multiplicity, self.one_row)
+        left = np.where(itself < n, n - itself, n)
+        others = (n * self.degrees - itself * self.self_weights) / left
         support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
-        return float(np.quantile(support[self.vertex_of_row], share))
+        return weighted_quantile(support, self.multiplicity, share, self.one_row)
+
+
+def weighted_quantile(values: Array, weight: Array, share: float, one: float) -> float:
+    """The quantile of rows that count ``one`` each, so many at each of the values.
+
+    It is numpy's, between two rows by a straight line, if weights are numbers of rows and one is 1.
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(weight[order])
+    place = share * max(up_to[-1] / one - 1, 0.0)
+    around = np.floor(place) + np.arange(2)
+    found = np.searchsorted(up_to, one * around * (1 + _ROUNDING), side="right")
+    low, high = values[order[np.minimum(found, len(values) - 1)]]
+    return float(low + (high - low) * (place - around[0]))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from eigencut.graph.base import weighted_quantile
 from eigencut.graph.complete import CompleteGraph
 from eigencut.graph.memberships import Memberships
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import for_each
 
 EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
@@ -25,8 +27,8 @@ class RowSupport:
     counts: Array
 
     def quantile(self, share: float) -> float:
-        found = np.quantile(self.values, share, weights=self.counts, method="inverted_cdf")
-        return float(found)
+        one = float(np.median(self.counts))
+        return weighted_quantile(self.values, self.counts, share, one)
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class LandmarkGraph(CompleteGraph):
 
     Attributes
     ----------
-    summed : int
-        n, the rows that E is the sum of.
+    summed : float
+        n, the rows that E is the sum of, or what they count together.
     members : list of Memberships, or None
         Z in blocks of rows, while the rows are in memory.
     sampled : RowSupport
@@ -45,24 +47,28 @@ class LandmarkGraph(CompleteGraph):
 
     vertices_are: ClassVar[str] = "landmarks"
 
-    summed: int
+    summed: float
     members: list[Memberships] | None
     sampled: RowSupport
 
-    @property
-    def n_rows(self) -> int:
+    @cached_property
+    def n_rows(self) -> float:
         return self.summed
+
+    @cached_property
+    def one_row(self) -> float:  # a vertex stands for many rows here
+        return float(np.median(self.sampled.counts))
+
+    @property
+    def n_labels(self) -> int:
+        return sum(len(block) for block in self.members or [])
 
     @property
     def has_rows(self) -> bool:
         return self.members is not None
 
     def keeps_embedding(self, n_columns: int) -> bool:
-        return self.has_rows and self.n_rows * n_columns <= EMBEDDING_ENTRIES
-
-    @property
-    def first_row(self) -> Indices:
-        return np.arange(self.n_vertices)
+        return self.has_rows and self.n_labels * n_columns <= EMBEDDING_ENTRIES
 
     def support_quantile(self, share: float) -> float:
         return self.sampled.quantile(share)

@@ -2,10 +2,15 @@
 
 Z (n x p) has r positive entries per row that sum to 1. Only those entries are kept, and everything
 the eigenproblem needs of them is ``Z^T Z``, a sum over rows.
+
+Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum is
+exact: it is the same to the last bit in whatever order rows come, and in whatever parts. Rows that
+have weights count so many units: an integer weight is that many identical rows, to the last bit.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +24,10 @@ _QUANTUM = 2.0**-34
 _PARTS = 2  # of the rows, for as many threads
 _LARGEST_UNITS = 1 << 62
 _HISTOGRAM_ROWS = 1 << 16  # whose memberships are rounded at a time
+_PAIR_ROWS = 1 << 17  # whose pairs of memberships are
+_MOST_WEIGHT = float(1 << 28)  # of all rows together, so that no sum of units overflows
+_LOW_BITS = 31  # of an integer, whose sums are formed apart from those of the others
+_LOW_MASK = (1 << _LOW_BITS) - 1
 
 
 @dataclass(frozen=True)
@@ -69,31 +78,33 @@ class Memberships:
 
 @dataclass(frozen=True)
 class MembershipSums:
-    """What is left of the rows: ``E = Z^T Z``, their number, and that at each landmark.
+    """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
 
-    Rows can have masses: ``E = Z^T M Z`` then, M being their diagonal matrix.
-
-    Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum
-    is exact: it is the same to the last bit in whatever order rows come, and in whatever parts.
+    Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
 
     Attributes
     ----------
     units : array of shape (n_landmarks, n_landmarks)
         One half of E: every pair of landmarks either above or below the diagonal.
-    n_rows : int
+    unit : float
+        What a unit is.
     at_landmarks : array of shape (n_landmarks,), or None
         The column sums of Z; where rows have no masses E has them.
     """
 
     units: NDArray[np.int64]
-    n_rows: int
+    unit: float = _QUANTUM
     at_landmarks: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
-        cls, members: Memberships, n_landmarks: int, masses: Array | None = None
+        cls,
+        members: Memberships,
+        n_landmarks: int,
+        masses: Array | None = None,
+        row_units: RowUnits | None = None,
     ) -> MembershipSums:
-        """Of one block of rows, which may have masses of at most 1."""
+        """Of one block of rows, which may have masses of at most 1, and weights."""
         parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
         at_landmarks = np.zeros((_PARTS, n_landmarks), dtype=np.int64)
         step = -(-len(members) // _PARTS)
@@ -102,13 +113,18 @@ class MembershipSums:
             rows = slice(part * step, (part + 1) * step)
             nearest, weights = members.nearest[rows].astype(np.intp), members.weights[rows]
             if masses is not None:
-                _add_columns(nearest, weights, at_landmarks[part])
+                some = None if row_units is None else row_units[rows]
+                _add_columns(nearest, weights, at_landmarks[part], some)
                 weights = weights * np.sqrt(masses[rows, np.newaxis])
-            kernels.chosen.add_membership_sums(nearest, weights, _QUANTUM, parts[part])
+            if row_units is None:
+                kernels.chosen.add_membership_sums(nearest, weights, _QUANTUM, parts[part])
+            else:
+                _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
 
         for_each(fill, range(_PARTS))
         of_columns = None if masses is None else at_landmarks.sum(axis=0)
-        return cls(parts.sum(axis=0), len(members), of_columns)
+        unit = _QUANTUM if row_units is None else _QUANTUM * row_units.one
+        return cls(parts.sum(axis=0), unit, of_columns)
 
     def added(self, other: MembershipSums) -> MembershipSums:
         units = self.units + other.units
@@ -120,12 +136,12 @@ class MembershipSums:
         at_landmarks = self.at_landmarks
         if at_landmarks is not None and other.at_landmarks is not None:
             at_landmarks = at_landmarks + other.at_landmarks
-        return MembershipSums(units, self.n_rows + other.n_rows, at_landmarks)
+        return MembershipSums(units, self.unit, at_landmarks)
 
     @property
     def gram(self) -> Array:
         """E."""
-        half = self.units.astype(np.float64) * _QUANTUM
+        half = self.units.astype(np.float64) * self.unit
         return half + half.T - np.diag(half.diagonal())
 
     @property
@@ -133,13 +149,82 @@ class MembershipSums:
         """Lambda, the column sums of Z."""
         if self.at_landmarks is None:
             return np.asarray(self.gram.sum(axis=1))  # rows of Z sum to 1
-        return self.at_landmarks.astype(np.float64) * _QUANTUM
+        return self.at_landmarks.astype(np.float64) * self.unit
 
 
-def _add_columns(nearest: Indices, weights: Array, units: NDArray[np.int64]) -> None:
-    """Add the column sums of Z; sums of integers below 2^53 are exact."""
+@dataclass(frozen=True)
+class RowUnits:
+    """The weights of rows, in a form in which sums of them are exact: integers, and what is left.
+
+    Attributes
+    ----------
+    whole : integer array of shape (n_rows,)
+    rest : array of shape (n_rows,)
+        From 0 to 1.
+    one : float
+        The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
+        less than the number of rows; then another power of two.
+    """
+
+    whole: NDArray[np.int64]
+    rest: Array
+    one: float
+
+    @classmethod
+    def of(cls, sample_weight: Array, one: float) -> RowUnits:
+        """Weights as multiples of ``one``."""
+        rest, whole = np.modf(sample_weight / one)
+        return cls(whole.astype(np.int64), rest, one)
+
+    @staticmethod
+    def suited_to(total: float, n_rows: int) -> float:
+        """The weight to count in, given that of all rows together and their number."""
+        _, most = math.frexp(total / _MOST_WEIGHT)
+        _, mean = math.frexp(total / n_rows)
+        return 2.0 ** (max(most, 0) or min(mean - 1, 0))
+
+    def __getitem__(self, rows: slice) -> RowUnits:
+        return RowUnits(self.whole[rows], self.rest[rows], self.one)
+
+    def times(self, rounded: Array) -> NDArray[np.int64]:
+        """The products with integers of which there is a column, or several, for each row."""
+        rest = np.rint(self.rest[:, np.newaxis] * rounded).astype(np.int64)
+        return self.whole[:, np.newaxis] * rounded.astype(np.int64) + rest
+
+
+def _add_columns(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
+) -> None:
+    """Add the column sums of Z."""
     for start in range(0, len(nearest), _HISTOGRAM_ROWS):
         rows = slice(start, start + _HISTOGRAM_ROWS)
-        rounded = np.rint(weights[rows] / _QUANTUM).ravel()
-        found = np.bincount(nearest[rows].ravel(), weights=rounded, minlength=len(units))
-        units += found.astype(np.int64)
+        rounded = np.rint(weights[rows] / _QUANTUM)
+        if row_units is not None:
+            units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
+        else:  # sums of integers below 2^53 are exact
+            found = np.bincount(nearest[rows].ravel(), rounded.ravel(), len(units))
+            units += found.astype(np.int64)
+
+
+def _add_weighted_pairs(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits
+) -> None:
+    """Add one half of Z^T Z, each row so many times."""
+    p, r = len(units), nearest.shape[1]
+    a, b = np.tril_indices(r)
+    flat = units.reshape(-1)
+    for start in range(0, len(nearest), _PAIR_ROWS):
+        rows = slice(start, start + _PAIR_ROWS)
+        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / _QUANTUM)
+        place = nearest[rows][:, a] * p + nearest[rows][:, b]
+        flat += _histogram(place, row_units[rows].times(rounded), p * p)
+
+
+def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Sums of integers at places, without rounding: sums in float64 are exact below 2^53."""
+    where, low = place.ravel(), (values & _LOW_MASK).ravel()
+    found = np.bincount(where, low, n).astype(np.int64)
+    high = (values >> _LOW_BITS).ravel()
+    if high.any():
+        found += np.bincount(where, high, n).astype(np.int64) << _LOW_BITS
+    return found

@@ -11,8 +11,8 @@ A component is small if it has fewer rows than
     max(2, min(n / K, largest component) / 16),
 
 so a sixteenth of an average cluster is enough to be one: 2 % of the rows from K = 4 on, and two
-rows among fifty. If more than K components reach this size, the K largest take part. As many as
-hold K different rows always do.
+rows among fifty; where rows have weights, two of the median weight. If more than K components reach
+this size, the K largest take part. As many as hold K different rows always do.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def set_aside(component: Indices, graph: Graph, n_clusters: int) -> Indices:
     array([ 0,  0,  1,  1, -1])
     """
     n_rows = np.bincount(component, weights=graph.multiplicity)
-    least = max(_LEAST_ROWS, _SHARE * min(graph.n_rows / n_clusters, n_rows[0]))
+    enough = _SHARE * min(graph.n_rows / n_clusters, n_rows[0])
+    least = max(_LEAST_ROWS * graph.one_row, enough)
     n_large = min(int((n_rows >= least).sum()), n_clusters)
     n_needed = int(np.searchsorted(np.cumsum(np.bincount(component)), n_clusters)) + 1
     return np.where(component < max(n_large, n_needed), component, -1)

@@ -187,7 +187,7 @@ def _labelled_pairs(
         np.add.at(summed, at, V)
         return n * graph.matmat(summed)[at]
 
-    return numbers, RowPairs(np.ones(n), graph.self_weights[at], all_sums, with_itself)
+    return numbers, RowPairs(np.ones(len(at)), graph.self_weights[at], all_sums, with_itself)
 
 
 def measure(

@@ -14,6 +14,7 @@ from eigencut.affinity.base import Affinity
 from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.row_counts import row_counts
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice
@@ -221,13 +222,14 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
     return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 
-def dirichlet_error(affinity: Affinity, X: Array, F: Array) -> Array:
+def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None = None) -> Array:
     """The error F of functions known at the rows of X, one number per function.
 
         1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
 
     It is the U-statistic that estimates the population error without bias, if X was not used to
-    find the functions (the paper's display after Eq. 8). Blockwise: no m x m array is held.
+    find the functions (the paper's display after Eq. 8). Blockwise: no m x m array is held. With
+    counts there are so many of each row, and m is their sum.
 
     Parameters
     ----------
@@ -235,20 +237,24 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array) -> Array:
     X : array of shape (m, n_features), m >= 2
     F : array of shape (m, K)
         The functions' values at the rows.
+    counts : array of shape (m,), optional
 
     Returns
     -------
     errors : array of shape (K,)
     """
-    m = len(F)
-    products = affinity.within(X, np.column_stack([np.ones(m), F]))
+    c = np.ones((len(F), 1)) if counts is None else counts[:, np.newaxis]
+    m = float(c.sum())
+    products = affinity.within(X, c * np.column_stack([np.ones(len(F)), F]))
     degrees, WF = products[:, :1], products[:, 1:]
     # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.
-    sums = (F * (degrees * F - WF)).sum(axis=0)
+    sums = (c * F * (degrees * F - WF)).sum(axis=0)
     return np.asarray(np.maximum(sums, 0.0) / (m * (m - 1)))
 
 
-def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
+def crossed_error(
+    affinity: Affinity, X: Array, F: Array, U: Array, counts: Array | None = None
+) -> Array:
     """The same error over pairs of a row of X and a training row, where U are the functions.
 
         1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - U[j, k])^2
@@ -263,6 +269,8 @@ def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
         The functions' values at the rows.
     U : array of shape (n_vertices, K)
         The functions' values at the training vertices.
+    counts : array of shape (m,), optional
+        How many there are of each row of X.
 
     Returns
     -------
@@ -272,19 +280,22 @@ def crossed_error(affinity: Affinity, X: Array, F: Array, U: Array) -> Array:
     product = affinity.apply(X, np.column_stack([U, U**2]))
     WU, WU2 = product.values[:, :K], product.values[:, K:]
     squares = product.degrees[:, np.newaxis] * F**2 - 2 * F * WU + WU2
-    return np.asarray((np.exp(product.log_scale) @ np.maximum(squares, 0.0)) / (2 * len(X)))
+    c = np.ones(X.shape[0]) if counts is None else counts
+    scale = c * np.exp(product.log_scale)
+    return np.asarray((scale @ np.maximum(squares, 0.0)) / (2 * c.sum()))
 
 
-def held_out_error(fitted: Any, rows: Array) -> float:
+def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = None) -> float:
     """The mean error of the eigenfunctions of a fitted cut on rows, orthonormal on its own.
 
     Over pairs of the rows, or, for precomputed affinities, of a row and a training row.
     """
+    counts = row_counts(sample_weight, rows.shape[0])
     affinity, functions = fitted.affinity, fitted.functions
     values = functions.unit(functions(rows))
     if affinity.pairwise:
         training = functions.unit(functions.at_training_vertices())
-        errors = crossed_error(affinity, rows, values, training)
+        errors = crossed_error(affinity, rows, values, training, counts)
     else:
-        errors = dirichlet_error(affinity, rows, values)
+        errors = dirichlet_error(affinity, rows, values, counts)
     return float(errors.mean())

@@ -94,7 +94,7 @@ class RowPairs:
         return np.maximum(sums, 0.0) / self.n_partners
 
 
-def check_enough(name: str, n_rows: int) -> None:
+def check_enough(name: str, n_rows: float) -> None:
     """Refuse fewer rows than a standard error needs."""
     if n_rows < _FEWEST:
         raise ValueError(

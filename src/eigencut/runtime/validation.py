@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from eigencut.runtime.arrays import Array
 
 _LONGEST = 60  # letters of a value that is shown
+_LARGEST_TOTAL = 1e100  # of weights: their squares are ordinary numbers
 
 
 def shown(value: object) -> str:
@@ -96,9 +97,10 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 def real_array(name: str, values: Any) -> Array:
     """An array of float64; complex numbers and words are refused."""
     try:
-        if np.iscomplexobj(values):
+        found = np.asarray(values)
+        if np.iscomplexobj(found):
             raise TypeError("complex")
-        return np.asarray(values, dtype=np.float64)
+        return found.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         kind = type(values).__name__
         raise ValueError(
@@ -145,6 +147,41 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
             f"rows. Got {described(weight)}; leave it out to weigh all rows equally."
         )
     return weight
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
+    """What each row counts, at least one of them more than nothing; None for None."""
+    if sample_weight is None:
+        return None
+    weight = real_array("sample_weight", sample_weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of the {n_rows} rows. Got shape "
+            f"{weight.shape}; pass the weights of the same rows."
+        )
+    refuse_weights(weight, lambda row: f"sample_weight[{row}] = {weight[row]:g}")
+    total = float(weight.sum())
+    if not 1 / _LARGEST_TOTAL < total < _LARGEST_TOTAL:
+        if total == 0:
+            raise ValueError(
+                "sample_weight must be positive for at least one row. Got zeros only; leave it out "
+                "to weigh all rows equally."
+            )
+        raise ValueError(
+            f"sample_weight must hold numbers of ordinary size. Got {total:.3g} together; divide "
+            "them by their mean."
+        )
+    return weight
+
+
+def refuse_weights(weight: Array, where: Callable[[int], str]) -> None:
+    """An error that names the first weight that is none, if there is one."""
+    is_bad = ~((weight >= 0) & (weight < np.inf))
+    if is_bad.any():
+        raise ValueError(
+            "sample_weight must hold finite numbers of at least 0. "
+            f"Got {where(int(np.argmax(is_bad)))}; correct it, or use 0 to leave the row out."
+        )
 
 
 def check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigencut.data.sample import random_keys, summed_weights
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 
@@ -16,14 +17,23 @@ _ELEMENTS = 1 << 20  # compared at a time
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """The distinct rows of X in lexicographic order, and how X is made of them."""
+    """The distinct rows of X in lexicographic order, and how X is made of them.
+
+    Attributes
+    ----------
+    rows : array of shape (n_vertices, n_features)
+    multiplicity : array of shape (n_vertices,)
+        How many times each is there; of weighted rows the sum of their weights.
+    vertex_of_row : array of shape (n_rows,)
+        Which of them every row is.
+    """
 
     rows: Array
     multiplicity: Array
     vertex_of_row: Indices
 
     @classmethod
-    def of(cls, X: Array) -> DistinctRows:
+    def of(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
         X = X + 0.0  # -0.0 and 0.0 are the same place
         order = np.argsort(X[:, 0], kind="stable")
         if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
@@ -34,19 +44,33 @@ class DistinctRows:
             is_new[after] = (X[order[after]] != X[order[rows]]).any(axis=1)
         vertex_of_row = np.empty(len(X), dtype=np.intp)
         vertex_of_row[order] = np.cumsum(is_new) - 1
-        multiplicity = np.bincount(vertex_of_row).astype(np.float64)
+        multiplicity = summed_weights(vertex_of_row, sample_weight)
         return cls(X[order[is_new]], multiplicity, vertex_of_row)
 
 
-def distinct_rows(X: Any) -> DistinctRows:
+def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
     """The distinct rows, in an order that does not depend on that of X."""
     if not sparse.issparse(X):
-        return DistinctRows.of(X)
+        return DistinctRows.of(X, sample_weight)
     keys = row_keys(X)
     vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
     vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
-    _, first_row, count = np.unique(vertex_of_row, return_index=True, return_counts=True)
-    return DistinctRows(X[first_row], count.astype(np.float64), vertex_of_row)
+    _, first_row = np.unique(vertex_of_row, return_index=True)
+    return DistinctRows(X[first_row], summed_weights(vertex_of_row, sample_weight), vertex_of_row)
+
+
+def count_distinct_rows(X: Any) -> int:
+    """How many different rows there are.
+
+    By the random keys of rows (``eigencut.data.sample``), which are sorted sooner than rows.
+    """
+    if sparse.issparse(X):
+        return len(set(row_keys(X)))
+    keys = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
+        keys[rows] = random_keys(X[rows] + 0.0)
+    keys.sort()
+    return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(1, len(X))
 
 
 def row_keys(X: Any) -> list[bytes]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from eigencut.search.build import build_index
 from eigencut.search.distances import Found
-from eigencut.search.distinct_rows import DistinctRows, distinct_rows
+from eigencut.search.distinct_rows import DistinctRows
 from eigencut.search.index import Index
 from eigencut.search.metrics import METRICS, Space
 
@@ -54,6 +54,5 @@ class SearchedRows:
     points: SearchedPoints
 
     @classmethod
-    def of(cls, X: Any, metric: str, index: str) -> SearchedRows:
-        distinct = distinct_rows(X)
+    def of(cls, distinct: DistinctRows, metric: str, index: str) -> SearchedRows:
         return cls(distinct, SearchedPoints.of(distinct.rows, metric, index))

@@ -35,7 +35,12 @@ _CANDIDATES = range(2, 11)
 
 
 def choose(
-    X: Any, n_clusters: Any, affinity: Any, memory_limit: Any, starts: Mapping[str, Any]
+    X: Any,
+    n_clusters: Any,
+    affinity: Any,
+    memory_limit: Any,
+    starts: Mapping[str, Any],
+    sample_weight: Array | None = None,
 ) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
@@ -48,6 +53,8 @@ def choose(
     memory_limit : None, number or str
     starts : mapping
         Options of POD.
+    sample_weight : array, optional
+        Of rows in memory; what is decided depends on the different rows and what each counts.
     """
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if isinstance(X, Rows):
@@ -57,20 +64,25 @@ def choose(
     given: Affinity = clone(named_affinity(affinity))
     if n_clusters != "auto":
         K = int(n_clusters)
-        return choose_affinity(X, K, memory_limit, starts) if is_auto else Chosen(K, (given,))
+        if not is_auto:
+            return Chosen(K, (given,))
+        return choose_affinity(X, K, memory_limit, starts, sample_weight)
+    weight = sample_weight
     if given.pairwise:
         rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
+        weight = None if weight is None else weight[:_CHOICE_ROWS]
     else:
-        rows = some_rows(X, _CHOICE_ROWS)
+        rows, weight = some_rows(X, _CHOICE_ROWS, weight)
     candidates = check_candidates(_CANDIDATES, distinct_rows(rows).rows.shape[0])
     if is_auto and not issparse(rows):
-        _, best = choose_number_of_clusters(rows, candidates)
+        _, best = choose_number_of_clusters(rows, candidates, sample_weight=weight)
     else:
         compared = Neighbors() if is_auto else given
-        _, best = evaluate("conductance", Task(rows, compared, candidates, seed=0))
+        task = Task(rows, compared, candidates, seed=0, sample_weight=weight)
+        _, best = evaluate("conductance", task)
     K = best.n_clusters
     if is_auto:
-        return choose_affinity(X, K, memory_limit, starts)
+        return choose_affinity(X, K, memory_limit, starts, sample_weight)
     return Chosen(K, (clone(best.affinity),))
 
 
@@ -91,8 +103,8 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
 def _number_of_clusters(sample: RowSample, affinity: Affinity) -> int:
     """K of a stream, by a sample of its rows."""
     candidates = check_candidates(_CANDIDATES, len(sample.rows))
-    _, best = evaluate("conductance", Task(sample.rows, affinity, candidates, seed=0))
-    return best.n_clusters
+    task = Task(sample.rows, affinity, candidates, seed=0, sample_weight=sample.counts)
+    return evaluate("conductance", task)[1].n_clusters
 
 
 def default_affinities() -> list[Affinity]:
@@ -109,6 +121,7 @@ def choose_affinity(
     n_clusters: int,
     memory_limit: Any = None,
     starts: Mapping[str, Any] = MappingProxyType({}),
+    sample_weight: Array | None = None,
 ) -> Chosen:
     """What ``affinity="auto"`` is for a given K.
 
@@ -122,19 +135,21 @@ def choose_affinity(
     budget.refuse(budget.named(name))
     if name == "landmarks":
         return Chosen(n_clusters, (budget.named(name),))
-    if are_many_clusters(X.shape[0], n_clusters):  # with too few rows each for landmarks
-        return Chosen(n_clusters, (symmetric_graph(X.shape[0], n_clusters),))
-    return choose_graph(X, n_clusters, starts)
+    n_distinct = budget.n_distinct
+    if are_many_clusters(n_distinct, n_clusters):  # with too few rows each for landmarks
+        return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters),))
+    return choose_graph(X, n_clusters, starts, sample_weight, n_distinct)
 
 
 def choose_number_of_clusters(
-    X: Array, n_clusters: Sequence[int], seed: int = 0
+    X: Array, n_clusters: Sequence[int], seed: int = 0, sample_weight: Array | None = None
 ) -> tuple[list[Choice], Choice]:
     """K and the affinity by conductance: the default affinity, unless it shows nothing clear."""
     everything: list[Choice] = []
     best: Choice | None = None
     for affinity in counted(default_affinities(), "graphs compared"):
-        choices, chosen = evaluate("conductance", Task(X, affinity, n_clusters, seed))
+        task = Task(X, affinity, n_clusters, seed, sample_weight)
+        choices, chosen = evaluate("conductance", task)
         everything += choices
         if best is None or chosen.score > best.score:
             best = chosen

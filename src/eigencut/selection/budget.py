@@ -19,9 +19,11 @@ from eigencut.data.rows import Rows
 from eigencut.exceptions import MemoryRefusal
 from eigencut.runtime.memory import available_bytes, in_words, parse_bytes
 from eigencut.runtime.warn import warn_user
+from eigencut.search.distinct_rows import count_distinct_rows
 
-# The graphs that "auto" takes, by name, and up to how many rows. With contrast, neighbours took 29
-# and 96 CPU seconds on a million moons and circles, landmarks three, with the same ARI.
+# The graphs that "auto" takes, by name, and up to how many different rows. With contrast,
+# neighbours took 29 and 96 CPU seconds on a million moons and circles, landmarks three, with the
+# same ARI.
 MOST_ROWS: dict[str, float] = {"neighbors": 500_000, "landmarks": math.inf}
 
 _MOST_WORK = 3e8  # rows times squared clusters, for neighbours: half a minute on one core
@@ -42,6 +44,7 @@ class Budget:
     limit : None, number or str
         ``memory_limit`` as it was given.
     sizes : FitSizes
+    rows : array, sparse array or Rows
     is_local : bool
         Whether the fit is done in this process.
     is_sparse : bool
@@ -57,6 +60,7 @@ class Budget:
 
     limit: Any
     sizes: FitSizes
+    rows: Any
     is_local: bool
     is_sparse: bool
 
@@ -70,22 +74,30 @@ class Budget:
         if is_sparse:
             n_features = X.nnz / max(1, X.shape[0])
         sizes = FitSizes(n_rows, n_features, n_clusters, is_sparse)
-        return cls(limit, sizes, is_local, is_sparse)
+        return cls(limit, sizes, X, is_local, is_sparse)
 
     @cached_property
     def allowed(self) -> float:
         """The limit in bytes; what is available where none was given."""
         return (parse_bytes(self.limit) or available_bytes()) if self.is_local else math.inf
 
+    @cached_property
+    def n_distinct(self) -> int:
+        """How many different rows there are: what time and memory depend on, and takes a moment."""
+        return 0 if self.sizes.n_rows is None else count_distinct_rows(self.rows)
+
     def needed(self, affinity: Affinity) -> float:
         """Bytes, at most; 0 where that is not known, so that nothing is refused by mistake."""
-        return affinity.memory_bytes(self.sizes) or 0.0
+        sizes = self.sizes
+        if sizes.n_rows is not None and not affinity.pairwise:
+            sizes = replace(sizes, n_distinct=self.n_distinct)
+        return affinity.memory_bytes(sizes) or 0.0
 
     def allows(self, affinity: Affinity) -> bool:
-        needed = self.needed(affinity)
-        # Asking the system takes milliseconds, as long as a small fit.
-        is_trifle = self.limit is None and needed <= _TRIFLE
-        return is_trifle or needed <= self.allowed
+        # Asking the system takes milliseconds, as long as a small fit, and so does counting rows.
+        most = affinity.memory_bytes(self.sizes) or 0.0
+        is_trifle = self.limit is None and most <= _TRIFLE
+        return is_trifle or most <= self.allowed or self.needed(affinity) <= self.allowed
 
     def affinity_name(self) -> str:
         """What "auto" takes: the first affinity that there is time and memory for.
@@ -102,7 +114,9 @@ class Budget:
         """The affinity of that name, for so many clusters."""
         if name != "landmarks":
             return NAMES[name]()
-        return Landmarks(landmarks_for(self.sizes.n_clusters, self.sizes.n_rows))
+        n, K = self.sizes.n_rows, self.sizes.n_clusters
+        is_counted = n is not None and are_many_clusters(n, K)
+        return Landmarks(landmarks_for(K, self.n_distinct if is_counted else n))
 
     def report(self, taken: str) -> None:
         """Warn where it was the memory available just now that decided on what is taken."""
@@ -140,9 +154,9 @@ class Budget:
         return [name for name in names if self._is_in_time(name)] or names[-1:]
 
     def _is_in_time(self, name: str) -> bool:
-        n, K = self.sizes.n_rows or 0, self.sizes.n_clusters
-        is_much = are_many_clusters(n, K) and n >= _ENOUGH_ROWS * K
-        return n <= MOST_ROWS[name] and not (name == "neighbors" and is_much)
+        if _takes_moments(name, self.sizes.n_rows or 0, self.sizes.n_clusters):
+            return True
+        return _takes_moments(name, self.n_distinct, self.sizes.n_clusters)
 
     def _remedy(self) -> str:
         for name in self._possible_names():
@@ -153,6 +167,12 @@ class Budget:
         if not is_stream and not self.is_sparse and as_stream <= self.allowed:
             return "fit a stream of the rows (eigencut.Rows)"
         return "use fewer landmarks" if is_stream else "fit on fewer rows"
+
+
+def _takes_moments(name: str, n_rows: int, n_clusters: int) -> bool:
+    """Whether a fit of the affinity of that name is a matter of seconds."""
+    is_much = are_many_clusters(n_rows, n_clusters) and n_rows >= _ENOUGH_ROWS * n_clusters
+    return n_rows <= MOST_ROWS[name] and not (name == "neighbors" and is_much)
 
 
 def are_many_clusters(n_rows: int, n_clusters: int) -> bool:

@@ -10,6 +10,7 @@ from eigencut.affinity import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition
 from eigencut.graph.base import Graph
+from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import note, stage
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.selection.criteria import Choice
@@ -60,13 +61,15 @@ class Chosen:
         if self.compared:
             note(f"takes {self.affinities[0]!r}")
 
-    def relaxed_cuts(self, X: Any, cut: Cut) -> Iterator[CutGraph]:
+    def relaxed_cuts(
+        self, X: Any, cut: Cut, sample_weight: Array | None = None
+    ) -> Iterator[CutGraph]:
         """Each affinity, fitted on X, its graph and the relaxed cut; what is known is reused."""
         K = self.n_clusters
         for place, affinity in enumerate(self.affinities):
             known = self.spectra.get(place)
             with stage("graph"):
-                graph = affinity.fit_graph(X) if known is None else known.graph
+                graph = known.graph if known else affinity.fit_graph(X, sample_weight)
                 check_n_clusters(K, graph.n_vertices, graph.vertices_are)
             if known is not None and known.cut is cut:
                 yield CutGraph(affinity, graph, known.relaxed_of(K), known.partition(K))

@@ -19,9 +19,10 @@ from eigencut.affinity import Affinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.risk.errors import dirichlet_error
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import without_progress
 from eigencut.runtime.validation import check_count
+from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.spectrum import Spectrum
 
 _CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
@@ -51,11 +52,16 @@ class Task:
     affinity: Affinity
     n_clusters: Sequence[int]
     seed: int
+    sample_weight: Array | None = None
 
-    def spectrum(self, X: Array | None = None) -> Spectrum:
-        """Of all rows or of the given ones, with one pair more than the largest K."""
-        rows = self.X if X is None else X
-        return Spectrum.of(rows, clone(self.affinity), _CUT, max(self.n_clusters) + 1)
+    def spectrum(self) -> Spectrum:
+        """Of all rows, with one pair more than the largest K."""
+        return self.spectrum_of(self.X, self.sample_weight)
+
+    def spectrum_of(self, X: Array, sample_weight: Array | None) -> Spectrum:
+        """Of other rows."""
+        n_pairs = max(self.n_clusters) + 1
+        return Spectrum.of(X, clone(self.affinity), _CUT, n_pairs, sample_weight)
 
 
 def conductance(task: Task) -> Array:
@@ -82,8 +88,9 @@ def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
     volume = graph.degrees @ one_hot
     cut_off = 1 - inside / np.where(volume > 0, volume, 1.0)
     size = one_hot.sum(axis=0)
-    least = min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * graph.n_rows))
-    floor = 1 / graph.n_rows
+    n = graph.n_rows / graph.one_row
+    least = graph.one_row * min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * n))
+    floor = 1 / n
     scores, start = [], 0
     for K in n_clusters:
         mine = slice(start, start + K)
@@ -108,18 +115,30 @@ def stability(task: Task) -> Array:
     Two models are fitted on two fifths of the rows each and predict the last fifth; their agreement
     is the adjusted Rand index, which is 0 on average for unrelated labels. Mean over 8 splits.
     """
-    from sklearn.metrics import adjusted_rand_score
-
     rng = np.random.default_rng(task.seed)
+    distinct = distinct_rows(task.X, task.sample_weight)
+    X, weight = distinct.rows, distinct.multiplicity
     agreement = np.zeros(len(task.n_clusters))
     for _ in range(_REPEATS):
-        order = rng.permutation(task.X.shape[0])
+        order = rng.permutation(len(weight))
         first, second, rest = np.split(order, [2 * len(order) // 5, 4 * len(order) // 5])
-        spectra = [task.spectrum(task.X[part]) for part in (first, second)]
+        spectra = [task.spectrum_of(X[part], weight[part]) for part in (first, second)]
         for i, K in enumerate(task.n_clusters):
-            labels = [s.predict(task.X[rest], K) for s in spectra]
-            agreement[i] += adjusted_rand_score(*labels) / _REPEATS
+            one, other = (s.predict(X[rest], K) for s in spectra)
+            agreement[i] += weighted_rand_index(one, other, weight[rest]) / _REPEATS
     return agreement
+
+
+def weighted_rand_index(first: Indices, second: Indices, weight: Array) -> float:
+    """The adjusted Rand index of two labellings, pairs of rows counting the product of weights."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), weight)
+    itself = float(weight @ weight)
+    together = float((table**2).sum()) - itself
+    in_first, in_second = (float((table.sum(axis=i) ** 2).sum()) - itself for i in (1, 0))
+    by_chance = in_first * in_second / (float(table.sum()) ** 2 - itself)
+    most = (in_first + in_second) / 2
+    return 1.0 if most == by_chance else (together - by_chance) / (most - by_chance)
 
 
 def risk(task: Task) -> Array:
@@ -131,23 +150,25 @@ def risk(task: Task) -> Array:
     which hold one cluster.
     """
     rng = np.random.default_rng(task.seed)
-    data = np.mean([_held_out_jumps(task, task.X, rng) for _ in range(_REPEATS)], axis=0)
-    covariance = np.atleast_2d(np.cov(task.X.T))
+    distinct = distinct_rows(task.X, task.sample_weight)
+    X, weight = distinct.rows, distinct.multiplicity
+    data = np.mean([_held_out_jumps(task, X, weight, rng) for _ in range(_REPEATS)], axis=0)
+    mean, covariance = np.average(X, axis=0, weights=weight), np.cov(X.T, aweights=weight)
     null = np.zeros_like(data)
     for _ in range(_REPEATS):
-        sample = rng.multivariate_normal(task.X.mean(axis=0), covariance, len(task.X))
-        null += _held_out_jumps(task, sample, rng) / _REPEATS
+        sample = rng.multivariate_normal(mean, np.atleast_2d(covariance), len(X))
+        null += _held_out_jumps(task, sample, weight, rng) / _REPEATS
     return np.asarray(data - null)
 
 
-def _held_out_jumps(task: Task, X: Array, rng: np.random.Generator) -> Array:
+def _held_out_jumps(task: Task, X: Array, weight: Array, rng: np.random.Generator) -> Array:
     """``log((F_{K+1} + e) / (F_K + e))`` on a random fifth of the rows, e = 1e-4."""
     order = rng.permutation(len(X))
     training, rest = np.split(order, [4 * len(order) // 5])
-    spectrum = task.spectrum(X[training])
+    spectrum = task.spectrum_of(X[training], weight[training])
     functions = spectrum.functions(len(spectrum.pairs.values))
-    values = np.sqrt(len(training)) * functions(X[rest])
-    errors = dirichlet_error(spectrum.affinity, X[rest], values) + _GAP_FLOOR
+    values = functions.unit(functions(X[rest]))
+    errors = dirichlet_error(spectrum.affinity, X[rest], values, weight[rest]) + _GAP_FLOOR
     K = np.array(task.n_clusters)
     return np.log(errors[K] / errors[K - 1])
 

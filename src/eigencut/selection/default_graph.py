@@ -17,7 +17,9 @@ from eigencut.affinity import Affinity, Landmarks, Neighbors
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
+from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance, without_progress
+from eigencut.search.distinct_rows import count_distinct_rows
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.criteria import NO_CLUSTER, Choice, conductance_of
 from eigencut.selection.some_rows import some_rows
@@ -51,20 +53,28 @@ class _Look(NamedTuple):
         return self.score <= NO_CLUSTER
 
 
-def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
+def choose_graph(
+    X: Any,
+    n_clusters: int,
+    starts: Mapping[str, Any],
+    sample_weight: Array | None = None,
+    n_distinct: int | None = None,
+) -> Chosen:
     """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
     many dimensions it cuts off handfuls of rows, where the symmetric graph is right. It is decided
     on all rows if they are not very many, so that nothing is done twice, and else on some of them;
-    ``starts`` are options of POD.
+    ``starts`` are options of POD. The number of different rows is counted where it is not known.
     """
-    is_whole = X.shape[0] <= _WHOLE_ROWS
-    rows = X if is_whole else some_rows(X, max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters))
-    k = n_neighbors(X.shape[0], n_clusters)
+    n_distinct = count_distinct_rows(X) if n_distinct is None else n_distinct
+    n_some = max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters)
+    is_whole = n_distinct <= _WHOLE_ROWS
+    rows, weight = (X, sample_weight) if is_whole else some_rows(X, n_some, sample_weight)
+    k = n_neighbors(n_distinct, n_clusters)
     mutual = Neighbors(k, graph="mutual", density_contrast=_MUTUAL_CONTRAST)
-    symmetric = symmetric_graph(X.shape[0], n_clusters)
-    searched = mutual.search(rows)
+    symmetric = symmetric_graph(n_distinct, n_clusters)
+    searched = mutual.search(rows, weight)
     if not 2 <= n_clusters < len(searched.distinct.multiplicity):
         return Chosen(n_clusters, (mutual, symmetric))
 
@@ -72,9 +82,9 @@ def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
 
     def look(affinity: Affinity, handicap: float) -> _Look:
         if isinstance(affinity, Neighbors):
-            graph = affinity.fit_graph(rows, searched)
+            graph = affinity.graph_of(searched)
         else:
-            graph = affinity.fit_graph(rows)
+            graph = affinity.fit_graph(rows, weight)
         looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
@@ -84,7 +94,7 @@ def choose_graph(X: Any, n_clusters: int, starts: Mapping[str, Any]) -> Chosen:
         second = look(symmetric, 2 * _MUCH_BETTER)
         if first.has_slivers and not second.is_clear:  # perhaps because of the contrast
             look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
-        is_many = X.shape[0] >= _MANY_FOR_LANDMARKS and not issparse(X)
+        is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
         if is_many and all(one.has_slivers for one in looks):
             look(Landmarks(), 0.0)
     compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)

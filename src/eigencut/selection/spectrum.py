@@ -30,9 +30,16 @@ class Spectrum:
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Array, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0) -> Spectrum:
+    def of(
+        cls,
+        X: Array,
+        affinity: Affinity,
+        cut: Cut,
+        n_pairs: int,
+        sample_weight: Array | None = None,
+    ) -> Spectrum:
         """Fit the affinity on the rows of X and solve the relaxed cut."""
-        return cls.of_graph(affinity.fit_graph(X), affinity, cut, n_pairs)
+        return cls.of_graph(affinity.fit_graph(X, sample_weight), affinity, cut, n_pairs)
 
     @classmethod
     def of_graph(
@@ -71,9 +78,9 @@ class Spectrum:
         """The clusters of the vertices; options are of POD, when they are first asked for."""
         if n_clusters not in self._partitions:
             U = self.pairs_of(n_clusters).vectors
-            weight, order = self.graph.multiplicity, self.graph.first_row
+            weight = self.graph.multiplicity
             with blas_threads(1):
-                found = pod(U, n_init=n_init, sample_weight=weight, sample_order=order, **starts)
+                found = pod(U, n_init=n_init, sample_weight=weight, **starts)
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 
