@@ -53,7 +53,7 @@ class Budget:
     Examples
     --------
     >>> import numpy as np
-    >>> budget = Budget.of(np.zeros((20_000, 2)), n_clusters=2, limit="100MB")
+    >>> budget = Budget.of(np.arange(40_000).reshape(-1, 2), n_clusters=2, limit="100MB")
     >>> budget.allows(NAMES["gaussian"]())
     False
     """
