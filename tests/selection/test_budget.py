@@ -228,8 +228,18 @@ def test_auto_says_when_the_memory_of_the_moment_decided(monkeypatch, many):
 def test_some_rows_do_not_depend_on_the_order(n_rows, many):
     X = many[:n_rows]
     shuffled = np.random.default_rng(0).permutation(X)
-    assert (some_rows(X, 1000) == some_rows(shuffled, 1000)).all()
-    assert len(np.unique(some_rows(X, 1000), axis=0)) == len(some_rows(X, 1000)) <= 1000
+    rows, counts = some_rows(X, 1000)
+    assert (rows == some_rows(shuffled, 1000)[0]).all() and (counts == 1).all()
+    assert len(np.unique(rows, axis=0)) == len(rows) == len(counts) <= 1000
+
+
+def test_what_is_decided_on_depends_on_different_rows_only(monkeypatch, many):
+    """Whether rows are there once or nine times, in the sorted way and in the sampled one."""
+    X, three = many[:300], np.full(300, 3.0)
+    for most in (100_000, 200):
+        monkeypatch.setattr("eigencut.selection.some_rows._SORTED_ROWS", most)
+        once, thrice = some_rows(X, 100, 3 * three), some_rows(np.tile(X, (3, 1)), 100, np.tile(three, 3))
+        assert (once[0] == thrice[0]).all() and (once[1] == 9).all() and (thrice[1] == 9).all()
 
 
 def test_auto_does_not_depend_on_the_order_of_many_rows(many):
