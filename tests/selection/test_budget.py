@@ -270,7 +270,7 @@ def test_sparse_rows_count_by_what_they_store():
     ],
 )
 def test_many_clusters_go_through_landmarks(n_rows, n_clusters, expected):
-    rows = np.broadcast_to(0.0, (n_rows, 32))
+    rows = np.repeat(np.arange(float(n_rows)), 2).reshape(n_rows, 2)
     assert Budget.of(rows, n_clusters, "20GB").affinity_name() == expected
 
 
