@@ -31,7 +31,8 @@ class AnsweringMixin(TransformerMixin):  # which wraps transform for set_output
     def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
         """What the fitted cut has to say of the rows of X, once they are checked."""
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, at_least=at_least)
+        narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
+        rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
         with threads(self.n_jobs):
             return question(rows)
 

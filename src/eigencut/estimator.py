@@ -42,7 +42,7 @@ from eigencut.runtime.validation import (
     check_random,
 )
 from eigencut.selection.automatic import choose
-from eigencut.selection.budget import Budget
+from eigencut.selection.budget import Budget, reads_blocks
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -194,7 +194,8 @@ class GPOD(
         """
         self._check_parameters()
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
-            rows = check_source(model, X)
+            asked = (self.n_clusters, self.affinity, self.memory_limit)
+            rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
             model._fit(rows, check_weights_of(rows, sample_weight))
         return self
 

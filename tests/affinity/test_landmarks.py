@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut.kernels
+import eigencut.selection.budget
 from conftest import CUTS
 from eigencut import GPOD, GraphWarning, Landmarks
 from eigencut.data.sample import RowSample
@@ -318,3 +319,41 @@ def test_rows_very_far_away_share_their_landmarks():
     affinity = Landmarks().fit(np.random.default_rng(0).normal(size=(50, 2)))
     rounding = 1e20 * np.array([[1.0, 1 + 2e-16, 1 - 2e-16, 1.0, 1.0]])
     assert affinity._weights(rounding) == pytest.approx(np.full((1, 5), 0.2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8])
+def test_narrow_numbers_stay_as_they_are(dtype, monkeypatch):
+    """Only blocks of them become float64; the model is that of the same numbers in float64."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.integers(0, 20, (300, 3)), rng.integers(50, 70, (300, 3))]).astype(dtype)
+    model = GPOD(2, affinity=Landmarks(40)).fit(X)
+    wide = GPOD(2, affinity=Landmarks(40)).fit(X.astype(np.float64))
+    assert (model.labels_ == wide.labels_).all()
+    assert (model.transform(X) == wide.transform(X.astype(np.float64))).all()
+    assert (model.predict_proba(X) == wide.predict_proba(X.astype(np.float64))).all()
+    asked = []
+    original = Landmarks.apply
+    monkeypatch.setattr(Landmarks, "apply", lambda *args: asked.append(args[1]) or original(*args))
+    model.predict(X)
+    assert asked[0].dtype == dtype
+
+
+def test_many_narrow_rows_are_not_widened_by_the_default(monkeypatch):
+    monkeypatch.setitem(eigencut.selection.budget.MOST_ROWS, "neighbors", 500)
+    X = make_moons(1000, noise=0.05, random_state=0)[0].astype(np.float32)
+    seen = []
+    original = Landmarks.fit_graph
+    monkeypatch.setattr(
+        Landmarks, "fit_graph", lambda self, X, *more: seen.append(X) or original(self, X, *more)
+    )
+    model = GPOD(2).fit(X)
+    assert seen[0] is X
+    assert (model.labels_ == GPOD(2).fit(X.astype(np.float64)).labels_).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_narrow_numbers_are_checked(bad):
+    X = np.ones((10, 2), dtype=np.float16)
+    X[3, 1] = bad
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        GPOD(2, affinity="landmarks").fit(X)

@@ -238,7 +238,10 @@ def test_what_is_decided_on_depends_on_different_rows_only(monkeypatch, many):
     X, three = many[:300], np.full(300, 3.0)
     for most in (100_000, 200):
         monkeypatch.setattr("eigencut.selection.some_rows._SORTED_ROWS", most)
-        once, thrice = some_rows(X, 100, 3 * three), some_rows(np.tile(X, (3, 1)), 100, np.tile(three, 3))
+        once, thrice = (
+            some_rows(X, 100, 3 * three),
+            some_rows(np.tile(X, (3, 1)), 100, np.tile(three, 3)),
+        )
         assert (once[0] == thrice[0]).all() and (once[1] == 9).all() and (thrice[1] == 9).all()
 
 

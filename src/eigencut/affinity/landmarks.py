@@ -37,6 +37,7 @@ from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSuppor
 from eigencut.graph.memberships import Memberships, MembershipSums, RowUnits
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.validation import check_choice, check_count
 from eigencut.search.distances import nearest_rows
@@ -49,7 +50,7 @@ _LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared 
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
-_ROWS = 16384  # that one thread works on at a time
+_ROWS, _ENTRIES = 16384, 1 << 21  # that one thread works on at a time
 _LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -174,7 +175,7 @@ class Landmarks(Affinity):
             points = kmeans_centres(sample.rows, sample.counts, p)
         self._place(DistinctRows.of(points).rows, sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
-        nearest, squared = self._search(sample.rows)
+        nearest, squared = self._nearest(sample.rows)
         support = RowSupport(self._support(nearest, squared), sample.counts)
         masses = None
         if self.density_contrast:
@@ -191,7 +192,7 @@ class Landmarks(Affinity):
         k-means strands centres at single odd rows. Such a row belongs to its own centre and hardly
         to any other, so that the two would be a cheap cut.
         """
-        nearest, squared = self._search(rows)
+        nearest, squared = self._nearest(rows)
         if self.selection != "kmeans":
             return np.bincount(nearest.ravel(), minlength=len(self.landmarks_)) > 0
         counts = np.bincount(_first(nearest, squared), minlength=len(self.landmarks_))
@@ -236,17 +237,20 @@ class Landmarks(Affinity):
 
     def _memberships(self, X: Array) -> Memberships:
         """Rows of Z."""
-        r = self._search.n_nearest
-        nearest = np.empty((len(X), r), dtype=np.intp)
-        weights = np.empty((len(X), r))
+        nearest, squared = self._nearest(X)
+        return Memberships(nearest, self._weights(squared))
 
-        def fill(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            nearest[rows], squared = self._search(X[rows])
-            weights[rows] = self._weights(squared)
+    def _nearest(self, X: Array) -> tuple[Indices, Array]:
+        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
+        nearest = np.empty((len(X), self._search.n_nearest), dtype=np.intp)
+        squared = np.empty(nearest.shape)
 
-        for_each(fill, range(0, len(X), _ROWS))
-        return Memberships(nearest, weights)
+        def fill(rows: slice) -> None:
+            block = np.asarray(X[rows], dtype=np.float64)  # rows may be narrower
+            nearest[rows], squared[rows] = self._search(block)
+
+        for_each(fill, row_blocks(len(X), max(X.shape[1], _ENTRIES // _ROWS), _ENTRIES))
+        return nearest, squared
 
     def _masses_of(self, members: Memberships) -> Array | None:
         """m(x) of rows with these memberships; None if it is 1."""
@@ -329,9 +333,8 @@ class Landmarks(Affinity):
         values, support = np.empty((len(X), V.shape[1])), np.empty(len(X))
         log_scale = np.zeros(len(X))
 
-        def fill(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            nearest, squared = self._search(X[rows])
+        def fill(rows: slice) -> None:
+            nearest, squared = self._search(np.asarray(X[rows], dtype=np.float64))
             members = Memberships(nearest, self._weights(squared))
             values[rows] = members.average(V)
             support[rows] = self._support(nearest, squared)
@@ -339,7 +342,7 @@ class Landmarks(Affinity):
             if masses is not None:
                 log_scale[rows] = np.log(masses)
 
-        for_each(fill, range(0, len(X), _ROWS))
+        for_each(fill, row_blocks(len(X), max(X.shape[1], _ENTRIES // _ROWS), _ENTRIES))
         return Product(values, np.ones(len(X)), log_scale, support)
 
     def within(self, X: Array, V: Array) -> Array:

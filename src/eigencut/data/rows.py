@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 BLOCK_ROWS = 1 << 17
-_ROWS_IN_MEMORY = (1 << 14, 1 << 19)  # least and most of a block; large ones pay off, but
+_ROWS_IN_MEMORY = (1 << 12, 1 << 19)  # least and most of a block; large ones pay off, but
 _ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
 
 
@@ -289,13 +289,16 @@ def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) 
 
 
 class CheckedArray(Rows):
-    """Rows of an array in memory that is known to be finite; blocks are views of it."""
+    """Rows of an array in memory that is known to be finite.
+
+    Blocks are views of it, or, if its numbers have fewer than 64 bits, what these are in float64.
+    """
 
     in_memory = True
 
     def __init__(self, X: Array, sample_weight: Array | None = None) -> None:
         self._spans = list(_spans(len(X), rows_of_block(X.shape[1])))
-        super().__init__(lambda: (X[rows] for rows in self._spans))
+        super().__init__(lambda: (np.asarray(X[rows], np.float64) for rows in self._spans))
         self._n_rows, self._sample_weight = len(X), sample_weight
 
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:

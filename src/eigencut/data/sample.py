@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.blocks import row_blocks
 
 Keys = NDArray[np.uint64]
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of the generator splitmix64
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+_ELEMENTS = 1 << 20  # that are copied at a time
 _MANTISSA_BITS, _HALF_BITS = 53, 26  # of float64, and of what is summed at a time
 
 
@@ -86,9 +88,20 @@ class RowSample:
         found, first, place = np.unique(keys, return_index=True, return_inverse=True)
         both = np.concatenate([self.counts, other.counts])
         counts: Array = np.bincount(place, weights=both).astype(np.float64)
-        rows = np.concatenate([self.rows, other.rows])[first[: self.size]]
+        rows = _taken(self.rows, other.rows, first[: self.size])
         n_rows, total = self.n_rows + other.n_rows, self.total + other.total
         return RowSample(self.size, found[: self.size], rows, counts[: self.size], n_rows, total)
+
+
+def _taken(A: Array, B: Array, places: Indices) -> Array:
+    """Rows of A followed by B; many columns are not copied more often than they must be."""
+    rows = np.empty((len(places), A.shape[1]))
+    for some in row_blocks(len(places), A.shape[1], _ELEMENTS):
+        place = places[some]
+        in_first = place < len(A)
+        rows[some][in_first] = A[place[in_first]]
+        rows[some][~in_first] = B[place[~in_first] - len(A)]
+    return rows
 
 
 def summed_weights(place: Indices, sample_weight: Array | None) -> Array:

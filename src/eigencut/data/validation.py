@@ -16,11 +16,15 @@ from eigencut.data.rows import Rows
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.validation import check_sample_weight
 
+_NARROW = (np.float32, np.float16, np.int8, np.uint8)  # what embeddings and codes are kept in
 
-def check_source(estimator: Any, X: ArrayLike | Rows) -> Array | Rows:
+
+def check_source(
+    estimator: Any, X: ArrayLike | Rows, *, keeps_narrow: bool = False
+) -> Array | Rows:
     """What a model is fitted on: rows in memory, checked; or a stream, which checks as it reads."""
     if not isinstance(X, Rows):
-        return check_rows(estimator, X, reset=True)
+        return check_rows(estimator, X, reset=True, keeps_narrow=keeps_narrow)
     estimator.n_features_in_ = X.n_features
     if X.feature_names is not None:
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
@@ -70,10 +74,13 @@ def check_stream(estimator: Any, rows: Rows) -> None:
         )
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any:
+def check_rows(
+    estimator: Any, X: Any, *, reset: bool, at_least: int = 1, keeps_narrow: bool = False
+) -> Any:
     """X as finite float64 rows; columns that are not numbers are named.
 
-    Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits.
+    Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits. With
+    ``keeps_narrow``, numbers of fewer than 64 bits stay as they are: for who reads blocks of rows.
     """
     if isinstance(X, Rows):
         raise TypeError(
@@ -87,7 +94,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any
             estimator,
             X,
             reset=reset,
-            dtype=np.float64,
+            dtype=[np.float64, *_NARROW] if keeps_narrow else np.float64,
             order="C",
             ensure_min_samples=at_least,
             accept_sparse="csr" if tags.sparse else False,

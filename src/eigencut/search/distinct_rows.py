@@ -68,7 +68,7 @@ def count_distinct_rows(X: Any) -> int:
         return len(set(row_keys(X)))
     keys = np.empty(len(X), dtype=np.uint64)
     for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
-        keys[rows] = random_keys(X[rows] + 0.0)
+        keys[rows] = random_keys(np.asarray(X[rows], dtype=np.float64) + 0.0)
     keys.sort()
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(1, len(X))
 

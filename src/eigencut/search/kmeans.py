@@ -34,7 +34,9 @@ def kmeans_centres(rows: Array, counts: Array, n_centres: int, steps: int = _STE
     # a column that is far from zero compared with its width.
     space = Space(rows, METRICS["euclidean"])
     points = space.points(rows)
-    return space.rows(_moved(points - points[0], counts, n_centres, steps) + points[0])
+    first = points[0].copy()
+    points -= first
+    return space.rows(_moved(points, counts, n_centres, steps) + first)
 
 
 def _moved(rows: Array, counts: Array, n_centres: int, steps: int) -> Array:

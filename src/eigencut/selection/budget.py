@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
 from eigencut.affinity import NAMES, Affinity, Landmarks
@@ -33,6 +34,7 @@ _LANDMARKS_PER_CLUSTER = (3, 5)  # least and most
 _LANDMARKS = 1000  # where clusters are few
 
 _TRIFLE = 1e8  # bytes that are there
+_DOUBLE_BYTES = 8  # of a number in float64
 
 
 @dataclass(frozen=True)
@@ -194,3 +196,17 @@ def landmarks_for(n_clusters: int, n_rows: int | None = None) -> int:
     if n_rows is None or not are_many_clusters(n_rows, n_clusters):
         return most
     return min(max(least, n_rows // _ROWS_PER_LANDMARK), most)
+
+
+def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> bool:
+    """Whether a fit on an array reads no more than some of its rows at a time.
+
+    Such an array, of the fits through landmarks, need not be turned into float64 as a whole.
+    """
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiu" and X.size):
+        return False
+    if not isinstance(affinity, str):
+        return bool(getattr(affinity, "streams", False))
+    if affinity != "auto" or n_clusters == "auto" or X.dtype.itemsize >= _DOUBLE_BYTES:
+        return affinity == "landmarks"
+    return Budget.of(X, int(n_clusters), memory_limit).affinity_name() == "landmarks"
