@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
+    from eigencut.nested.recluster import Reclustered, recluster
     from eigencut.selection.select import select
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
@@ -34,10 +35,12 @@ _HOME = {
     "Neighbors": "eigencut.affinity",
     "Partition": "eigencut.discretization",
     "Precomputed": "eigencut.affinity",
+    "Reclustered": "eigencut.nested.recluster",
     "Rows": "eigencut.data.rows",
     "TableModel": "eigencut.data.table_model",
     "load": "eigencut.files.models",
     "pod": "eigencut.discretization",
+    "recluster": "eigencut.nested.recluster",
     "select": "eigencut.selection.select",
 }
 # Rooms whose names users write: eigencut.risk.assess(model).
@@ -55,6 +58,7 @@ __all__ = [
     "Neighbors",
     "Partition",
     "Precomputed",
+    "Reclustered",
     "Rows",
     "TableModel",
     "__version__",
@@ -63,6 +67,7 @@ __all__ = [
     "integrations",
     "load",
     "pod",
+    "recluster",
     "risk",
     "select",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows, write_labels, write_rows
 from eigencut.data.validation import check_rows, check_stream
+from eigencut.describe.describing import DescribingMixin
 from eigencut.fitted import FittedCut
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 
+if TYPE_CHECKING:
+    from eigencut.describe.description import Labelled
+    from eigencut.nested.hierarchy import Hierarchy
+
 Answer = TypeVar("Answer")
 
 
-class AnsweringMixin(TransformerMixin):  # which wraps transform for set_output
+class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transform for set_output
     """Labels, margins, probabilities, embedding and support of rows, checked first."""
 
     fitted_cut_: FittedCut
@@ -141,3 +146,41 @@ class AnsweringMixin(TransformerMixin):  # which wraps transform for set_output
     def score_samples(self, X: ArrayLike) -> Array:
         """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
         return self._answer(X, lambda rows: self.fitted_cut_.support(rows))
+
+    def hierarchy(self) -> Hierarchy:
+        """The clusters as a tree: which of them are one group in coarser cuts, down to one group.
+
+        From the fitted model alone, without its rows. See ``docs/describe.md``.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigencut import GPOD
+        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+        >>> model = GPOD(3).fit(X)
+        >>> far = model.predict([[40.0, 0]])[0]
+        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
+        True
+        """
+        from eigencut.nested.hierarchy import hierarchy_of
+
+        check_is_fitted(self)
+        with threads(self.n_jobs):
+            return hierarchy_of(self.fitted_cut_)
+
+    def _labelled(self, X: Any) -> Labelled:
+        from eigencut.describe.description import Labelled
+
+        def asked(rows: Array) -> Labelled:
+            affinity, marks = self.fitted_cut_.affinity, self.outliers == "label"
+            found = self.fitted_cut_.answers(rows, mark_outliers=marks)
+            points = None if affinity.pairwise else rows
+            metric = getattr(affinity, "metric", "euclidean")
+            return Labelled(found.labels, found.margins, points, self.n_clusters_, str(metric))
+
+        return self._answer(X, asked)

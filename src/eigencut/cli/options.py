@@ -12,8 +12,8 @@ import click
 
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import as_json as json_text
-from eigencut.cli.printable import printable
 from eigencut.cli.values import DELIMITER, ENCODING, JOBS, SEED, whole_number
+from eigencut.runtime.printable import printable
 
 Command = Callable[..., Any]
 

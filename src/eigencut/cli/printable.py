@@ -1,26 +1,10 @@
-"""Text from files on a terminal: what would move the cursor, or hide, is shown as an escape."""
+"""Text from files in JSON and in spreadsheets: it moves no cursor, and runs nothing."""
 
 from __future__ import annotations
 
 import json
 import re
 from typing import Any
-
-
-def printable(text: str, also: str = "") -> str:
-    """The text with an escape for each character that does not print, but for those in ``also``.
-
-    Examples
-    --------
-    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
-    red \\x1b[31m, back \\u202e, two\\nlines
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() or character in also else _escape(character)
-        for character in text
-    )
 
 
 def as_json(result: Any) -> str:
@@ -41,7 +25,3 @@ def spreadsheet_safe(cell: str) -> str:
     """
     is_formula = re.match(r"\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell)
     return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from eigencut.cli.app import app
-from eigencut.cli.printable import printable
 from eigencut.exceptions import MemoryRefusal
+from eigencut.runtime.printable import printable
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",

@@ -41,10 +41,12 @@ def data_columns(
     return chosen
 
 
-def model_columns(columns: list[str], source: Source, id_column: str | None) -> list[str]:
-    """The columns of a model, if the table has them and the one that names rows."""
+def model_columns(
+    columns: list[str], source: Source, id_column: str | None, option: str = "--id"
+) -> list[str]:
+    """The columns of a model, if the table has them and the one that an option names."""
     if id_column is not None:
-        _one_column(source, id_column)
+        _one_column(source, id_column, option)
     missing = absent(columns, source.names)
     if missing:
         raise ValueError(
@@ -54,11 +56,11 @@ def model_columns(columns: list[str], source: Source, id_column: str | None) -> 
     return columns
 
 
-def _one_column(source: Source, name: str) -> str:
-    """The column that names rows."""
+def _one_column(source: Source, name: str, option: str = "--id") -> str:
+    """The column that an option names."""
     if name not in source.names:
         raise ValueError(
-            f"{source.name} has no column {name!r}, which --id names. "
+            f"{source.name} has no column {name!r}, which {option} names. "
             f"It has {quoted(source.names)}."
         )
     return name

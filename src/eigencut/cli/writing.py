@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut.cli.outputs import is_standard_output
-from eigencut.cli.printable import printable, spreadsheet_safe
+from eigencut.cli.printable import spreadsheet_safe
 from eigencut.files.atomic import replacing
+from eigencut.runtime.printable import printable
 
 Columns = Mapping[str, Any]  # arrays, or lists of words
 

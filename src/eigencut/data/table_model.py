@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, plain_names
+from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
@@ -20,8 +23,12 @@ from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 
+if TYPE_CHECKING:
+    from eigencut.describe.description import Labelled
+    from eigencut.nested.hierarchy import Hierarchy
 
-class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
+
+class TableModel(DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
     """A model of tables: columns by name, missing values and units are part of it.
 
     The command line fits these; ``eigencut.load`` gives back one if the file holds one.
@@ -91,7 +98,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
             fresh.__dict__.pop("labels_", None)
             if hasattr(model, "labels_"):
                 rows = np.ones(len(model.labels_), dtype=bool) if complete is None else complete
-                fresh.labels_ = _spread(model.labels_, rows, -1)
+                fresh.labels_ = spread(model.labels_, rows, -1)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -133,11 +140,29 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
             marks = gpod.outliers == "label"
             found = gpod.fitted_cut_.answers(_some(rows), mark_outliers=marks)
         return Answers(
-            _spread(found.labels[:n_rows], complete, -1),
-            _spread(found.margins[:n_rows], complete, np.nan),
-            _spread(found.support[:n_rows], complete, np.nan),
-            _spread(found.probabilities[:n_rows], complete, np.nan),
+            spread(found.labels[:n_rows], complete, -1),
+            spread(found.margins[:n_rows], complete, np.nan),
+            spread(found.support[:n_rows], complete, np.nan),
+            spread(found.probabilities[:n_rows], complete, np.nan),
         )
+
+    def hierarchy(self) -> Hierarchy:
+        """The clusters as a tree; see ``GPOD.hierarchy``."""
+        check_is_fitted(self)
+        return self.model_.hierarchy()
+
+    def _labelled(self, X: Any) -> Labelled:
+        rows, complete = self.prepare(X)
+        found = self.model_._labelled(_some(rows))
+        return replace(
+            found,
+            labels=spread(found.labels[: len(rows)], complete, -1),
+            margins=spread(found.margins[: len(rows)], complete, np.nan),
+            points=spread(found.points[: len(rows)], complete, 0.0),
+        )
+
+    def _described_columns(self, X: Any) -> Sequence[str] | None:
+        return self.columns_
 
     def prepare(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
@@ -147,7 +172,7 @@ class TableModel(ClusterMixin, SavableMixin, BaseEstimator):
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
         found = getattr(self.model_, method)(_some(rows))
-        return _spread(found[: len(rows)], complete, otherwise)
+        return spread(found[: len(rows)], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
 
@@ -215,7 +240,7 @@ def _some(rows: Array) -> Array:
     return np.ascontiguousarray(rows) if len(rows) else np.zeros((1, rows.shape[1]))
 
 
-def _spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:
+def spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:
     """What was found of complete rows, in the places of all rows."""
     if complete.all():
         return found

@@ -14,10 +14,12 @@ from eigencut.estimator import GPOD
 from eigencut.exceptions import ModelFileError
 from eigencut.files.format import Header, read
 from eigencut.files.state_reader import StateReader
+from eigencut.nested.recluster import Reclustered
 
 # Classes that can be loaded, by the name that files have for them.
 CLASSES: dict[str, type] = {
-    kind._saved_as: kind for kind in (GPOD, Gaussian, Landmarks, Neighbors, Precomputed, TableModel)
+    kind._saved_as: kind
+    for kind in (GPOD, Gaussian, Landmarks, Neighbors, Precomputed, Reclustered, TableModel)
 }
 
 _LONGEST = 300  # letters of a refusal
@@ -38,7 +40,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
 
     Returns
     -------
-    GPOD or TableModel
+    GPOD, TableModel or Reclustered
     """
     header, arrays = read(path, mmap=mmap)
     try:

@@ -6,8 +6,8 @@ import click
 
 from eigencut.cli.options import json_option, say
 from eigencut.cli.outputs import GraphOutput, check_outputs
-from eigencut.cli.printable import printable
 from eigencut.cli.values import FILE
+from eigencut.runtime.printable import printable
 
 
 @click.command(

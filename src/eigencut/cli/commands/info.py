@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from eigencut.cli.options import json_option, say
-from eigencut.cli.printable import printable
 from eigencut.cli.values import FILE
+from eigencut.runtime.printable import printable
 
 
 @click.command(
@@ -37,6 +37,11 @@ def command(model: str, verify: bool, as_json: bool) -> None:
 def _described(header: Any) -> dict[str, Any]:
     """Plain facts from the header; nothing of it is run, or turned into a model."""
     content, saved = header.content, header.content["model"]
+    kind, n_split = saved["class"], 0
+    if kind == "Reclustered":  # parts are models too: what is said here is of the base
+        parts = [part for name, part in saved["state"].items() if name.startswith("part_")]
+        n_split = sum(part["state"]["n_clusters"] - 1 for part in parts)
+        saved = saved["state"]["base"]
     table = saved if saved["class"] == "TableModel" else None
     gpod = table["state"]["model"] if table else saved
     state, affinity = gpod["state"], gpod["state"]["affinity"]
@@ -48,8 +53,8 @@ def _described(header: Any) -> dict[str, Any]:
             "Python": content["python"],
             **content["libraries"],
         },
-        "class": saved["class"],
-        "n_clusters": state["n_clusters"],
+        "class": kind,
+        "n_clusters": state["n_clusters"] + n_split,
         "rows_fitted": affinity["state"]["n_rows"],
         "columns": table["state"]["columns"] if table else state["feature_names"],
         "scale": table["parameters"]["scale"] if table else None,

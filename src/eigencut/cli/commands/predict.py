@@ -22,6 +22,7 @@ from eigencut.cli.values import FILE
 if TYPE_CHECKING:
     from eigencut.data.source import Block
     from eigencut.data.table_model import TableModel
+    from eigencut.nested.recluster import Reclustered
 
 
 @click.command(
@@ -81,14 +82,13 @@ def command(
             ".csv or .parquet."
         )
 
-    from eigencut.cli.models import load_table_model
+    from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import model_columns, open_table
     from eigencut.cli.writing import open_writer
     from eigencut.runtime.progress import tell
 
-    fitted = load_table_model(model)
-    fitted.model_.set_params(n_jobs=jobs)
+    fitted = load_labelling_model(model, jobs)
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, id_column)
     start, n_rows = time.perf_counter(), 0
@@ -115,7 +115,7 @@ def _pace(n_rows: int, seconds: float, share: float | None) -> str:
 
 
 def _labelled(
-    model: TableModel,
+    model: TableModel | Reclustered,
     block: Block,
     id_column: str | None,
     margin: bool,

@@ -1,0 +1,257 @@
+"""What distinguishes a cluster: columns whose values inside are others than elsewhere.
+
+Of numbers the effect is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
+(Cliff's delta, from the ranks alone: no outlier or skew moves it), of their distances from the
+middle of all rows where that says more. Of categories it is the difference of their shares. Both
+lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
+
+References
+----------
+.. [1] N. Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", Psychological
+   Bulletin 114, 494-509, 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from eigencut.describe.columns import Column
+from eigencut.describe.intervals import (
+    difference_interval,
+    nearest_to_zero,
+    quantile_of,
+    ratio_interval,
+    share_interval,
+    superiority_interval,
+)
+from eigencut.risk.json_ready import JsonReady
+from eigencut.runtime.arrays import Array, Indices
+
+MISSING = "(missing)"  # the category of rows without a value
+_LOCATION, _SPREAD = ("lower", "higher"), ("more central", "more extreme")
+_SHARES = ("less often", "more often")
+
+
+@dataclass(frozen=True)
+class NumberContrast(JsonReady):
+    """How the numbers, or dates, of a column differ in a cluster.
+
+    Attributes
+    ----------
+    column : str
+    how : {"higher", "lower", "more extreme", "more central"}
+        Than elsewhere. The latter two are of distances from the median of all rows.
+    effect : float
+        ``P(x > y) - P(x < y)`` for x in the cluster and y elsewhere, from -1 to 1.
+    interval : tuple of float
+        Of the effect.
+    inside, overall : tuple of three
+        The quartiles in the cluster, and of all rows, in the units of the column.
+    n_inside, n_outside : int
+        Rows with a value.
+    kind : {"number", "date"}
+    """
+
+    column: str
+    how: str
+    effect: float
+    interval: tuple[float, float]
+    inside: tuple[Any, Any, Any]
+    overall: tuple[Any, Any, Any]
+    n_inside: int
+    n_outside: int
+    kind: str = "number"
+
+
+@dataclass(frozen=True)
+class CategoryContrast(JsonReady):
+    """How often a category of a column occurs in a cluster.
+
+    Attributes
+    ----------
+    column, category : str
+        The category ``(missing)`` is of rows without a value.
+    how : {"more often", "less often"}
+        Than elsewhere.
+    effect : float
+        The share of the category in the cluster less its share elsewhere, from -1 to 1.
+    interval : tuple of float
+        Of the effect.
+    share : float
+        Of the rows of the cluster.
+    share_interval : tuple of float
+    overall : float
+        The share of all rows.
+    lift : float
+        ``share / overall``.
+    lift_interval : tuple of float
+    n_inside, n_outside : int
+        Rows.
+    kind : {"category"}
+    """
+
+    column: str
+    category: str
+    how: str
+    effect: float
+    interval: tuple[float, float]
+    share: float
+    share_interval: tuple[float, float]
+    overall: float
+    lift: float
+    lift_interval: tuple[float, float]
+    n_inside: int
+    n_outside: int
+    kind: str = "category"
+
+
+Contrast = NumberContrast | CategoryContrast
+
+
+def contrasts(
+    columns: Sequence[Column], labels: Indices, n_clusters: int, confidence: float = 0.95
+) -> list[list[Contrast]]:
+    """For each cluster what distinguishes it, the strongest first.
+
+    An effect counts by the end of its interval that is nearer to 0; those whose interval holds 0
+    are left out. A column of numbers has one contrast, a category one of its own.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    labels : array of shape (n_rows,)
+        From 0 to ``n_clusters`` - 1.
+    n_clusters : int
+    confidence : float, default=0.95
+        Of the intervals.
+
+    Returns
+    -------
+    list of lists
+    """
+    found: list[list[tuple[float, Contrast]]] = [[] for _ in range(n_clusters)]
+    z = quantile_of(confidence)
+    for column in columns:
+        if column.kind == "category":
+            _add_categories(found, column, labels, z)
+        else:
+            _add_numbers(found, column, labels, z)
+            if column.is_missing.any():
+                codes = -column.is_missing.astype(np.intp)
+                _add_categories(found, Column(column.name, "category", codes, ("",)), labels, z)
+    # Equal ones in the order of the columns: sorted() keeps it.
+    return [[c for _, c in sorted(of, key=lambda pair: -pair[0])] for of in found]
+
+
+def superiority(values: Array, labels: Indices, n_clusters: int) -> tuple[Array, Array]:
+    """P(x > y) + P(x = y) / 2 for x in each cluster and y elsewhere; and the clusters' sizes.
+
+    By the sums of the ranks, of all clusters at once: one sort. NaN where one side has no rows.
+    """
+    sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    sums = np.bincount(labels, rankdata(values), n_clusters)
+    pairs = sizes * (len(values) - sizes)
+    ahead = sums - sizes * (sizes + 1) / 2
+    return np.where(pairs > 0, ahead / np.where(pairs > 0, pairs, 1.0), np.nan), sizes
+
+
+def _add_numbers(
+    found: list[list[tuple[float, Contrast]]], column: Column, labels: Indices, z: float
+) -> None:
+    there = ~column.is_missing
+    values, own, K = column.values[there], labels[there], len(found)
+    if len(values) == 0 or values.min() == values.max():
+        return
+    overall = np.quantile(values, (0.25, 0.5, 0.75))
+    with np.errstate(over="ignore"):  # beyond, all are equally extreme
+        both = [values, np.abs(values - overall[1])]
+    measured = []
+    for of, words in zip(both, (_LOCATION, _SPREAD), strict=True):
+        found_of, sizes = superiority(of, own, K)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            limits = superiority_interval(found_of, sizes, len(of) - sizes, z)
+        measured.append((words, 2 * found_of - 1, 2 * limits[0] - 1, 2 * limits[1] - 1))
+    by_cluster = np.split(values[np.argsort(own, kind="stable")], np.cumsum(sizes[:-1]).astype(int))
+    for k in range(K):
+        if not 0 < sizes[k] < len(values):
+            continue
+        strengths = [abs(nearest_to_zero(low[k], high[k])) for _, _, low, high in measured]
+        words, effect, low, high = measured[int(np.argmax(strengths))]
+        if max(strengths) <= 0:
+            continue
+        inside = np.quantile(by_cluster[k], (0.25, 0.5, 0.75))
+        contrast = NumberContrast(
+            column=column.name,
+            how=words[int(effect[k] > 0)],
+            effect=float(effect[k]),
+            interval=(float(low[k]), float(high[k])),
+            inside=_three(column, inside),
+            overall=_three(column, overall),
+            n_inside=int(sizes[k]),
+            n_outside=int(len(values) - sizes[k]),
+            kind=column.kind,
+        )
+        found[k].append((max(strengths), contrast))
+
+
+def _three(column: Column, quartiles: NDArray[Any]) -> tuple[Any, Any, Any]:
+    low, middle, high = (column.plain(value) for value in quartiles)
+    return low, middle, high
+
+
+def _add_categories(
+    found: list[list[tuple[float, Contrast]]], column: Column, labels: Indices, z: float
+) -> None:
+    """Contrasts of each category; of a column with two, of the one that is more frequent inside."""
+    K, names = len(found), [*column.categories, MISSING]
+    last = len(names) - 1
+    codes = np.where(column.values < 0, last, column.values)
+    counts = np.bincount(codes * K + labels, minlength=len(names) * K).reshape(len(names), K)
+    sizes = counts.sum(axis=0)
+    present = np.flatnonzero(counts.any(axis=1))
+    is_whether_missing = column.categories == ("",)  # of a column of numbers
+    n = int(sizes.sum())
+    inside, outside = sizes[np.newaxis], n - sizes[np.newaxis]
+    elsewhere = counts.sum(axis=1, keepdims=True) - counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, other = counts / inside, elsewhere / outside
+        own, of_others = share_interval(counts, inside, z), share_interval(elsewhere, outside, z)
+        low, high = difference_interval(share, own, other, of_others)
+        ratios = ratio_interval(share, own, other, of_others)
+        weight = inside / n
+        lift = share / (counts.sum(axis=1, keepdims=True) / n)
+        lifts = [_lift(ratio, weight) for ratio in ratios]
+    for k in range(K):
+        if not 0 < sizes[k] < n:
+            continue
+        for j in present:
+            strength = nearest_to_zero(low[j, k], high[j, k])
+            is_said = j != last if is_whether_missing else len(present) == 2 and strength < 0
+            if strength == 0 or is_said:
+                continue
+            contrast = CategoryContrast(
+                column=column.name,
+                category=names[j],
+                how=_SHARES[int(strength > 0)],
+                effect=float(share[j, k] - other[j, k]),
+                interval=(float(low[j, k]), float(high[j, k])),
+                share=float(share[j, k]),
+                share_interval=(float(own[0][j, k]), float(own[1][j, k])),
+                overall=float(counts[j].sum() / n),
+                lift=float(lift[j, k]),
+                lift_interval=(float(lifts[0][j, k]), float(lifts[1][j, k])),
+                n_inside=int(sizes[k]),
+                n_outside=int(n - sizes[k]),
+            )
+            found[k].append((abs(strength), contrast))
+
+
+def _lift(ratio: Array, weight: Array) -> Array:
+    """``share / overall`` where ``share / elsewhere`` is ``ratio``; it rises with it."""
+    return np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))

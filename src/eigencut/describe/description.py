@@ -1,0 +1,267 @@
+"""What clusters are: all that is found out about them, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigencut.describe.columns import Column, columns_of
+from eigencut.describe.contrasts import Contrast, contrasts
+from eigencut.describe.printing import description_text
+from eigencut.describe.rules import Rule, rules
+from eigencut.describe.typical import typical_rows
+from eigencut.describe.words import Word, words
+from eigencut.risk.json_ready import JsonReady
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.validation import check_count, check_fraction
+
+_ENTRIES = 20_000_000  # of a table whose columns are looked at; of a larger one some rows are,
+_LEAST_ROWS = 20_000  # but not fewer
+_FOR_RULES = 20  # columns that a rule may ask for: those that distinguish its cluster most
+_VALUES = 100  # columns up to which a typical row is shown in all of them
+
+
+@dataclass(frozen=True)
+class TypicalRow(JsonReady):
+    """A row in the middle of its cluster.
+
+    Attributes
+    ----------
+    row : int
+        Its place among the rows, from 0.
+    values : dict
+        Of its columns, in their units; None is missing. Of a table with more than 100 columns,
+        those that distinguish the cluster.
+    margin : float
+        How clearly it belongs to the cluster.
+    document : str or None
+    """
+
+    row: int
+    values: dict[str, float | str | None]
+    margin: float
+    document: str | None = None
+
+
+@dataclass(frozen=True)
+class ClusterDescription(JsonReady):
+    """What one cluster is.
+
+    Attributes
+    ----------
+    cluster : int
+    size : int
+        Rows.
+    share : float
+        Of the rows that belong to a cluster.
+    margin : float
+        The mean margin of its rows, from 0 (torn) to 1 (certain); NaN without rows.
+    typical : tuple of TypicalRow
+        Medoids, the most typical first.
+    contrasts : tuple of NumberContrast and CategoryContrast
+        What distinguishes it, the strongest first.
+    rule : Rule or None
+        At most three conditions that tell who belongs to it.
+    words : tuple of Word
+        Of its documents, where there are any.
+    """
+
+    cluster: int
+    size: int
+    share: float
+    margin: float
+    typical: tuple[TypicalRow, ...]
+    contrasts: tuple[Contrast, ...]
+    rule: Rule | None
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description(JsonReady):
+    """What the clusters of a model are, on some rows. ``print`` it to read it.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_unlabelled : int
+        Rows in no cluster: outliers, or with missing values.
+    confidence : float
+        Of all intervals.
+    clusters : tuple of ClusterDescription
+    notes : tuple of str
+        What was left out or looked at in part.
+    """
+
+    n_rows: int
+    n_unlabelled: int
+    confidence: float
+    clusters: tuple[ClusterDescription, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return description_text(self)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How much a description should say.
+
+    Attributes
+    ----------
+    n_typical, n_columns, n_words : int
+        Typical rows, contrasts and words for each cluster, at most.
+    confidence : float
+        Of intervals.
+    """
+
+    n_typical: int = 3
+    n_columns: int = 5
+    n_words: int = 8
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        for name in ("n_typical", "n_columns", "n_words"):
+            check_count(name, getattr(self, name), "leave it out for the default")
+        check_fraction("confidence", self.confidence, 0.95)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows and what a model says of them.
+
+    Attributes
+    ----------
+    labels : array of shape (n_rows,)
+        -1 is no cluster.
+    margins : array of shape (n_rows,)
+    points : array or sparse array of shape (n_rows, n_features)
+        What distances between rows are taken of; rows in no cluster may hold anything.
+    n_clusters : int
+    metric : str
+    """
+
+    labels: Indices
+    margins: Array
+    points: Any
+    n_clusters: int
+    metric: str = "euclidean"
+
+
+def describe_rows(
+    rows: Labelled, table: Any, names: Sequence[str] | None, documents: Any, asked: Asked
+) -> Description:
+    """Describe clusters by the columns of a table, and by documents.
+
+    Parameters
+    ----------
+    rows : Labelled
+    table : data frame, Table, array or sparse array, or None
+        As many rows; with None nothing is said of columns.
+    names : sequence of str or None
+        Of the columns that are described, or what the columns of an array are called.
+    documents : sequence of str or None
+    asked : Asked
+    """
+    texts = None if documents is None else checked_documents(documents, len(rows.labels))
+    there = np.flatnonzero(rows.labels >= 0)
+    notes: list[str] = []
+    columns = _columns(table, names, rows.labels, notes)
+    looked_at = _some(there, len(columns), notes)
+    own, some = rows.labels[looked_at], [column[looked_at] for column in columns]
+    K = rows.n_clusters
+    found = contrasts(some, own, K, asked.confidence)
+    found_rules = rules([_asked_for(some, of) for of in found], own, K, asked.confidence)
+    said: list[tuple[Word, ...]] = [()] * K
+    if texts is not None and len(there):
+        own_texts = [texts[i] for i in there]
+        said = words(own_texts, rows.labels[there], K, asked.n_words, asked.confidence)
+    medoids = typical_rows(rows.points, rows.labels, K, asked.n_typical, rows.metric)
+    sizes = np.bincount(rows.labels[there], minlength=K)
+    margins = np.bincount(rows.labels[there], rows.margins[there], K)
+    clusters = []
+    for k in range(K):
+        most = tuple(found[k][: asked.n_columns])
+        shown = columns if len(columns) <= _VALUES else _asked_for(columns, most)
+        clusters.append(
+            ClusterDescription(
+                cluster=k,
+                size=int(sizes[k]),
+                share=float(sizes[k] / max(1, len(there))),
+                margin=float(margins[k] / sizes[k]) if sizes[k] else float("nan"),
+                typical=tuple(_typical(int(i), shown, rows.margins, texts) for i in medoids[k]),
+                contrasts=most,
+                rule=found_rules[k],
+                words=said[k],
+            )
+        )
+    n = len(rows.labels)
+    return Description(n, n - len(there), asked.confidence, tuple(clusters), tuple(notes))
+
+
+def checked_documents(documents: Any, n_rows: int) -> list[str]:
+    """One text for each row; a missing one is empty."""
+    given: list[Any] = [documents] if isinstance(documents, (str, bytes)) else list(documents)
+    if len(given) != n_rows or isinstance(documents, (str, bytes)):
+        raise ValueError(
+            f"documents must hold one text for each of the {n_rows} rows. Got "
+            f"{'one text' if isinstance(documents, (str, bytes)) else len(given)}; pass both for "
+            "the same rows."
+        )
+    for place, text in enumerate(given):
+        is_missing = text is None or text != text or type(text).__name__ == "NAType"
+        if is_missing:
+            given[place] = ""
+        elif not isinstance(text, str):
+            raise ValueError(
+                f"documents must be texts. Got {type(text).__name__} in row {place}; use str()."
+            )
+    return [str(text) for text in given]
+
+
+def _columns(
+    table: Any, names: Sequence[str] | None, labels: Indices, notes: list[str]
+) -> list[Column]:
+    found = [] if table is None else columns_of(table, names, labels)
+    for column in found:
+        if len(column) != len(labels):
+            raise ValueError(
+                f"columns must have one row for each of the {len(labels)} rows of X. Got "
+                f"{len(column)}; pass both for the same rows."
+            )
+    for column in found:
+        if column.tells_rows_apart:
+            n = len(column.categories)
+            notes.append(f"{column.name!r} has {n} different values, and was left out.")
+    if hasattr(table, "shape") and len(found) < table.shape[1] and names is None:
+        notes.append(f"{len(found)} of {table.shape[1]} columns were looked at.")
+    return [column for column in found if not column.tells_rows_apart]
+
+
+def _some(there: Indices, n_columns: int, notes: list[str]) -> Indices:
+    """The rows whose columns are looked at: all, or some of very many."""
+    most = max(_LEAST_ROWS, _ENTRIES // max(1, n_columns))
+    if len(there) <= most:
+        return there
+    notes.append(f"Contrasts and rules are those of {most} rows drawn at random.")
+    return np.sort(np.random.default_rng(0).choice(there, most, replace=False))
+
+
+def _asked_for(columns: Sequence[Column], found: Sequence[Contrast]) -> list[Column]:
+    """All columns, or of many those that distinguish a cluster most."""
+    if len(columns) <= _FOR_RULES:
+        return list(columns)
+    by_name = {column.name: column for column in columns}
+    names = list(dict.fromkeys(contrast.column for contrast in found))
+    return [by_name[name] for name in names[:_FOR_RULES]]
+
+
+def _typical(
+    row: int, columns: Sequence[Column], margins: ArrayLike, texts: list[str] | None
+) -> TypicalRow:
+    values = {column.name: column.plain(column.values[row]) for column in columns}
+    text = None if texts is None else texts[row]
+    return TypicalRow(row, values, float(np.asarray(margins)[row]), text)
