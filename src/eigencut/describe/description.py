@@ -138,7 +138,7 @@ class Labelled:
     labels : array of shape (n_rows,)
         -1 is no cluster.
     margins : array of shape (n_rows,)
-    points : array or sparse array of shape (n_rows, n_features)
+    points : array or sparse array of shape (n_rows, n_features), or None
         What distances between rows are taken of; rows in no cluster may hold anything.
     n_clusters : int
     metric : str

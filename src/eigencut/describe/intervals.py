@@ -10,7 +10,7 @@ References
 .. [2] R. G. Newcombe, "Interval Estimation for the Difference between Independent Proportions",
    Statistics in Medicine 17, 873-890, 1998 (method 10).
 .. [3] R. G. Newcombe, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney
-   Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006 (method 5).
+   Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006 (after its method 5).
 .. [4] A. Donner, G. Y. Zou, "Closed-form Confidence Intervals for Functions of the Normal Mean and
    Standard Deviation", Statistical Methods in Medical Research 21, 347-359, 2012.
 """
@@ -45,12 +45,13 @@ def share_interval(found: NDArray[Any], total: NDArray[Any], z: float) -> Interv
     >>> low.round(3), high.round(3)
     (array([0.   , 0.237]), array([0.278, 0.763]))
     """
-    total = np.maximum(np.asarray(total, dtype=np.float64), np.finfo(np.float64).tiny)
+    nothing = np.asarray(total) <= 0
+    total = np.where(nothing, 1.0, total)
     share = np.asarray(found, dtype=np.float64) / total
     middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
     width = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2)) / (1 + z**2 / total)
     low = np.where(share <= 0, 0.0, np.maximum(middle - width, 0.0))
-    high = np.where(share >= 1, 1.0, np.minimum(middle + width, 1.0))
+    high = np.where((share >= 1) | nothing, 1.0, np.minimum(middle + width, 1.0))
     return np.minimum(low, share), np.maximum(high, share)
 
 
@@ -80,18 +81,26 @@ def ratio_interval(share: Array, own: Interval, other_share: Array, other: Inter
 
 
 def superiority_interval(
-    superiority: Array, n_inside: Array, n_outside: Array, z: float
+    superiority: Array, variance: Array, n_inside: Array, n_outside: Array, z: float
 ) -> Interval:
     """Of P(x > y) + P(x = y) / 2, for x among so many rows inside and y among so many outside.
 
-    All t with ``|superiority - t| <= z sqrt(V(t))``, V the variance that Hanley and McNeil give.
+    All t with ``|superiority - t| <= z sqrt(V(t))``. V(t) is the larger of two variances: the one
+    that was measured, as ``t (1 - t)`` goes, which is right whatever the distributions but 0 where
+    all x are above all y; and the one that Hanley and McNeil give, the larger of its two terms
+    counting for the smaller side.
     """
     m, n = np.asarray(n_inside, dtype=np.float64), np.asarray(n_outside, dtype=np.float64)
-    mean_size = (m + n) / 2 - 1
+    fewer, more = np.minimum(m, n), np.maximum(m, n)
+    middle_of = np.maximum(superiority * (1 - superiority), np.finfo(np.float64).tiny)
+    measured = np.minimum(variance / middle_of, 1 / np.maximum(fewer - 1, 1))
 
     def is_possible(t: Array) -> Array:
-        spread = 1 + mean_size * ((1 - t) / (2 - t) + t / (1 + t))
-        return np.asarray(np.abs(superiority - t) <= z * np.sqrt(t * (1 - t) * spread / (m * n)))
+        terms = (1 - t) / (2 - t), t / (1 + t)
+        larger, smaller = np.maximum(*terms), np.minimum(*terms)
+        modelled = (1 + (more - 1) * larger + (fewer - 1) * smaller) / (m * n)
+        spread = t * (1 - t) * np.maximum(modelled, measured)
+        return np.asarray(np.abs(superiority - t) <= z * np.sqrt(spread))
 
     found = []
     for end in (0.0, 1.0):

@@ -31,7 +31,8 @@ def typical_rows(
 
     Parameters
     ----------
-    points : array or sparse array of shape (n_rows, n_features)
+    points : array or sparse array of shape (n_rows, n_features), or None
+        Without any, no row is typical.
     labels : array of shape (n_rows,)
         Rows with -1 belong to no cluster.
     n_clusters, n_typical : int
@@ -42,6 +43,8 @@ def typical_rows(
     list of arrays
         Places of rows. Fewer than ``n_typical`` where there are fewer different ones.
     """
+    if points is None:
+        return [np.empty(0, dtype=np.intp)] * n_clusters
     name = metric if metric in _METRICS else "euclidean"
     found = []
     for k in range(n_clusters):

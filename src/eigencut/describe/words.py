@@ -96,9 +96,11 @@ def words(
         lists = (own >= _LEAST_DOCUMENTS) & _is_more_often(own, sizes[k], in_all, n, z)
         best = [j for j in np.argsort(-scores, kind="stable") if lists[j]][:n_words]
         share, overall = own / max(1, sizes[k]), in_all / n
-        numbers = [(float(of[j]) for of in (scores, share, overall)) for j in best]
         found.append(
-            tuple(Word(str(vocabulary[j]), *of) for j, of in zip(best, numbers, strict=True))
+            tuple(
+                Word(str(vocabulary[j]), float(scores[j]), float(share[j]), float(overall[j]))
+                for j in best
+            )
         )
     return found
 

@@ -105,7 +105,7 @@ class Hierarchy(JsonReady):
     def __str__(self) -> str:
         K = len(self.sizes)
         about = "" if self.exact else ", at least"
-        lines = [f"{K} clusters as a tree; the value is that of the {self.cut}{about}", ""]
+        lines = [f"{K} clusters as a tree; values are those of the {self.cut}{about}", ""]
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
@@ -119,7 +119,7 @@ class Hierarchy(JsonReady):
             lines.append(f"{branch}{name}: {rows} rows")
             if n_made < len(cuts):
                 cut = cuts[n_made]
-                lines[-1] += f", in {cut.n_groups} groups from {cut.cut_value:.3g} on"
+                lines[-1] += f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}"
                 open_nodes.append((cut.joined, 0, f"{below}└─ ", f"{below}   "))
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
         return "\n".join(lines)

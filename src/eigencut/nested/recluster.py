@@ -222,7 +222,9 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
             raise ValueError("clusters of precomputed affinities cannot be split.")
         for place, cluster in enumerate(clusters):
             part = state.fitted(_part_name(place), GPOD)
-            if cluster >= found.n_clusters_ or part.n_features_in_ != found._gpod.n_features_in_:
+            is_of_rows = not part.affinity_.pairwise and part.outliers == "keep"
+            has_columns = part.n_features_in_ == found._gpod.n_features_in_
+            if cluster >= found.n_clusters_ or not (is_of_rows and has_columns):
                 raise ValueError(f"{_part_name(place)} must be of a cluster of the model.")
             found.splits_ = (*found.splits_, split_of(found, int(cluster), part))
         self.base_, self.splits_ = found.base_, found.splits_

@@ -1,0 +1,140 @@
+"""describe, hierarchy and recluster on files: what the library says, and mistakes by name."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eigencut import GPOD, Gaussian, TableModel, load, recluster
+from eigencut.cli import main
+
+RNG = np.random.default_rng(0)
+TRUE = RNG.integers(0, 3, 90)
+FRAME = pd.DataFrame(
+    {
+        "km": np.array([0.0, 9, 40])[TRUE] + RNG.normal(size=90).round(3),
+        "t": np.array([0.0, 5, 5])[TRUE] + RNG.normal(size=90).round(3),
+        "text": [["engine car", "moon orbit", "bread, oven"][k] for k in TRUE],
+    }
+)
+COLUMNS = ["km", "t"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("data.csv", index=False)
+    TableModel(GPOD(3, affinity=Gaussian(0.5))).fit(FRAME[COLUMNS]).save("m.eigencut")
+
+
+def printed(capsys, *arguments):
+    code = main(list(arguments))
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+def test_describe_says_what_the_library_says(capsys):
+    known = load("m.eigencut").describe(FRAME[COLUMNS])
+    code, out, err = printed(capsys, "describe", "m.eigencut", "data.csv")
+    assert (code, out, err) == (0, f"{known}\n", "")
+    code, out, _ = printed(capsys, "describe", "m.eigencut", "data.csv", "--json")
+    assert code == 0 and json.loads(out) == json.loads(json.dumps(known.to_dict()))
+
+
+def test_describe_with_documents_and_fewer_lines(capsys):
+    options = [
+        "--documents",
+        "text",
+        "--top",
+        "1",
+        "--typical",
+        "2",
+        "--confidence",
+        "0.9",
+        "--json",
+    ]
+    code, out, _ = printed(capsys, "describe", "m.eigencut", "data.csv", *options)
+    found = json.loads(out)
+    assert code == 0 and found["confidence"] == 0.9
+    words = sorted(cluster["words"][0]["word"] for cluster in found["clusters"])
+    assert words == ["bread", "car", "moon"]
+    assert all(len(c["contrasts"]) == 1 and len(c["typical"]) == 2 for c in found["clusters"])
+
+
+def test_hostile_names_move_no_cursor(capsys):
+    hostile = {"km": "km\x1b[2J", "t": "t\u202e"}
+    frame = FRAME[COLUMNS].rename(columns=hostile)
+    frame.to_csv("h.csv", index=False)
+    TableModel(GPOD(3, affinity=Gaussian(0.5))).fit(frame).save("h.eigencut")
+    for more in ([], ["--json"]):
+        code, out, _ = printed(capsys, "describe", "h.eigencut", "h.csv", *more)
+        assert code == 0 and all(line.isprintable() for line in out.split("\n"))
+
+
+def test_hierarchy_needs_no_table(capsys):
+    known = load("m.eigencut").hierarchy()
+    code, out, _ = printed(capsys, "hierarchy", "m.eigencut")
+    assert (code, out) == (0, f"{known}\n")
+    code, out, _ = printed(capsys, "hierarchy", "m.eigencut", "--json")
+    found = json.loads(out)
+    assert found["groups"]["2"] == known.labels(2).tolist() and found["exact"] is True
+
+
+def test_recluster_predict_describe_and_info(capsys):
+    arguments = ["recluster", "m.eigencut", "data.csv", "--cluster", "2", "-o", "finer.eigencut"]
+    code, out, _ = printed(capsys, *arguments)
+    known = recluster(load("m.eigencut"), FRAME[COLUMNS], cluster=2)
+    assert code == 0 and out.startswith("Cluster 2 is now 2 (") and "3 (" in out
+    labels = known.predict(FRAME[COLUMNS])
+    options = ["--margin", "--proba", "--support", "-o", "labels.csv"]
+    assert printed(capsys, "predict", "finer.eigencut", "data.csv", *options)[0] == 0
+    written = pd.read_csv("labels.csv")
+    assert written["cluster"].tolist() == labels.tolist()
+    assert list(written) == ["cluster", "margin", "support", "p0", "p1", "p2", "p3"]
+    code, out, _ = printed(capsys, "describe", "finer.eigencut", "data.csv", "--json")
+    sizes = [cluster["size"] for cluster in json.loads(out)["clusters"]]
+    assert sizes == np.bincount(labels, minlength=4).tolist()
+    code, out, _ = printed(capsys, "info", "finer.eigencut", "--json")
+    found = json.loads(out)
+    assert found["n_clusters"] == 4 and found["columns"] == COLUMNS
+    assert found["class"] == "Reclustered"
+
+
+def test_recluster_of_a_model_from_python(capsys):
+    recluster(GPOD(3, affinity=Gaussian(3.0)).fit(FRAME[COLUMNS]), cluster=0).save("p.eigencut")
+    code, out, _ = printed(capsys, "predict", "p.eigencut", "data.csv")
+    known = load("p.eigencut").predict(FRAME[COLUMNS])
+    assert code == 0 and list(map(int, out.split()[1:])) == known.tolist()
+
+
+ON_DATA = ["m.eigencut", "data.csv"]
+MISTAKES = [
+    ("describe", [*ON_DATA, "--documents", "body"], 1, "no column 'body', which --documents names"),
+    ("describe", ["m.eigencut", "other.csv"], 1, "It has no 'km'"),
+    ("describe", ["m.eigencut", "bad.csv"], 1, "'km' ('far' in line 3)"),
+    ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
+    ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
+    ("describe", [*ON_DATA, "--confidence", "95"], 2, "strictly between 0 and 1. Got '95'"),
+    ("describe", ["data.csv", "data.csv"], 1, "data.csv is not"),
+    ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
+    ("hierarchy", ["finer.eigencut"], 1, "has no hierarchy"),
+    ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
+    ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
+    ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),
+    ("assess", ["finer.eigencut"], 1, "a model whose clusters were split"),
+    ("export", ["finer.eigencut", "-o", "f.onnx"], 1, "a model whose clusters were split"),
+    ("explain", [], 2, "Did you mean 'describe'?"),
+    ("tree", [], 2, "Did you mean 'hierarchy'?"),
+    ("split", [], 2, "Did you mean 'recluster'?"),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments", "code", "said"), MISTAKES)
+def test_mistakes_are_named(command, arguments, code, said, capsys, tmp_path):
+    pd.DataFrame({"t": [1.0], "x": [2.0]}).to_csv("other.csv", index=False)
+    pd.DataFrame({"km": ["1", "far"], "t": [1, 2]}).to_csv("bad.csv", index=False)
+    recluster(load("m.eigencut"), FRAME[COLUMNS], cluster=2).save("finer.eigencut")
+    found, out, err = printed(capsys, command, *arguments)
+    assert found == code and said in err and not out
+    assert not (tmp_path / "f.eigencut").exists()
