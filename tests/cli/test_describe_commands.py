@@ -116,7 +116,7 @@ MISTAKES = [
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
     ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
     ("describe", [*ON_DATA, "--confidence", "95"], 2, "strictly between 0 and 1. Got '95'"),
-    ("describe", ["data.csv", "data.csv"], 1, "data.csv is not"),
+    ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
     ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
     ("hierarchy", ["finer.eigencut"], 1, "has no hierarchy"),
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),

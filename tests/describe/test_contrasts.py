@@ -31,11 +31,14 @@ def by_name(found, k):
 @pytest.mark.parametrize("column", ["skewed", "tied", "noise"])
 def test_superiority_is_mann_and_whitneys(column):
     values = FRAME[column].to_numpy(dtype=float)
-    found, sizes = superiority(values, LABELS, 3)
+    found = superiority(values, LABELS, 3)
     for k in range(3):
-        inside, outside = values[k == LABELS], values[k != LABELS]
+        inside, outside = values[LABELS == k], values[LABELS != k]
         known = mannwhitneyu(inside, outside).statistic / (len(inside) * len(outside))
-        assert found[k] == pytest.approx(known) and sizes[k] == len(inside)
+        assert found.values[k] == pytest.approx(known) and found.sizes[k] == len(inside)
+        wins = (np.sign(inside[:, np.newaxis] - outside) + 1) / 2
+        by_row = [wins.mean(axis=1 - axis).var(ddof=1) / wins.shape[axis] for axis in (0, 1)]
+        assert found.variances[k] == pytest.approx(sum(by_row))
 
 
 def test_effects_are_differences_of_probabilities():

@@ -12,7 +12,7 @@ from eigencut.describe.words import words
 DOCUMENTS = [
     "the engine of the car",
     "the car and the wheel",
-    "a car needs an engine",
+    "the car needs an engine",
     "the orbit of the moon",
     "the moon and the sun",
     "an orbit near the sun",

@@ -29,7 +29,7 @@ TRUE = RNG.integers(0, 4, 300)
 X = CENTRES[TRUE] + RNG.normal(size=(300, 2))
 FRAME = pd.DataFrame({"km": 1000 * X[:, 0], "t": X[:, 1]})
 NEW = CENTRES[RNG.integers(0, 4, 60)] + 1.5 * RNG.normal(size=(60, 2))
-AFFINITIES = {"gaussian": Gaussian(6.0), "neighbors": Neighbors(8), "landmarks": Landmarks(80)}
+AFFINITIES = {"gaussian": Gaussian(6.0), "neighbors": Neighbors(25), "landmarks": Landmarks(80)}
 
 
 @pytest.fixture(scope="module", params=AFFINITIES)

@@ -155,11 +155,12 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
     def _labels(self, rows: Any) -> Indices:
         if not rows.shape[0]:
             return np.empty(0, dtype=np.intp)
-        labels = self._gpod._answer(rows, self._gpod._labels)
-        for split in self.splits_:
-            inside = np.flatnonzero(labels == split.cluster)
-            if len(inside):
-                labels[inside] = split.numbers[split.part.predict(rows[inside])]
+        with threads(self._gpod.n_jobs):
+            labels = self._gpod._labels(rows)
+            for split in self.splits_:
+                inside = np.flatnonzero(labels == split.cluster)
+                if len(inside):
+                    labels[inside] = split.numbers[split.part._labels(rows[inside])]
         return labels
 
     def _answers(self, rows: Any) -> Answers:
@@ -169,10 +170,9 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
             return Answers(no.astype(np.intp), no, no, np.empty((0, self.n_clusters_)))
         with threads(gpod.n_jobs):
             found = gpod.fitted_cut_.answers(rows, mark_outliers=gpod.outliers == "label")
+            of_parts = [split.part.fitted_cut_.answers(rows) for split in self.splits_]
         labels, margins, odds = found.labels.copy(), found.margins.copy(), found.probabilities
-        for split in self.splits_:
-            with threads(gpod.n_jobs):
-                of_part = split.part.fitted_cut_.answers(rows)
+        for split, of_part in zip(self.splits_, of_parts, strict=True):
             parts = of_part.probabilities / of_part.probabilities.max(axis=1, keepdims=True)
             parts *= odds[:, [split.cluster]]
             odds = np.column_stack([odds, parts[:, 1:]])
