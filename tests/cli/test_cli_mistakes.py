@@ -571,7 +571,8 @@ USAGE = {  # exit code 2
     "no command": ("", None),
     "unknown command": (
         "xyzzy m t",
-        "No such command 'xyzzy'. There are fit, predict, select, assess, info, export, demo, "
+        "No such command 'xyzzy'. There are fit, predict, select, assess, describe, hierarchy, "
+        "recluster, info, export, demo, "
         "paper.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),

@@ -33,7 +33,7 @@ def test_superiority_is_mann_and_whitneys(column):
     values = FRAME[column].to_numpy(dtype=float)
     found = superiority(values, LABELS, 3)
     for k in range(3):
-        inside, outside = values[LABELS == k], values[LABELS != k]
+        inside, outside = values[k == LABELS], values[k != LABELS]
         known = mannwhitneyu(inside, outside).statistic / (len(inside) * len(outside))
         assert found.values[k] == pytest.approx(known) and found.sizes[k] == len(inside)
         wins = (np.sign(inside[:, np.newaxis] - outside) + 1) / 2
