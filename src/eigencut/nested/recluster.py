@@ -246,7 +246,7 @@ def recluster(
         Stays as it is.
     X : array-like of shape (n_samples, n_features), optional
         Rows as ``model.predict`` takes them; those that belong to the cluster are clustered.
-        Default: the rows that the model has kept. Landmarks keep none.
+        Default: the rows that the model has kept. Landmarks keep none; weighted rows are not enough.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
@@ -347,10 +347,10 @@ def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Indices | None]:
     if X is not None:
         return model._prepared(X)[0], None
     affinity = gpod_of(model.base_).affinity_
-    rows = getattr(affinity, "rows_", None)
-    if rows is None:
+    rows, counts = getattr(affinity, "rows_", None), np.round(affinity.multiplicity_)
+    if rows is None or (counts != affinity.multiplicity_).any():
         raise ValueError(
-            "X must be given for a model that has not kept its rows, as landmarks do not. Got "
-            "None; pass the rows of the fit, or others like them."
+            "X must be given for a model that has not kept its rows, as landmarks do not, or has "
+            "weighted them. Got None; pass the rows of the fit, or others like them."
         )
-    return rows, np.round(affinity.multiplicity_).astype(np.intp)
+    return rows, counts.astype(np.intp)
