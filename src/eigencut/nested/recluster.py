@@ -246,7 +246,7 @@ def recluster(
         Stays as it is.
     X : array-like of shape (n_samples, n_features), optional
         Rows as ``model.predict`` takes them; those that belong to the cluster are clustered.
-        Default: the rows that the model has kept. Landmarks keep none; weighted rows are not enough.
+        Default: the rows that the model has kept. Landmarks keep none.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
