@@ -143,6 +143,13 @@ def test_units_and_skew_do_not_matter(scale, shift):
     np.testing.assert_allclose(superiority(-values, LABELS, 3).values, 1 - plain, atol=1e-12)
 
 
+def test_values_come_before_distances_that_say_the_same():
+    """Most rows are at the top, so that those below are as far from the middle as they are low."""
+    x = np.where(LABELS == 0, RNG.random(200), 5.0)
+    found = contrasts(columns_of(pd.DataFrame({"x": x})), (LABELS > 0).astype(int), 2)
+    assert [of[0].how for of in found] == ["lower", "higher"]
+
+
 def test_strongest_first():
     found = contrasts(columns_of(FRAME), LABELS, 3)
     for of in found:

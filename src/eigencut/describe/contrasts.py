@@ -2,7 +2,7 @@
 
 Of numbers the effect is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
 (Cliff's delta, from the ranks alone: no outlier or skew moves it), of their distances from the
-middle of all rows where that says more. Of categories it is the difference of their shares. Both
+middle of all rows where that says more (by 0.1). Of categories it is the difference of their shares. Both
 lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
 
 References
@@ -39,6 +39,7 @@ _ENOUGH_ROWS = 2000  # to know a variance by
 MISSING = "(missing)"  # the category of rows without a value
 _LOCATION, _SPREAD = ("lower", "higher"), ("more central", "more extreme")
 _SHARES = ("less often", "more often")
+_SAYS_MORE = 0.1  # by which distances from the middle must be stronger than the values themselves
 
 
 @dataclass(frozen=True)
@@ -223,8 +224,10 @@ def _add_numbers(
         if not 0 < sizes[k] < len(values):
             continue
         strengths = [abs(nearest_to_zero(low[k], high[k])) for _, _, low, high in measured]
-        words, seen, low, high = measured[int(np.argmax(strengths))]
-        if max(strengths) <= 0:
+        says_more = strengths[1] > strengths[0] + _SAYS_MORE
+        words, seen, low, high = measured[int(says_more)]
+        strength = strengths[int(says_more)]
+        if strength <= 0:
             continue
         inside = np.quantile(measured[0][1].sorted_inside[k], (0.25, 0.5, 0.75))
         effect = float(2 * seen.values[k] - 1)
@@ -239,7 +242,7 @@ def _add_numbers(
             n_outside=int(len(values) - sizes[k]),
             kind=column.kind,
         )
-        found[k].append((max(strengths), contrast))
+        found[k].append((strength, contrast))
 
 
 def _three(column: Column, quartiles: NDArray[Any]) -> tuple[Any, Any, Any]:
