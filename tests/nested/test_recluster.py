@@ -101,6 +101,8 @@ def test_rows_that_the_model_keeps_are_enough():
     model = GPOD(2, affinity=Gaussian(6.0)).fit(twice)
     kept, given = recluster(model, cluster=1), recluster(model, twice, cluster=1)
     np.testing.assert_array_equal(kept.predict(NEW), given.predict(NEW))
+    weighted = GPOD(2, affinity=Gaussian(6.0)).fit(X, sample_weight=1 + (np.arange(300) < 40))
+    np.testing.assert_array_equal(recluster(weighted, cluster=1).predict(NEW), given.predict(NEW))
     with pytest.raises(ValueError, match="X must be given for a model that has not kept its rows"):
         recluster(GPOD(2, affinity=Landmarks(50)).fit(X), cluster=1)
 

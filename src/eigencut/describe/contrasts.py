@@ -2,8 +2,8 @@
 
 Of numbers the effect is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
 (Cliff's delta, from the ranks alone: no outlier or skew moves it), of their distances from the
-middle of all rows where that says more (by 0.1). Of categories it is the difference of their shares. Both
-lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
+middle of all rows where that says more (by 0.1). Of categories it is the difference of their
+shares. Both lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
 
 References
 ----------

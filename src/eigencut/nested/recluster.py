@@ -246,7 +246,7 @@ def recluster(
         Stays as it is.
     X : array-like of shape (n_samples, n_features), optional
         Rows as ``model.predict`` takes them; those that belong to the cluster are clustered.
-        Default: the rows that the model has kept. Landmarks keep none.
+        Default: the rows that the model has kept, with their weights. Landmarks keep none.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
@@ -290,8 +290,8 @@ def recluster(
     part: GPOD = clone(gpod).set_params(n_clusters=n_clusters, outliers="keep")
     if affinity is not None:
         part.set_params(affinity=affinity)
-    own = rows[inside] if counts is None else rows[np.repeat(inside, counts[inside])]
-    split = split_of(before, int(cluster), part.fit(own))
+    part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
+    split = split_of(before, int(cluster), part)
     return Reclustered._of(before.base_, (*before.splits_, split))
 
 
@@ -342,15 +342,15 @@ def _unsplit(model: Any) -> Reclustered:
     return Reclustered._of(model, ())
 
 
-def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Indices | None]:
-    """Prepared rows, and how often each counts."""
+def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None]:
+    """Prepared rows, and how much each counts; the same for all if None."""
     if X is not None:
         return model._prepared(X)[0], None
     affinity = gpod_of(model.base_).affinity_
-    rows, counts = getattr(affinity, "rows_", None), np.round(affinity.multiplicity_)
-    if rows is None or (counts != affinity.multiplicity_).any():
+    rows = getattr(affinity, "rows_", None)
+    if rows is None:
         raise ValueError(
-            "X must be given for a model that has not kept its rows, as landmarks do not, or has "
-            "weighted them. Got None; pass the rows of the fit, or others like them."
+            "X must be given for a model that has not kept its rows, as landmarks do not. Got "
+            "None; pass the rows of the fit, or others like them."
         )
-    return rows, counts.astype(np.intp)
+    return rows, affinity.multiplicity_
