@@ -9,6 +9,8 @@ import pytest
 from eigencut import GPOD, Gaussian, TableModel, load, recluster
 from eigencut.cli import main
 
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 3, 90)
 FRAME = pd.DataFrame(

@@ -16,6 +16,8 @@ from eigencut.nested.cluster_weights import ClusterWeights, cluster_weights
 from eigencut.nested.hierarchy import join_all
 from eigencut.risk import cut_value
 
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
 RNG = np.random.default_rng(0)
 CENTRES = np.array([[0.0, 0], [0, 3], [9, 0], [9, 3], [30, 0]])
 TRUE = RNG.integers(0, 5, 260)
@@ -114,7 +116,6 @@ def test_order_and_units_of_the_weights_do_not_matter(order, scale):
         assert same_partition(join_all(plain, "ncut").labels(k)[order], found)
 
 
-@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_pieces_without_edges_join_by_their_means():
     model = GPOD(4, affinity="neighbors").fit(
         np.array([[0.0, 0], [0, 40], [900, 0], [900, 50]])[TRUE % 4] + RNG.normal(size=(260, 2))
