@@ -14,9 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.data.rows import Rows, write_labels, write_rows
 from eigencut.data.validation import check_rows, check_stream
 from eigencut.describe.describing import DescribingMixin
+from eigencut.discretization import Partition, pod
 from eigencut.fitted import FittedCut
+from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
+from eigencut.runtime.validation import check_choice
 
 if TYPE_CHECKING:
     from eigencut.describe.description import Labelled
@@ -30,8 +33,10 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
 
     fitted_cut_: FittedCut
     n_clusters_: int
+    n_init: int
     n_jobs: int | None
     outliers: str
+    random_state: Any
 
     def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
         """What the fitted cut has to say of the rows of X, once they are checked."""
@@ -184,3 +189,57 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
             return Labelled(found.labels, found.margins, points, self.n_clusters_, str(metric))
 
         return self._answer(X, asked)
+
+    def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
+        """Cluster the rows together: Algorithms 1 and 2 of the paper.
+
+        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
+        the new rows themselves; a row's label can then depend on its company.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        init : {"fitted", "random", "literal"}
+            Start from the fitted rotation, which keeps the numbers of clusters; or several times
+            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
+
+        Returns
+        -------
+        Partition
+        """
+        check_choice("init", init, ("fitted", "random", "literal"))
+        U = self.transform(X)
+        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
+        start: Any = starts[init]
+        return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
+
+    def score(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Minus the error F per cluster on the rows of X; larger is better.
+
+        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
+        normalization (functions of unit norm on the training rows). With "precomputed" affinities
+        the pairs are of a row of X and a training row.
+
+        It compares fits with one weight function, one cut and one K. Across them it misleads:
+        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
+        the data. To choose sigma or K use ``eigencut.select``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts; weights that are no integers count together as many rows
+            as ``(sum w)^2 / sum w^2``.
+
+        Returns
+        -------
+        score : float
+        """
+
+        def error(rows: Array) -> float:
+            return held_out_error(self.fitted_cut_, rows, sample_weight)
+
+        return -self._answer(X, error, at_least=2)

@@ -21,14 +21,12 @@ from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
-from eigencut.discretization import Partition, pod
 from eigencut.extension.eigenfunctions import extend
 from eigencut.extension.labelling import OUTLIER
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut, first_sound
 from eigencut.graph.base import Graph
-from eigencut.risk.errors import held_out_error
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
@@ -305,60 +303,6 @@ class GPOD(
         embedding : array of shape (n_samples, K)
         """
         return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
-        """Cluster the rows together: Algorithms 1 and 2 of the paper.
-
-        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
-        the new rows themselves; a row's label can then depend on its company.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        init : {"fitted", "random", "literal"}
-            Start from the fitted rotation, which keeps the numbers of clusters; or several times
-            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
-
-        Returns
-        -------
-        Partition
-        """
-        check_choice("init", init, ("fitted", "random", "literal"))
-        U = self.transform(X)
-        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
-        start: Any = starts[init]
-        return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
-
-    def score(
-        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Minus the error F per cluster on the rows of X; larger is better.
-
-        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
-        normalization (functions of unit norm on the training rows). With "precomputed" affinities
-        the pairs are of a row of X and a training row.
-
-        It compares fits with one weight function, one cut and one K. Across them it misleads:
-        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
-        the data. To choose sigma or K use ``eigencut.select``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts; weights that are no integers count together as many rows
-            as ``(sum w)^2 / sum w^2``.
-
-        Returns
-        -------
-        score : float
-        """
-
-        def error(rows: Array) -> float:
-            return held_out_error(self.fitted_cut_, rows, sample_weight)
-
-        return -self._answer(X, error, at_least=2)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""

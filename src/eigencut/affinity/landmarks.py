@@ -30,6 +30,7 @@ from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity, Product
 from eigencut.affinity.density import LEAST_MASS, check_contrast, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
+from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample, as_number
 from eigencut.files.state_reader import StateReader
@@ -169,6 +170,7 @@ class Landmarks(Affinity):
 
     def _placed(self, sample: RowSample) -> _Placed:
         """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
+        refuse_all_zero(len(sample.rows))
         p = min(self.n_landmarks, len(sample.rows))
         points = sample.rows[:p]
         if self.selection == "kmeans":

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +22,9 @@ from scipy import sparse
 
 from eigencut import kernels
 from eigencut.affinity.base import Affinity, Product, refuse_without_rows, whole_or_real
-from eigencut.affinity.density import DensityContrast, check_contrast
+from eigencut.affinity.density import DensityContrast
 from eigencut.affinity.fit_memory import FitSizes, neighbors_bytes
+from eigencut.affinity.neighbor_parameters import check_neighbor_parameters
 from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.base import Graph
 from eigencut.graph.sparse import SparseGraph, edges_to, index_type
@@ -32,9 +32,8 @@ from eigencut.kernels.neighbor_graph import EdgeWeight, NeighborGraph, Width
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import blocks_of_cost, row_blocks
 from eigencut.runtime.threads import for_each
-from eigencut.runtime.validation import check_choice
 from eigencut.search.brute import brute_index
-from eigencut.search.build import INDEXES, allowed_indexes
+from eigencut.search.build import allowed_indexes
 from eigencut.search.distinct_rows import distinct_rows, row_keys
 from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
@@ -62,8 +61,6 @@ WIDTH_RULES: dict[str, Callable[[Array, float], Width | None]] = {
     "gaussian": _one_width,
     "binary": lambda radii, scale: None,
 }
-
-GRAPHS = ("symmetric", "mutual")
 
 
 class Neighbors(Affinity):
@@ -150,7 +147,7 @@ class Neighbors(Affinity):
         -------
         SearchedRows
         """
-        self._check_parameters(X)
+        check_neighbor_parameters(self, X)
         return SearchedRows.of(distinct_rows(X, sample_weight), self.metric, self.index)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
@@ -202,7 +199,7 @@ class Neighbors(Affinity):
         return min(n, asked)
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
-        self._check_parameters(None)
+        check_neighbor_parameters(self, None)
         return neighbors_bytes(sizes, self._neighbors_among(sizes.n_vertices or 1))
 
     def _place(self, rows: Any, searched: SearchedPoints) -> None:
@@ -265,7 +262,7 @@ class Neighbors(Affinity):
         n = len(self.multiplicity_)
         is_sparse = "rows" in state.groups()
         rows = state.csr("rows", n) if is_sparse else state.coordinates("rows", (n, None))
-        self._check_parameters(rows)
+        check_neighbor_parameters(self, rows)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
         index = state.word("index", allowed_indexes(self.metric, is_sparse))
         self._place(rows, SearchedPoints.of(rows, self.metric, index))
@@ -380,37 +377,6 @@ class Neighbors(Affinity):
     def connection_hint(self) -> str:
         hint = f"Raise n_neighbors (now {self.n_neighbors_})"
         return hint + (", or use graph='symmetric'." if self.graph == "mutual" else ".")
-
-    def _check_parameters(self, X: Any) -> None:
-        k, is_auto = self.n_neighbors, self.n_neighbors == "auto"
-        if not is_auto and (not isinstance(k, Integral) or isinstance(k, bool) or k < 2):
-            raise ValueError(
-                "n_neighbors must be 'auto' or an integer of at least 2 (a row is its own first "
-                f"neighbour). Got {k!r}; use 'auto' if unsure."
-            )
-        is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
-        if not (is_number and 0 < self.scale < np.inf):
-            raise ValueError(f"scale must be a positive number. Got {self.scale!r}; use 1.")
-        check_contrast(self.density_contrast)
-        for name, choices in (
-            ("graph", GRAPHS),
-            ("weights", tuple(WIDTH_RULES)),
-            ("metric", tuple(METRICS)),
-            ("index", INDEXES),
-        ):
-            check_choice(name, getattr(self, name), choices)
-        is_flat = METRICS[self.metric].p == 2
-        if self.index == "approximate" and not is_flat:
-            raise ValueError(
-                "metric must be 'euclidean' or 'cosine' with index='approximate'. "
-                f"Got {self.metric!r}; use index='brute'."
-            )
-        if sparse.issparse(X) and not (is_flat and self.index in ("auto", "brute")):
-            raise ValueError(
-                "X must be dense with this metric and index. Got a sparse X with "
-                f"metric={self.metric!r} and index={self.index!r}; use metric='euclidean' or "
-                "'cosine' and index='brute', or X.toarray()."
-            )
 
 
 def default_n_neighbors(n_vertices: int) -> int:

@@ -24,12 +24,18 @@ def open_table(path: str, **reading: Any) -> Source:
 
 
 def data_columns(
-    source: Source, columns: Sequence[str], drop: Sequence[str], id_column: str | None
+    source: Source,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    id_column: str | None,
+    weights: str | None = None,
 ) -> list[str]:
-    """The columns that are data: those named, or all; without dropped ones and the id."""
+    """The columns that are data: those named, or all; without dropped ones, id and weights."""
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
         dropped.append(_one_column(source, id_column))
+    if weights is not None:
+        dropped.append(_one_column(source, weights, "--weights"))
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,10 @@ class ColumnStatistics:
 
     Attributes
     ----------
-    n_rows : int
+    n_rows : float
+        Rows, or what they count together.
     count : array
-        Values that are not missing.
+        The same of values that are not missing.
     mean, squares : arrays
         Their mean, and the sum of the squares of their differences from it.
     low, high : arrays
@@ -31,7 +33,7 @@ class ColumnStatistics:
     (3.0, 14.0, 6.0)
     """
 
-    n_rows: int
+    n_rows: float
     count: Array
     mean: Array
     squares: Array
@@ -39,9 +41,11 @@ class ColumnStatistics:
     high: Array
 
     @classmethod
-    def of(cls, values: Array) -> ColumnStatistics:
+    def of(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
         """Of some rows. Without missing values it has the bits of numpy's mean and std."""
         is_there = ~np.isnan(values)
+        if weight is not None:
+            return cls._weighted(values, weight[:, np.newaxis], is_there)
         where = True if is_there.all() else is_there
         count = is_there.sum(axis=0).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -51,10 +55,22 @@ class ColumnStatistics:
         high = np.max(values, axis=0, where=where, initial=-np.inf)
         return cls(len(values), count, mean, squares, low, high)
 
+    @classmethod
+    def _weighted(cls, values: Array, weight: Array, is_there: Any) -> ColumnStatistics:
+        values = np.where(is_there, values, 0.0)
+        each = np.where(is_there, weight, 0.0)
+        count = each.sum(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = (each * values).sum(axis=0) / np.where(count > 0, count, 1.0)
+            squares = (each * np.square(values - mean)).sum(axis=0)
+        low = np.min(values, axis=0, where=each > 0, initial=np.inf)
+        high = np.max(values, axis=0, where=each > 0, initial=-np.inf)
+        return cls(float(weight.sum()), count, mean, squares, low, high)
+
     def merged(self, other: ColumnStatistics) -> ColumnStatistics:
         """Of the rows of both, as Chan, Golub and LeVeque (1983) merge means and squares."""
         count = self.count + other.count
-        share = other.count / np.maximum(count, 1.0)
+        share = other.count / np.where(count > 0, count, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             lead = other.mean - self.mean
             mean = self.mean + lead * share

@@ -78,8 +78,11 @@ class Preparation:
         if missing in FILLS:
             _refuse_empty(table.names, np.isnan(table.values).all(axis=0), missing)
             fill = np.asarray(FILLS[missing](table.values, axis=0))
-        values = _filled(table, missing, fill)[_complete_rows(table, missing)]
-        statistics = ColumnStatistics.of(values)
+            if table.weight is not None:
+                fill = _weighted_fill(table, missing)
+        complete = _complete_rows(table, missing)
+        weight = None if table.weight is None else table.weight[complete]
+        statistics = ColumnStatistics.of(_filled(table, missing, fill)[complete], weight)
         return cls._of(table.names, units, missing, fill, statistics)
 
     @classmethod
@@ -97,11 +100,13 @@ class Preparation:
             for table in rows.tables():
                 names = table.names
                 _refuse_infinite(table)
-                values = table.values[_complete_rows(table, missing)]
-                found = ColumnStatistics.of(values)
+                complete = _complete_rows(table, missing)
+                values = table.values[complete]
+                weight = None if table.weight is None else table.weight[complete]
+                found = ColumnStatistics.of(values, weight)
                 statistics = found if statistics is None else statistics.merged(found)
                 if missing == "median":
-                    drawn = RowSample.of(values, size=_SAMPLED_ROWS, seed=0)
+                    drawn = RowSample.of(values, weight, size=_SAMPLED_ROWS, seed=0)
                     sample = drawn if sample is None else sample.merged(drawn)
                 n_seen += len(table.values)
                 advance(n_seen, None, "rows")
@@ -155,7 +160,13 @@ class Preparation:
 
     def stream(self, rows: Rows) -> Rows:
         """The rows of a stream as the model wants them, without incomplete ones."""
-        prepared = Rows(lambda: (self.apply(table)[0] for table in rows.tables()))
+
+        def prepared_block(table: Table) -> Any:
+            values, complete = self.apply(table)
+            return values if table.weight is None else (values, table.weight[complete])
+
+        blocks, is_weighted = lambda: map(prepared_block, rows.tables()), rows.is_weighted
+        prepared = Rows(blocks, weighted=is_weighted)
         prepared.n_features = len(self.columns)
         return prepared
 
@@ -203,6 +214,15 @@ def _medians(names: Sequence[str], sample: RowSample) -> Array:
             for column, there in columns
         ]
     )
+
+
+def _weighted_fill(table: Table, missing: str) -> Array:
+    """The mean of each column, or its median, rows counting as often as their weights say."""
+    assert table.weight is not None
+    if missing == "mean":
+        return ColumnStatistics.of(table.values, table.weight).mean
+    drawn = RowSample.of(table.values, table.weight, size=len(table.values), seed=0)
+    return _medians(table.names, drawn)
 
 
 def _refuse_infinite(table: Table) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from eigencut.data.bad_values import refuse_infinite, text_error
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.reading import open_source
+from eigencut.data.row_weights import weights_of, with_weight_column, with_weights
 from eigencut.data.same_rows import Seen
 from eigencut.data.source import Source
 from eigencut.data.table import Table, absent, plain_names, quoted
@@ -53,6 +54,9 @@ class Rows:
         Each call returns an iterable of two-dimensional arrays (or data frames), anew.
     feature_names : sequence of str, optional
         Names of the columns.
+    weighted : bool, default=False
+        Whether rows have weights, as ``sample_weight`` of ``GPOD.fit``: each block is a pair of
+        rows and weights then.
 
     Examples
     --------
@@ -72,21 +76,27 @@ class Rows:
         self,
         blocks: Callable[[], Iterable[Any]],
         feature_names: Sequence[str] | None = None,
+        *,
+        weighted: bool = False,
     ) -> None:
         if not callable(blocks):
             raise TypeError(
                 "blocks must be a function that returns an iterator over arrays, since rows are "
                 f"read more than once. Got {type(blocks).__name__}; pass lambda: ... instead."
             )
-        self._blocks = blocks
+        self._blocks, self.is_weighted = blocks, weighted
         self.feature_names = None if feature_names is None else list(feature_names)
 
     @classmethod
-    def from_array(cls, X: ArrayLike) -> Rows:
+    def from_array(cls, X: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Rows:
         """Rows of a two-dimensional array or memory map; only one block is converted at a time."""
         refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
-        return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
+        if sample_weight is None:
+            return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
+        weight = weights_of(sample_weight, len(array))
+        pairs = lambda rows: (array[rows], weight[rows])  # noqa: E731
+        return cls(lambda: map(pairs, _spans(len(array), BLOCK_ROWS)), weighted=True)
 
     @classmethod
     def from_file(
@@ -94,6 +104,7 @@ class Rows:
         path: str | os.PathLike[str],
         columns: Sequence[str] | None = None,
         *,
+        weights: str | None = None,
         delimiter: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
@@ -109,6 +120,9 @@ class Rows:
         path : path of a file or folder
         columns : sequence of str, optional
             The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
+        weights : str, optional
+            The column that says what each row counts; it is not among the columns then, unless
+            they name it.
         delimiter : str, optional
             Between the cells of a CSV file. Default: found out.
         header : bool, optional
@@ -127,18 +141,23 @@ class Rows:
         first = opened(files[0])
         first.close()
         names = _chosen(columns, first)
+        if weights is not None:
+            _chosen([weights], first)
+            names = names if columns is not None else absent(names, [weights])
+        read = names if weights is None else [*absent(names, [weights]), weights]
 
-        def blocks() -> Iterator[Array]:
+        def blocks() -> Iterator[Any]:
             is_empty = True
             for source in map(opened, files):
-                for block in source.blocks(_chosen(names, source)):
-                    yield block.table.values
+                for block in source.blocks(_chosen(read, source)):
+                    found = with_weight_column(block.table, names, weights, source.name)
+                    yield found.values if weights is None else (found.values, found.weight)
                     is_empty = False
             if is_empty:
                 raise ValueError(f"{os.fspath(path)} has no rows.")
 
         has_names = first.has_names or columns is not None
-        rows = cls(blocks, names if has_names else None)
+        rows = cls(blocks, names if has_names else None, weighted=weights is not None)
         rows.files = tuple(files)
         rows.n_features = len(names)
         return rows
@@ -147,7 +166,7 @@ class Rows:
         """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused."""
         seen: Seen | None = None
         for table in self._tables():
-            found = Seen.of(table.values)
+            found = Seen.of(with_weights(table.values, table.weight))
             seen = found if seen is None else seen.merged(found)
             if self._seen is not None:
                 self._seen.refuse_more(seen)
@@ -169,12 +188,16 @@ class Rows:
             width = len(self.feature_names)
 
         def table(rows: Array, end: int) -> Table:
-            names = self.feature_names or plain_names(rows.shape[1])
-            return Table(tuple(names), rows, end - len(rows) + 1)
+            weight = rows[:, -1].copy() if self.is_weighted else None
+            values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
+            names = self.feature_names or plain_names(values.shape[1])
+            return Table(tuple(names), values, end - len(rows) + 1, weight)
 
         for block in self._blocks():
-            rows = _numbers(block, width, n_seen)
+            given, weight = block if self.is_weighted else (block, None)
+            rows = _numbers(given, width, n_seen)
             width = self.n_features = rows.shape[1]
+            rows = with_weights(rows, weights_of(weight, len(rows), n_seen))
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -196,7 +219,7 @@ class Rows:
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:
         """The same, each with the weights of its rows; None where rows have none."""
         for table in self.tables():
-            yield _finite(table.values, table.first_row - 1), None
+            yield _finite(table.values, table.first_row - 1), table.weight
 
     @cached_property
     def n_features(self) -> int:

@@ -61,6 +61,7 @@ class Table:
     names: tuple[str, ...]
     values: NDArray[np.float64]
     first_row: int = 1  # its number, for errors: a table can be a piece of a longer one
+    weight: NDArray[np.float64] | None = None  # what each row counts, if not 1
 
     @classmethod
     def of(cls, X: Any, needed: Sequence[str] | None = None) -> Table:
@@ -93,7 +94,7 @@ class Table:
         if needed is None or tuple(needed) == self.names:
             return self
         columns = places(_present(self.names, needed), self.names)
-        return Table(tuple(needed), self.values[:, columns], self.first_row)
+        return Table(tuple(needed), self.values[:, columns], self.first_row, self.weight)
 
 
 def _present(names: Sequence[str], needed: Sequence[str]) -> Sequence[str]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, plain_names
+from eigencut.data.validation import check_weights_of
 from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
@@ -22,6 +23,7 @@ from eigencut.fitted import Answers
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
+from eigencut.runtime.validation import check_sample_weight
 
 if TYPE_CHECKING:
     from eigencut.describe.description import Labelled
@@ -75,20 +77,30 @@ class TableModel(DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
         self.scale = scale
         self.missing = missing
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
 
         A stream is read in blocks, once for the units and as often as ``GPOD.fit`` does.
+
+        Parameters
+        ----------
+        X : data frame, array of shape (n_samples, n_features) or Rows
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, as in ``GPOD.fit``; in means and medians too.
         """
         self._check_parameters()
         model: GPOD = clone(self.model)
         if isinstance(X, Rows):
+            check_weights_of(X, sample_weight)
             preparation = Preparation.learn_stream(X, self.scale, self.missing)
             return self._take(preparation, model.fit(preparation.stream(X)))
         table = Table.of(X)
-        preparation = Preparation.learn(table, self.scale, self.missing)
+        weight = check_sample_weight(sample_weight, len(table.values))
+        preparation = Preparation.learn(replace(table, weight=weight), self.scale, self.missing)
         rows, complete = preparation.apply(table)
-        return self._take(preparation, model.fit(rows), complete)
+        of_complete = None if weight is None else weight[complete]
+        return self._take(preparation, model.fit(rows, sample_weight=of_complete), complete)
 
     def _take(self, preparation: Preparation, model: GPOD, complete: Mask | None = None) -> Self:
         """What was fitted; ``complete`` tells which of all rows the model was fitted on."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from eigencut.data.rows import Rows
 from eigencut.data.same_rows import Seen
-from eigencut.runtime.arrays import Array
+from eigencut.data.table import quoted
 from eigencut.runtime.optional import needed
 from eigencut.runtime.threads import threads
 
@@ -33,6 +33,9 @@ class DaskRows(Rows):
     ----------
     X : dask array with two dimensions, or dask data frame
         Chunks may have any size, known or not.
+    sample_weight : dask array or series, or str, optional
+        What each row counts: chunked as X is, or the name of a column of a data frame, which is no
+        feature then.
 
     Examples
     --------
@@ -44,31 +47,41 @@ class DaskRows(Rows):
 
     is_local = False
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, sample_weight: Any = None) -> None:
         if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
             raise ValueError(
                 "X must be a dask array with two dimensions or a dask data frame. "
                 f"Got {type(X).__name__}; use dask.array.from_array, or GPOD.fit in memory."
             )
+        if isinstance(sample_weight, str):
+            X, sample_weight = _without_column(X, sample_weight)
         names = getattr(X, "columns", None)
-        super().__init__(self._computed, None if names is None else [str(name) for name in names])
+        feature_names = None if names is None else [str(name) for name in names]
+        super().__init__(self._computed, feature_names, weighted=sample_weight is not None)
         self._parts = _chunks(X)
+        self._weights: list[Any] = [None] * len(self._parts)
+        if sample_weight is not None:
+            self._weights = _weight_chunks(sample_weight, X, len(self._parts))
         self.n_features = int(X.shape[1]) if names is None else len(names)
 
     def _computed(self) -> Iterator[Any]:
         """The chunks one after the other, for whoever iterates instead of reducing."""
-        return (part.compute() for part in self._parts)
+        if not self.is_weighted:
+            return (part.compute() for part in self._parts)
+        pairs = zip(self._parts, self._weights, strict=True)
+        return ((part.compute(), np.asarray(weight.compute())) for part, weight in pairs)
 
     def reduce(
         self,
-        part: Callable[[Array], Any],
+        part: Callable[..., Any],
         combine: Callable[[Any, Any], Any],
         finish: Callable[[Any], Any] | None = None,
     ) -> Any:
         delayed = needed("dask", "dask").delayed
         of_chunk, add_up = delayed(_of_chunk), delayed(_add_up)
         part, combine = delayed(part), delayed(combine)  # sent once, not with every task
-        totals = [of_chunk(chunk, part, combine, self.n_features) for chunk in self._parts]
+        pairs = zip(self._parts, self._weights, strict=True)
+        totals = [of_chunk(*pair, part, combine, self.n_features) for pair in pairs]
         while len(totals) > 1:
             totals = [
                 add_up(totals[start : start + _FAN_IN], combine)
@@ -79,7 +92,7 @@ class DaskRows(Rows):
         return total
 
 
-def fit(model: Model, X: Any) -> Model:
+def fit(model: Model, X: Any, *, sample_weight: Any = None) -> Model:
     """Fit a GPOD on a dask array or data frame.
 
     Parameters
@@ -87,6 +100,9 @@ def fit(model: Model, X: Any) -> Model:
     model : GPOD
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
     X : dask array or data frame
+    sample_weight : dask array or series, or str, optional
+        What each row counts: chunked as X is, or the name of a column of a data frame, which is no
+        feature then.
 
     Returns
     -------
@@ -103,7 +119,7 @@ def fit(model: Model, X: Any) -> Model:
     >>> predict(model, dask.array.from_array(X)).compute().shape
     (1000,)
     """
-    return model.fit(DaskRows(X))  # type: ignore[attr-defined]
+    return model.fit(DaskRows(X, sample_weight))  # type: ignore[attr-defined]
 
 
 def predict(model: Any, X: Any) -> Any:
@@ -181,6 +197,40 @@ def _chunks(X: Any) -> list[Any]:
     return list(_whole_rows(X).to_delayed().ravel())
 
 
+def _without_column(X: Any, name: str) -> tuple[Any, Any]:
+    """A data frame without the column of that name, and the column."""
+    names = list(getattr(X, "columns", []))
+    if name not in names:
+        raise ValueError(
+            f"sample_weight must be the name of a column of X, or weights. Got {name!r}, which is "
+            f"not among {quoted([str(other) for other in names])}; correct it."
+        )
+    return X[[other for other in names if other != name]], X[name]
+
+
+def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
+    """Weights in the pieces that the rows are in, as delayed values."""
+    if not hasattr(weight, "dask") or getattr(weight, "ndim", 0) != 1:
+        raise ValueError(
+            "sample_weight must be a dask array with one dimension or a dask series. Got "
+            f"{type(weight).__name__}; use dask.array.from_array(weights, chunks=X.chunks[0])."
+        )
+    if hasattr(weight, "rechunk") and hasattr(X, "chunks") and not np.isnan(X.shape[0]):
+        if weight.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"sample_weight must hold one number for each of the {X.shape[0]} rows. Got shape "
+                f"{weight.shape}; pass the weights of the same rows."
+            )
+        weight = weight.rechunk((X.chunks[0],))
+    chunks = list(np.ravel(weight.to_delayed()))
+    if len(chunks) != n_chunks:
+        raise ValueError(
+            f"sample_weight must come in the {n_chunks} chunks of X. Got {len(chunks)}; chunk both "
+            "alike."
+        )
+    return chunks
+
+
 def _whole_rows(X: Any) -> Any:
     """The array with all columns in one chunk."""
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
@@ -196,12 +246,12 @@ def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[
     return np.asarray(getattr(single, method)(part), dtype)
 
 
-def _of_chunk(chunk: Any, part: Any, combine: Any, n_features: int) -> Total | None:
+def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Total | None:
     """The sum over one chunk, in blocks, and what was seen of it; None if it has no rows."""
     values = np.asarray(chunk)
     if len(values) == 0:
         return None
-    rows = Rows.from_array(values)
+    rows = Rows.from_array(values, sample_weight=weight)
     rows.n_features = n_features
     with threads(1):  # the cluster's own threads work on chunks
         total = rows.reduce(part, combine)

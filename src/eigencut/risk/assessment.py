@@ -25,6 +25,7 @@ from eigencut.risk.discrete import (
 )
 from eigencut.risk.errors import discretization_gap, empirical_error, population_error
 from eigencut.risk.measured_excess import excess_over_training
+from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.risk.summary import TORN, RiskSummary
 from eigencut.runtime.arrays import Array
@@ -37,6 +38,7 @@ def assess(
     X_heldout: ArrayLike | None = None,
     delta: float = 0.05,
     *,
+    sample_weight: ArrayLike | None = None,
     significance: Any = None,
     stability: Any = None,
 ) -> RiskSummary:
@@ -51,6 +53,10 @@ def assess(
         rows.
     delta : float, default=0.05
         The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
+    sample_weight : array-like of shape (m,), optional
+        How many times each held-out row counts; weights that are no integers count together as many
+        rows as ``(sum w)^2 / sum w^2``. Of the training rows n, and so every bound, counts the
+        weights of the fit: it is that of independent rows only if each weight is a number of them.
     significance, stability : optional
         Results that take many refits, to be shown with the rest: anything with a ``p_value``, and
         anything with a ``mean``.
@@ -88,12 +94,14 @@ def assess(
         )
     gap_training = discretization_gap(model) if keeps_rows else None
     if X_heldout is not None:
-        error, gap = population_error(model, X_heldout), discretization_gap(model, X_heldout)
+        error = population_error(model, X_heldout, sample_weight=sample_weight)
+        gap = discretization_gap(model, X_heldout, sample_weight=sample_weight)
         rows = check_rows(model, X_heldout, reset=False)
+        counts = row_counts(sample_weight, rows.shape[0])
         with threads(model.n_jobs):
             values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
             # What follows is made of the same pairs, whose weights take most of the time.
-            pairs = RowPairs.of_rows(affinity, rows)
+            pairs = RowPairs.of_rows(affinity, rows, counts=counts)
             found = measure(pairs, answers.labels, cut, K, C)
             try:
                 continuous = constrained_error(pairs, values, cut)
@@ -102,9 +110,11 @@ def assess(
             except DependentFunctionsError as error_of_rows:
                 notes.append(f"The excess risk was not measured. {error_of_rows}")
         B = max(B, float(np.square(values).max()))
-        unsupported = float((answers.support < fitted.least_support).mean())
-        torn = float((answers.margins < TORN).mean())
+        is_unsupported = answers.support < fitted.least_support
+        unsupported = float(np.average(is_unsupported, weights=counts))
+        torn = float(np.average(answers.margins < TORN, weights=counts))
     else:
+        refuse_weights_alone(sample_weight)
         cost = discretization_cost(model) if has_rows else None
         is_torn = fitted.margins_at_vertices() < TORN
         torn = float(np.average(is_torn, weights=affinity.multiplicity_))

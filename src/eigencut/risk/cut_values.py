@@ -18,6 +18,7 @@ from eigencut.data.validation import check_rows
 from eigencut.discretization import assign
 from eigencut.graph.base import RowGraph
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
@@ -45,7 +46,8 @@ class CutValue(JsonReady):
         Holds the value of the population with probability ``confidence``, whatever the
         distribution; of held-out rows only.
     confidence : float
-    n_rows : int
+    n_rows : float
+        Rows, or what they count together.
     """
 
     cut: str
@@ -55,13 +57,14 @@ class CutValue(JsonReady):
     sizes: Array
     interval: tuple[float, float] | None
     confidence: float
-    n_rows: int
+    n_rows: float
 
 
 def cut_value(
     model_or_labels: Any,
     X: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     cut: str | None = None,
     affinity: Any = None,
     self_weights: bool | None = None,
@@ -83,6 +86,9 @@ def cut_value(
     X : array-like of shape (n_rows, n_features), optional
         Rows. With a model: rows that played no part in the fit; default: the training rows. With
         labels: the rows they belong to, or with ``affinity="precomputed"`` their affinities.
+    sample_weight : array-like of shape (n_rows,), optional
+        How many times each row of X counts; weights that are no integers count together as many
+        rows as ``(sum w)^2 / sum w^2``.
     cut : {"ncut", "ratiocut"}, optional
         Default: the model's; "ncut" for labels.
     affinity : str, Affinity or callable, optional
@@ -126,16 +132,19 @@ def cut_value(
     """
     confidence = check_fraction("confidence", confidence, 0.95)
     if hasattr(model_or_labels, "predict"):
-        return _of_model(model_or_labels, X, cut, affinity, self_weights, confidence)
+        how = (cut, affinity, self_weights, confidence)
+        return _of_model(model_or_labels, X, sample_weight, *how)
     cut = "ncut" if cut is None else cut
     check_choice("cut", cut, tuple(CUTS))
-    labels, pairs = _labelled_pairs(model_or_labels, X, affinity, self_weights is not False)
+    of_labels = (model_or_labels, X, sample_weight, affinity)
+    labels, pairs = _labelled_pairs(*of_labels, self_weights is not False)
     return measure(pairs, labels, CUTS[cut], int(labels.max()) + 1, confidence=confidence)
 
 
 def _of_model(
     model: Any,
     X: ArrayLike | None,
+    sample_weight: ArrayLike | None,
     cut: str | None,
     affinity: Any,
     self_weights: bool | None,
@@ -152,17 +161,23 @@ def _of_model(
     fitted, K = model.fitted_cut_, len(model.eigenvalues_)
     with threads(model.n_jobs):
         if X is None:
+            refuse_weights_alone(sample_weight)
             pairs = RowPairs.of_training_rows(fitted.affinity, self_weights is not False)
             return measure(pairs, fitted.partition.labels, CUTS[name], K, confidence=confidence)
         rows = check_rows(model, X, reset=False)
-        pairs = RowPairs.of_rows(fitted.affinity, rows, bool(self_weights))
+        counts = row_counts(sample_weight, rows.shape[0])
+        pairs = RowPairs.of_rows(fitted.affinity, rows, bool(self_weights), counts)
         # Not predict(): a row that it leaves out still has a place in the population.
         labels, largest = assign(fitted.scores(rows)), float(fitted.affinity.largest_weight_)
         return measure(pairs, labels, CUTS[name], K, largest, confidence)
 
 
 def _labelled_pairs(
-    labels: ArrayLike, X: Any, affinity: Any, with_itself: bool
+    labels: ArrayLike,
+    X: Any,
+    sample_weight: ArrayLike | None,
+    affinity: Any,
+    with_itself: bool,
 ) -> tuple[Indices, RowPairs]:
     """The pairs of the graph of an affinity on X, and labels numbered from 0."""
     if X is None:
@@ -175,19 +190,25 @@ def _labelled_pairs(
             f"labels must hold one label for each of the {rows.shape[0]} rows of X. Got shape "
             f"{given.shape}; pass both for the same rows."
         )
+    counts = row_counts(sample_weight, rows.shape[0])
+    if counts is not None and not counts.all():
+        raise ValueError(
+            "sample_weight must be positive with labels. Got zeros; leave out these rows."
+        )
     numbers = np.unique(given, return_inverse=True)[1].reshape(-1)
-    graph = own.fit_graph(rows)
+    graph = own.fit_graph(rows, counts)
     if not isinstance(graph, RowGraph):  # landmarks stand between the rows
-        return numbers, RowPairs.of_rows(own, rows, with_itself)
+        return numbers, RowPairs.of_rows(own, rows, with_itself, counts)
     # Rows at one place may have different labels, so each row is a place of its own here.
     at, n = graph.vertex_of_row, graph.n_rows
+    of_each = np.ones(len(at)) if counts is None else counts
 
     def all_sums(V: Array) -> Array:
         summed = np.zeros((graph.n_vertices, V.shape[1]))
-        np.add.at(summed, at, V)
+        np.add.at(summed, at, of_each[:, np.newaxis] * V)
         return n * graph.matmat(summed)[at]
 
-    return numbers, RowPairs(np.ones(len(at)), graph.self_weights[at], all_sums, with_itself)
+    return numbers, RowPairs(of_each, graph.self_weights[at], all_sums, with_itself)
 
 
 def measure(
@@ -242,7 +263,7 @@ def _ratio(above: Array, below: Array) -> Array:
 
 
 def _interval(
-    cut: Cut, cuts: Array, volumes: Array, n_rows: int, largest: float, confidence: float
+    cut: Cut, cuts: Array, volumes: Array, n_rows: float, largest: float, confidence: float
 ) -> tuple[float, float]:
     """Bernstein's for c_k and v_k at once, and what that leaves of their ratios."""
     exponent = math.log(4 * len(cuts) / (1 - confidence))

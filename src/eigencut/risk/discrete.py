@@ -42,7 +42,7 @@ class DiscretizationCost(JsonReady):
         ``2 C epsilon`` for RatioCut, ``4 epsilon`` for NCut: a bound of ``cost``.
     by_paper : float
         ``4 C epsilon``, as Theorems 2 and 4 have it; no bound for NCut if C < 1.
-    n_rows : int
+    n_rows : float
     """
 
     discrete: float
@@ -53,7 +53,7 @@ class DiscretizationCost(JsonReady):
     by_error: float
     by_norm: float
     by_paper: float
-    n_rows: int
+    n_rows: float
 
 
 def discretization_cost(model: Any, X: ArrayLike | None = None) -> DiscretizationCost:
@@ -141,13 +141,12 @@ def compare(
 def training_epsilon(model: Any) -> float:
     """Epsilon on the training rows, from what the fit has kept: no weights are needed."""
     functions, cut = model.fitted_cut_.functions, CUTS[model.cut]
-    if hasattr(functions.affinity, "rows_"):
+    if functions.form != "landmarks":
         U, degrees = functions.at_training_vertices(), functions.degrees
         share, labels = functions.affinity.multiplicity_, model.fitted_cut_.partition.labels
-    else:  # every row is a place; on graphs through landmarks all degrees are 1
+    else:  # every row is a place, and all degrees are 1
         U, labels = model.embedding_, model.partition_.labels
-        share = np.ones(len(labels))
-        degrees = functions.degrees if len(functions.degrees) == len(U) else share
+        share = degrees = np.ones(len(labels))
     mass = share / share.sum() * cut.mass(degrees)
     triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * functions.unit(U))[1]
     H = np.linalg.solve(triangle.T, functions.unit(U).T).T

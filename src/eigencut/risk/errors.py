@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity.base import Affinity
+from eigencut.affinity.base import Affinity, whole_or_real
 from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
 from eigencut.risk.json_ready import JsonReady
-from eigencut.risk.row_counts import row_counts
+from eigencut.risk.row_counts import refuse_weights_alone, row_counts
+from eigencut.risk.row_pairs import check_enough
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice
-
-_FEWEST_ROWS = 3  # a spread of the projections needs as many
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,14 @@ class ErrorEstimate(JsonReady):
         Of ``value``, from the spread over the rows.
     per_function : array of shape (K,)
         The summands of ``value``.
-    n_rows : int
+    n_rows : float
         Held-out rows it rests on.
     """
 
     value: float
     standard_error: float
     per_function: Array
-    n_rows: int
+    n_rows: float
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,13 @@ class Gap(JsonReady):
         The root mean square of the difference, of every cluster.
     total : float
         Their sum.
-    n_rows : int
+    n_rows : float
         Rows it was measured on.
     """
 
     per_cluster: Array
     total: float
-    n_rows: int
+    n_rows: float
 
 
 def empirical_error(model: Any, normalization: str = "population") -> float:
@@ -114,7 +113,9 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
     return {"paper": paper, "population": paper * n**2}[normalization]
 
 
-def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
+def population_error(
+    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> ErrorEstimate:
     """The population error F of the extended eigenfunctions, estimated on held-out rows.
 
         F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2
@@ -133,6 +134,9 @@ def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
     model : fitted GPOD
     X : array-like of shape (m, n_features), m >= 3
         Held-out rows. Blockwise: no m x m array is held.
+    sample_weight : array-like of shape (m,), optional
+        How many times each row counts; weights that are no integers count together as many rows as
+        ``(sum w)^2 / sum w^2``.
 
     Returns
     -------
@@ -150,25 +154,28 @@ def population_error(model: Any, X: ArrayLike) -> ErrorEstimate:
     """
     check_is_fitted(model)
     rows = check_rows(model, X, reset=False)
-    m = len(rows)
-    if m < _FEWEST_ROWS:
-        raise ValueError(
-            f"X must have at least {_FEWEST_ROWS} rows to estimate an error and its standard "
-            f"error. Got {m}; hold out more rows."
-        )
+    given = row_counts(sample_weight, len(rows))
+    counts = np.ones(len(rows)) if given is None else given
+    m = whole_or_real(counts.sum())
+    check_enough("X", m)
     with threads(model.n_jobs):
         F = model.fitted_cut_.unit_embedding(rows)
-        products = model.affinity_.within(rows, np.column_stack([np.ones(m), F, F**2]))
+        columns = np.column_stack([np.ones(len(F)), F, F**2])
+        products = model.affinity_.within(rows, counts[:, np.newaxis] * columns)
     K = F.shape[1]
     degrees, WF, WF2 = products[:, :1], products[:, 1 : K + 1], products[:, K + 1 :]
     # 1/2 sum_j W_ij (f_i - f_j)^2; j = i contributes nothing. Rounding must not make it negative.
     projections = np.maximum(degrees * F**2 - 2 * F * WF + WF2, 0.0) / (2 * (m - 1))
-    per_function = projections.mean(axis=0)
-    spread = float(projections.sum(axis=1).std(ddof=1))
-    return ErrorEstimate(float(per_function.sum()), 2 * spread / math.sqrt(m), per_function, m)
+    per_function = counts @ projections / m
+    of_rows = projections.sum(axis=1)
+    variance = float(counts @ np.square(of_rows - counts @ of_rows / m)) / (m - 1)
+    error = 2 * math.sqrt(variance / m)
+    return ErrorEstimate(float(per_function.sum()), error, per_function, m)
 
 
-def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
+def discretization_gap(
+    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Gap:
     """What POD makes small: the distance of rows of unit length from indicators of clusters.
 
         sum_k ||one_hot_k - (rows(u-check) R)_k||_2
@@ -183,6 +190,8 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
     X : array-like of shape (m, n_features), optional
         Rows to measure it on. Default: the training rows, where n times the sum of the squares is
         the square of the last entry of ``partition_.gap_history``.
+    sample_weight : array-like of shape (m,), optional
+        What each row of X counts.
 
     Returns
     -------
@@ -209,16 +218,21 @@ def discretization_gap(model: Any, X: ArrayLike | None = None) -> Gap:
                 "X must be given for a model that has not kept its training rows (a stream, or too "
                 "many of them). Got None; pass rows."
             )
+        refuse_weights_alone(sample_weight)
         scores = normalize_rows(model.embedding_) @ model.rotation_
         labels = model.partition_.labels
+        if fitted.functions.form != "landmarks":  # of which vertices are no rows
+            scores = normalize_rows(fitted.functions.eigenvectors()) @ model.rotation_
+            labels, counts = assign(scores), fitted.affinity.multiplicity_
     else:
+        counts = row_counts(sample_weight, np.shape(X)[0])
         with threads(model.n_jobs):
             scores = fitted.scores(check_rows(model, X, reset=False))
         # Not predict(): a row that it leaves out still has a place in the population.
         labels = assign(scores)
     one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
     per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
-    n_rows = len(scores) if counts is None else fitted.n_rows
+    n_rows = len(scores) if counts is None else whole_or_real(counts.sum())
     return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 

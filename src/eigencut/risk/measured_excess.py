@@ -16,6 +16,7 @@ from eigencut.risk.constrained import ConstrainedError, constrained_error
 from eigencut.risk.cut_values import CutValue, measure
 from eigencut.risk.errors import empirical_error
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.row_counts import row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.threads import threads
 
@@ -40,7 +41,7 @@ class MeasuredExcess(JsonReady):
         F of the clusters on held-out rows: their cut value.
     empirical : float
         F-hat of the eigenvectors on the training rows, ``empirical_error(model)``.
-    n_rows : int
+    n_rows : float
         Held-out rows.
     """
 
@@ -51,10 +52,12 @@ class MeasuredExcess(JsonReady):
     held_out: float
     held_out_discrete: float
     empirical: float
-    n_rows: int
+    n_rows: float
 
 
-def measured_excess(model: Any, X: ArrayLike) -> MeasuredExcess:
+def measured_excess(
+    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> MeasuredExcess:
     """Estimate the excess risk from held-out rows, from above on average.
 
     The excess risk is F(solution) - F(best), both on the population. The first is estimated on
@@ -70,6 +73,9 @@ def measured_excess(model: Any, X: ArrayLike) -> MeasuredExcess:
     model : fitted GPOD
     X : array-like of shape (m, n_features), m >= 3
         Rows that played no part in the fit.
+    sample_weight : array-like of shape (m,), optional
+        How many times each of them counts; weights that are no integers count together as many
+        rows as ``(sum w)^2 / sum w^2``.
 
     Returns
     -------
@@ -97,7 +103,8 @@ def measured_excess(model: Any, X: ArrayLike) -> MeasuredExcess:
     rows = check_rows(model, X, reset=False)
     fitted, cut = model.fitted_cut_, CUTS[model.cut]
     with threads(model.n_jobs):
-        pairs = RowPairs.of_rows(fitted.affinity, rows)
+        counts = row_counts(sample_weight, rows.shape[0])
+        pairs = RowPairs.of_rows(fitted.affinity, rows, counts=counts)
         held_out = constrained_error(pairs, fitted.unit_embedding(rows), cut)
         labels = assign(fitted.scores(rows))
         return excess_over_training(model, held_out, measure(pairs, labels, cut, model.n_clusters_))

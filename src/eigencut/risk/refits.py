@@ -19,6 +19,8 @@ from eigencut.runtime.threads import threads
 
 Item = TypeVar("Item")
 
+_MOST_COPIES = 1000  # of a row that are made, on average
+
 
 def refits(
     model: Any, samples: Sequence[Item], rows_of: Callable[[Item], Any], **changes: Any
@@ -57,7 +59,13 @@ def training_rows(model: Any, X: Any = None) -> Any:
             f"X must be given for a model with {type(model.affinity_).__name__}, which does not "
             "keep its training rows. Got None; pass the rows that it was fitted on."
         )
-    counts = model.affinity_.multiplicity_.astype(np.intp)
+    counts = np.rint(model.affinity_.multiplicity_).astype(np.intp)
+    if (counts != model.affinity_.multiplicity_).any() or counts.sum() > _MOST_COPIES * len(counts):
+        raise ValueError(
+            "model must be fitted on rows that are there once, or a few times, for samples of them "
+            f"to be fitted again. Got weights that add up to {model.affinity_.n_rows_:g} on "
+            f"{len(counts)} different rows; pass X, a sample of rows by their weights."
+        )
     return rows[np.repeat(np.arange(len(counts)), counts)]
 
 

@@ -25,3 +25,12 @@ def row_counts(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
     if weight is None or (weight == np.rint(weight)).all():
         return weight
     return np.asarray(weight * (weight.sum() / (weight @ weight)))
+
+
+def refuse_weights_alone(sample_weight: ArrayLike | None) -> None:
+    """An error for weights of no rows: training rows have those of the fit."""
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight must be left out without X, for training rows have the weights of the "
+            "fit. Got some; pass the rows that they belong to."
+        )

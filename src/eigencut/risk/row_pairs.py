@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity
+from eigencut.affinity.base import Affinity, whole_or_real
 from eigencut.runtime.arrays import Array
 
 _BLOCK = 128  # rows whose weights to themselves are found at a time
@@ -39,10 +39,17 @@ class RowPairs:
     with_itself: bool = False
 
     @classmethod
-    def of_rows(cls, affinity: Affinity, rows: Any, with_itself: bool = False) -> RowPairs:
-        """Pairs of new rows."""
+    def of_rows(
+        cls,
+        affinity: Affinity,
+        rows: Any,
+        with_itself: bool = False,
+        counts: Array | None = None,
+    ) -> RowPairs:
+        """Pairs of new rows, of each of which there may be several."""
         m = rows.shape[0]
-        check_enough("X", m)
+        of_each = np.ones(m) if counts is None else counts
+        check_enough("X", float(of_each.sum()))
         own = np.concatenate(
             [
                 affinity.within(rows[start : start + _BLOCK], np.eye(min(_BLOCK, m - start)))
@@ -51,7 +58,8 @@ class RowPairs:
                 for start in range(0, m, _BLOCK)
             ]
         )
-        return cls(np.ones(m), own, lambda V: affinity.within(rows, V), with_itself)
+        each = of_each[:, np.newaxis]
+        return cls(of_each, own, lambda V: affinity.within(rows, each * V), with_itself)
 
     @classmethod
     def of_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
@@ -73,11 +81,11 @@ class RowPairs:
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
 
     @property
-    def n_rows(self) -> int:
-        return round(float(self.counts.sum()))
+    def n_rows(self) -> float:
+        return whole_or_real(float(self.counts.sum()))
 
     @property
-    def n_partners(self) -> int:
+    def n_partners(self) -> float:
         """The rows that each row makes a pair with."""
         return self.n_rows if self.with_itself else self.n_rows - 1
 
@@ -99,5 +107,5 @@ def check_enough(name: str, n_rows: float) -> None:
     if n_rows < _FEWEST:
         raise ValueError(
             f"{name} must have at least {_FEWEST} rows to estimate an error and its standard "
-            f"error. Got {n_rows}; hold out more rows."
+            f"error. Got {n_rows:g}; hold out more rows."
         )

@@ -66,7 +66,7 @@ class RiskSummary(JsonReady):
     """
 
     cut: str
-    n_rows: int
+    n_rows: float
     n_clusters: int
     cut_training: CutValue | None
     cut_heldout: CutValue | None

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian, Landmarks, Neighbors, named_affinity
+from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import Rows
 from eigencut.data.sample import RowSample
 from eigencut.runtime.arrays import Array
@@ -102,6 +103,7 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
 
 def _number_of_clusters(sample: RowSample, affinity: Affinity) -> int:
     """K of a stream, by a sample of its rows."""
+    refuse_all_zero(len(sample.rows))
     candidates = check_candidates(_CANDIDATES, len(sample.rows))
     task = Task(sample.rows, affinity, candidates, seed=0, sample_weight=sample.counts)
     return evaluate("conductance", task)[1].n_clusters

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from eigencut.affinity import Affinity, named_affinity
-from eigencut.data.validation import check_rows
+from eigencut.data.validation import check_rows, rows_that_count
 from eigencut.estimator import GPOD
 from eigencut.runtime.progress import counted
 from eigencut.runtime.threads import threads
-from eigencut.runtime.validation import check_choice, check_n_jobs
+from eigencut.runtime.validation import check_choice, check_n_jobs, check_sample_weight
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.automatic import choose_number_of_clusters
 from eigencut.selection.budget import Budget
@@ -65,6 +65,8 @@ def select(
     criterion: str = "conductance",
     random_state: int | None = None,
     n_jobs: int | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> Selection:
     """Choose the number of clusters, and the affinity if there are several, without labels.
 
@@ -87,6 +89,8 @@ def select(
         Of the splits and null samples of "stability" and "risk". None means 0.
     n_jobs : int or None, default=None
         Threads. None means all cores.
+    sample_weight : array-like of shape (n_samples,), optional
+        What each row counts, as in ``GPOD.fit``.
 
     Returns
     -------
@@ -107,12 +111,16 @@ def select(
     check_n_jobs(n_jobs)
     model = GPOD(cut=cut, n_jobs=n_jobs)
     rows = check_rows(model, X, reset=True)
-    candidates = check_candidates(n_clusters, distinct_rows(rows).rows.shape[0])
+    weight = check_sample_weight(sample_weight, rows.shape[0])
+    if not any(one.pairwise for one in _affinities(affinity, criterion)):
+        rows, weight = rows_that_count(model, rows, weight)
+    n_distinct = distinct_rows(rows).rows.shape[0]
+    candidates = check_candidates(n_clusters, n_distinct)
     needed = max(candidates) + CRITERIA[criterion].least_rows
-    if rows.shape[0] < needed:
+    if n_distinct < needed:
         raise ValueError(
-            f"X must have at least {needed} rows for criterion={criterion!r} and n_clusters up to "
-            f"{max(candidates)}. Got {rows.shape[0]}; lower n_clusters or add data."
+            f"X must have at least {needed} different rows for criterion={criterion!r} and "
+            f"n_clusters up to {max(candidates)}. Got {n_distinct}; lower n_clusters or add data."
         )
     budget = Budget.of(rows, max(candidates))
     is_auto = isinstance(affinity, str) and affinity == "auto"
@@ -127,13 +135,13 @@ def select(
     seed = 0 if random_state is None else random_state
     with threads(n_jobs):
         if is_auto and criterion == "conductance":
-            choices, best = choose_number_of_clusters(rows, candidates, seed)
+            choices, best = choose_number_of_clusters(rows, candidates, seed, weight)
         else:
-            tasks = [Task(rows, one, candidates, seed) for one in affinities]
+            tasks = [Task(rows, one, candidates, seed, weight) for one in affinities]
             choices, best = _compared(criterion, tasks)
     ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
     model.set_params(n_clusters=best.n_clusters, affinity=best.affinity)
-    return Selection(criterion, tuple(ranked), model.fit(X))
+    return Selection(criterion, tuple(ranked), model.fit(X, sample_weight=sample_weight))
 
 
 def _compared(criterion: str, tasks: list[Task]) -> tuple[list[Choice], Choice]:

@@ -63,7 +63,7 @@ def command(
         rows, _ = fitted.prepare(source.read(columns).table)
     gpod = fitted.model_
     with progress_bar("refits", quiet):
-        refitted = {
+        refitted: dict[str, Any] = {
             "significance": risk.significance(gpod) if significance else None,
             "stability": risk.stability(gpod) if stability else None,
         }

@@ -31,6 +31,7 @@ Examples:
   eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut
   eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
+  eigencut fit survey.csv --weights people -k 4 -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
 @click.argument("table", type=FILE)
@@ -74,6 +75,11 @@ Examples:
     metavar="FILE",
     help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
 )
+@click.option(
+    "--weights",
+    metavar="NAME",
+    help="A column that says what each row counts; it is no data then.",
+)
 @spreadsheet_option
 @click.option(
     "--memory-limit",
@@ -91,6 +97,7 @@ def command(
     landmarks: int | None,
     outliers: str,
     labels: str | None,
+    weights: str | None,
     memory_limit: str | None,
     spreadsheet: bool,
     options: TableOptions,
@@ -110,13 +117,14 @@ def command(
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, open_table
     from eigencut.data.preparation import Preparation
+    from eigencut.data.row_weights import with_weight_column
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
     id_column = options.id_column
     source = open_table(table, **options.reading)
-    chosen = data_columns(source, options.columns, options.drop, id_column)
+    chosen = data_columns(source, options.columns, options.drop, id_column, weights)
     gpod = GPOD(
         clusters,
         cut=cut,
@@ -131,17 +139,20 @@ def command(
         source.close()
         start = time.perf_counter()
         with progress_bar("table", options.quiet):
-            stream = Rows.from_file(table, chosen, **options.reading)
+            stream = Rows.from_file(table, chosen, weights=weights, **options.reading)
             model = TableModel(gpod, scale=options.scale, missing=options.missing).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
         with progress_bar("table", options.quiet):
-            block = source.read(chosen, id_column)
+            block = source.read(chosen + ([weights] if weights else []), id_column)
         start = time.perf_counter()
-        preparation = Preparation.learn(block.table, options.scale, options.missing)
-        rows, complete = sampled(*preparation.apply(block.table), options)
+        whole = with_weight_column(block.table, chosen, weights, source.name)
+        preparation = Preparation.learn(whole, options.scale, options.missing)
+        rows, complete = sampled(*preparation.apply(whole), options)
+        of_rows = None if whole.weight is None else whole.weight[complete]
         with progress_bar("fit", options.quiet):
-            model = table_model(gpod.fit(rows), preparation, complete)
+            gpod.fit(rows, sample_weight=of_rows)
+            model = table_model(gpod, preparation, complete)
         found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
     model.save(output)

@@ -1,0 +1,50 @@
+"""What the parameters of a graph of neighbours may be, and errors for what they may not."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigencut.affinity.density import check_contrast
+from eigencut.runtime.validation import check_choice
+from eigencut.search.build import INDEXES
+from eigencut.search.metrics import METRICS
+
+GRAPHS = ("symmetric", "mutual")
+WIDTHS = ("local", "gaussian", "binary")
+
+
+def check_neighbor_parameters(affinity: Any, X: Any) -> None:
+    """Refuse parameters of ``Neighbors`` that are none, or none for rows like X."""
+    k, is_auto = affinity.n_neighbors, affinity.n_neighbors == "auto"
+    if not is_auto and (not isinstance(k, Integral) or isinstance(k, bool) or k < 2):
+        raise ValueError(
+            "n_neighbors must be 'auto' or an integer of at least 2 (a row is its own first "
+            f"neighbour). Got {k!r}; use 'auto' if unsure."
+        )
+    is_number = isinstance(affinity.scale, Real) and not isinstance(affinity.scale, bool)
+    if not (is_number and 0 < affinity.scale < np.inf):
+        raise ValueError(f"scale must be a positive number. Got {affinity.scale!r}; use 1.")
+    check_contrast(affinity.density_contrast)
+    for name, choices in (
+        ("graph", GRAPHS),
+        ("weights", WIDTHS),
+        ("metric", tuple(METRICS)),
+        ("index", INDEXES),
+    ):
+        check_choice(name, getattr(affinity, name), choices)
+    is_flat = METRICS[affinity.metric].p == 2
+    if affinity.index == "approximate" and not is_flat:
+        raise ValueError(
+            "metric must be 'euclidean' or 'cosine' with index='approximate'. "
+            f"Got {affinity.metric!r}; use index='brute'."
+        )
+    if sparse.issparse(X) and not (is_flat and affinity.index in ("auto", "brute")):
+        raise ValueError(
+            "X must be dense with this metric and index. Got a sparse X with "
+            f"metric={affinity.metric!r} and index={affinity.index!r}; use metric='euclidean' or "
+            "'cosine' and index='brute', or X.toarray()."
+        )
