@@ -1,5 +1,7 @@
 """Weighted rows that are read in blocks, and tables of them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -17,7 +19,7 @@ def data(n=500):
 
 def in_pieces(X, weight, sizes=(7, 100, 1, 200)):
     bounds = np.minimum(np.cumsum([0, *sizes, len(X)]), len(X))
-    spans = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    spans = [slice(a, b) for a, b in pairwise(bounds)]
     return Rows(lambda: ((X[span], weight[span]) for span in spans), weighted=True)
 
 
@@ -76,9 +78,9 @@ def test_bad_weights_of_streams_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"column 'w' must be finite.* Got -3 in row 2; correct"):
         model.fit(Rows.from_file(path, weights="w"))
     path.write_text("a,w\n1,1\n2,\n3,1\n")
-    with pytest.raises(ValueError, match="column 'w' must be .* Got a missing value in row 2"):
+    with pytest.raises(ValueError, match=r"column 'w' must be .* Got a missing value in row 2"):
         model.fit(Rows.from_file(path, weights="w"))
-    with pytest.raises(ValueError, match="columns must be among .* Got 'people'"):
+    with pytest.raises(ValueError, match=r"columns must be among .* Got 'people'"):
         Rows.from_file(path, weights="people")
     weight = np.array([1, 1, 1, 1, np.nan, 1])
     with pytest.raises(ValueError, match="Got nan for row 4; correct it, or use 0"):
@@ -86,7 +88,7 @@ def test_bad_weights_of_streams_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"each of the 6 rows. Got shape \(5,\)"):
         Rows.from_array(X, sample_weight=np.ones(5))
     for n_clusters in (2, "auto"):
-        with pytest.raises(ValueError, match="positive for at least one row. Got zeros only"):
+        with pytest.raises(ValueError, match=r"positive for at least one row. Got zeros only"):
             GPOD(n_clusters, affinity=AFFINITY).fit(in_pieces(X, np.zeros(6)))
     with pytest.raises(TypeError, match=r"sample_weight must be left out with eigencut\.Rows"):
         model.fit(Rows.from_array(X), sample_weight=np.ones(6))

@@ -155,3 +155,35 @@ def test_rows_on_a_cluster_are_not_gathered(expected, kind):
         with pytest.raises(ValueError, match=r"write eigencut.integrations.dask.fit\(model, X\)"):
             call(rows)
         assert not computed, name
+
+
+def test_weights_on_a_cluster():
+    weight = np.random.default_rng(0).integers(0, 4, 4000)
+    expected = GPOD(3, affinity=AFFINITY).fit(X, sample_weight=weight)
+    lazy, of_rows = da.from_array(X, chunks=(700, 2)), da.from_array(weight, chunks=1300)
+    with dask.config.set(scheduler="synchronous"):
+        model = fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=of_rows)
+        assert_same(model, expected)
+        assert model.affinity_.n_rows_ == weight.sum()
+        with pytest.raises(ValueError, match=r"each of the 4000 rows. Got shape \(3999,\)"):
+            fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=of_rows[:-1])
+        with pytest.raises(ValueError, match=r"a dask array with one dimension .* Got ndarray"):
+            fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=weight)
+        with pytest.raises(ValueError, match="Got -1 for row 0; correct it, or use 0"):
+            fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=0 * of_rows - 1)
+
+
+def test_weights_in_a_column_of_a_data_frame():
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 4000)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    frame.insert(2, "people", weight)
+    expected = GPOD(3, affinity=AFFINITY).fit(X, sample_weight=weight)
+    with dask.config.set(scheduler="synchronous"):
+        lazy = frames.from_pandas(frame, npartitions=5)
+        model = fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight="people")
+        assert_same(model, expected)
+        assert model.feature_names_in_.tolist() == list("abcdef")
+        with pytest.raises(ValueError, match="Got 'persons', which is not among 'a', 'b', 'peo"):
+            fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight="persons")

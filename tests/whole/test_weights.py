@@ -1,6 +1,8 @@
 """Weighted rows: integers are repetitions, zero is absence, and a common factor is nothing."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -247,3 +249,12 @@ def test_bad_weights_are_refused(weight, said):
         with pytest.raises(ValueError, match=f"sample_weight must .*{said}|{said}"):
             method(X, sample_weight=weight)
     assert model.labels_.shape == (4,)
+
+
+def test_the_story_of_a_survey_is_true(capsys):
+    page = Path(__file__).parents[2] / "docs" / "living-models.md"
+    section = page.read_text().split("## Weighted survey data")[1].split("\n## ")[0]
+    code = "\n".join(re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL))
+    exec(code, {})
+    expected = re.findall(r"print\(.*\)  # (.*)", code)
+    assert len(expected) == 2 and capsys.readouterr().out.splitlines() == expected

@@ -158,7 +158,8 @@ def command(
     model.save(output)
     with progress_bar("labels", options.quiet):
         n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_, spreadsheet)
-    result = described(model, n_rows, sizes) | {"seconds": round(seconds, 3), "output": output}
+    result = described(model, n_rows, sizes) | {"weights": weights}
+    result |= {"seconds": round(seconds, 3), "output": output}
     say(options.as_json, result, _text(result), output, labels)
 
 
@@ -191,6 +192,8 @@ def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any
 def _text(result: dict[str, Any]) -> str:
     listed = ", ".join(map(str, result["sizes"]))
     fitted = "" if result["rows_fitted"] == result["rows"] else f", {result['rows_fitted']} fitted"
+    if result["weights"] is not None:
+        fitted = f", {result['rows_fitted']:.10g} by {result['weights']}"
     return "\n".join(
         [
             f"{result['n_clusters']} clusters of {listed} rows "
