@@ -356,7 +356,7 @@ HOSTILE = {
     "K another": (value(f"{G}.state.n_clusters", 2), "values must be numbers of shape (2)"),
     "form": (value(f"{G}.state.form", "__init__"), "form must be one of consistent, algorithm1"),
     "n_rows": (value(f"{A}.state.n_rows", 10**12), "multiplicity must add up to n_rows"),
-    "n_rows negative": (value(f"{A}.state.n_rows", -1), "must be an integer from 24"),
+    "n_rows negative": (value(f"{A}.state.n_rows", -1), "n_rows must be a number from 0"),
     "exponent": (value(f"{A}.state.exponent", 10**6), "must be an integer from -1100 to 1100"),
     "width a word": (value(f"{A}.state.width", "1"), "width must be a number"),
     "k": (value(f"{A}.state.local.k", 0), "k must be an integer from 2"),

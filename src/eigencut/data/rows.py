@@ -89,7 +89,14 @@ class Rows:
 
     @classmethod
     def from_array(cls, X: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Rows:
-        """Rows of a two-dimensional array or memory map; only one block is converted at a time."""
+        """Rows of a two-dimensional array or memory map; only one block is converted at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        sample_weight : array-like of shape (n_rows,), optional
+            What each row counts.
+        """
         refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
         if sample_weight is None:

@@ -19,6 +19,7 @@ from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance, without_progress
+from eigencut.search.distinct_rows import count_distinct_rows
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.criteria import NO_CLUSTER, Choice, conductance_of
 from eigencut.selection.some_rows import some_rows
@@ -56,16 +57,18 @@ def choose_graph(
     X: Any,
     n_clusters: int,
     starts: Mapping[str, Any],
-    sample_weight: Array | None,
-    n_distinct: int,
+    sample_weight: Array | None = None,
+    n_distinct: int | None = None,
 ) -> Chosen:
     """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
     many dimensions it cuts off handfuls of rows, where the symmetric graph is right. It is decided
     on all rows if they are not very many, so that nothing is done twice, and else on some of them;
-    ``starts`` are options of POD, and ``n_distinct`` is the number of different rows.
+    ``starts`` are options of POD, and ``n_distinct`` is the number of different rows, if known.
     """
+    if n_distinct is None:
+        n_distinct = count_distinct_rows(X)
     n_some = max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters)
     is_whole = n_distinct <= _WHOLE_ROWS
     rows, weight = (X, sample_weight) if is_whole else some_rows(X, n_some, sample_weight)

@@ -216,7 +216,7 @@ def _labelled(model: TableModel, source: Source, id_column: str | None) -> Itera
         clusters = np.full(len(complete), -1)
         if complete.any():
             with threads(gpod.n_jobs):
-                clusters[complete] = gpod.fitted_cut_.labels(rows)
+                clusters[complete] = gpod._labels(rows)
         yield block.ids, clusters
         n_rows += len(clusters)
         tell(source.share(block), f"{n_rows:,} rows")
