@@ -29,6 +29,7 @@ class Study:
     tables: Callable[[Results], dict[str, str]]
     draw: Callable[[Path], None] | None = None
     folder: Path = STUDIES  # of the page
+    page_name: str | None = None  # where it is not that of the study
 
     @property
     def stored(self) -> Path:
@@ -36,7 +37,7 @@ class Study:
 
     @property
     def page(self) -> Path:
-        return self.folder / f"{self.name}.md"
+        return self.folder / f"{self.page_name or self.name}.md"
 
     def run(self, description: str | None) -> None:
         """Measure, print, and, unless quick, publish."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
+    from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
     from eigencut.selection.select import select
 
@@ -38,6 +39,7 @@ _HOME = {
     "Reclustered": "eigencut.nested.recluster",
     "Rows": "eigencut.data.rows",
     "TableModel": "eigencut.data.table_model",
+    "align_labels": "eigencut.living.alignment",
     "load": "eigencut.files.models",
     "pod": "eigencut.discretization",
     "recluster": "eigencut.nested.recluster",
@@ -62,6 +64,7 @@ __all__ = [
     "Rows",
     "TableModel",
     "__version__",
+    "align_labels",
     "datasets",
     "export",
     "integrations",

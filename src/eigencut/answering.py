@@ -15,6 +15,7 @@ from eigencut.data.rows import Rows, write_labels, write_rows
 from eigencut.data.validation import check_rows, check_stream
 from eigencut.describe.describing import DescribingMixin
 from eigencut.discretization import Partition, pod
+from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.fitted import FittedCut
 from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices
@@ -32,11 +33,16 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
     """Labels, margins, probabilities, embedding and support of rows, checked first."""
 
     fitted_cut_: FittedCut
-    n_clusters_: int
     n_init: int
+    numbering_: ClusterNumbers
     n_jobs: int | None
     outliers: str
     random_state: Any
+
+    @property
+    def cluster_numbers_(self) -> Indices:
+        """The numbers of the clusters, ascending; see ``update`` for where they have gaps."""
+        return self.numbering_.numbers
 
     def _answer(self, X: Any, question: Callable[[Array], Answer], at_least: int = 1) -> Answer:
         """What the fitted cut has to say of the rows of X, once they are checked."""
@@ -54,7 +60,8 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         return self._answer(X, self._labels)
 
     def _labels(self, rows: Array) -> Indices:
-        return self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
+        found = self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
+        return self.numbering_.of_labels(found)
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
@@ -74,7 +81,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         check_is_fitted(self)
         check_stream(self, rows)
         with threads(self.n_jobs):
-            return write_labels(path, rows, self._labels, self.n_clusters_)
+            return write_labels(path, rows, self._labels, self.numbering_.n_given)
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The probability of each cluster, for each row: how sure its label is.
@@ -93,12 +100,13 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         Returns
         -------
         probabilities : array of shape (n_samples, K)
-            Of many rows at once accurate to about 1e-4, otherwise to rounding.
+            Column k is cluster k; after an ``update`` those of clusters that have gone are 0. Of
+            many rows at once accurate to about 1e-4, otherwise to rounding.
         """
         return self._answer(X, self._probabilities)
 
     def _probabilities(self, rows: Array) -> Array:
-        return self.fitted_cut_.probabilities(rows)
+        return self.numbering_.of_columns(self.fitted_cut_.probabilities(rows))
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
@@ -118,7 +126,8 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         check_is_fitted(self)
         check_stream(self, rows)
         with threads(self.n_jobs):
-            return write_rows(path, rows, self._probabilities, np.float64, (self.n_clusters_,))
+            shape = (self.numbering_.n_given,)
+            return write_rows(path, rows, self._probabilities, np.float64, shape)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.base import (
     ClusterMixin,
 )
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.answering import AnsweringMixin
@@ -22,11 +20,11 @@ from eigencut.cut import CUTS
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.extension.eigenfunctions import extend
-from eigencut.extension.labelling import OUTLIER
 from eigencut.files.saving import SavableMixin
-from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut, first_sound
 from eigencut.graph.base import Graph
+from eigencut.keeping import KeepingMixin
+from eigencut.living.updating import UpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.memory import parse_bytes
@@ -47,6 +45,8 @@ from eigencut.selection.chosen import Chosen, Compared
 class GPOD(
     ClassNamePrefixFeaturesOutMixin,
     AnsweringMixin,
+    UpdatingMixin,
+    KeepingMixin,
     ClusterMixin,
     SavableMixin,
     BaseEstimator,
@@ -222,13 +222,7 @@ class GPOD(
 
     def _fit(self, source: Any, sample_weight: Array | None) -> None:
         counted, weight = rows_that_count(self, source, sample_weight)
-        with stage("choices"):
-            starts = {"n_init": self.n_init, "random_state": self.random_state}
-            asked = (self.n_clusters, self.affinity, self.memory_limit)
-            chosen = choose(counted, *asked, starts, weight)
-            Budget.of(counted, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
-        chosen.report()
-        graph, fitted = first_sound(self._cuts(counted, weight, chosen, starts))
+        graph, fitted = self._cut_graph(counted, weight, self._choices(counted, weight))
         with stage(f"labels of {graph.n_labels} rows"):
             labels, embedding = fitted.at_training_rows(graph)
             if labels is not None and sample_weight is not None:
@@ -236,11 +230,31 @@ class GPOD(
                 labels, embedding = fitted.at_all_rows(source, known, labels, embedding)
             marks = labels is not None and self.outliers == "label"
             outside = fitted.is_outlier(source) if marks else None
-        self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
         self._keep(fitted, labels, embedding, outside)
 
+    @property
+    def _starts(self) -> dict[str, Any]:
+        """Options of POD."""
+        return {"n_init": self.n_init, "random_state": self.random_state}
+
+    def _choices(self, source: Any, sample_weight: Array | None) -> Chosen:
+        """K and the affinity, as given or chosen; refused where memory will not do."""
+        with stage("choices"):
+            asked = (self.n_clusters, self.affinity, self.memory_limit)
+            chosen = choose(source, *asked, self._starts, sample_weight)
+            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
+        return chosen
+
+    def _cut_graph(
+        self, source: Any, sample_weight: Array | None, chosen: Chosen
+    ) -> tuple[Graph, FittedCut]:
+        """The graph, and its fitted cut."""
+        chosen.report()
+        self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
+        return first_sound(self._cuts(source, sample_weight, chosen))
+
     def _cuts(
-        self, source: Any, sample_weight: Array | None, chosen: Chosen, starts: dict[str, Any]
+        self, source: Any, sample_weight: Array | None, chosen: Chosen
     ) -> Iterator[tuple[Graph, FittedCut]]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
@@ -252,36 +266,8 @@ class GPOD(
             functions.report_lost_components()
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
-                fitted = FittedCut.of(functions, *of_graph, partition, **starts)
+                fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
             yield graph, fitted
-
-    def _keep(
-        self,
-        fitted: FittedCut,
-        labels: Indices | None,
-        embedding: Array | None,
-        outside: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Set the attributes of a fitted model; of training rows those that there are.
-
-        ``outside`` says which of them are marked as outliers: in ``labels_``, not in the partition.
-        """
-        self.fitted_cut_ = fitted
-        self.affinity_ = fitted.affinity
-        self.eigenvalues_ = fitted.functions.pairs.values
-        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
-        self.n_components_found_ = fitted.n_components
-        self.rotation_ = fitted.partition.rotation
-        self.partition_ = fitted.partition
-        marked = labels
-        if labels is not None and outside is not None:
-            marked = np.where(outside, OUTLIER, labels)
-        for name, found in (("labels_", marked), ("embedding_", embedding)):
-            self.__dict__.pop(name, None)
-            if found is not None:
-                setattr(self, name, found)
-        if labels is not None:
-            self.partition_ = replace(fitted.partition, labels=labels)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")
@@ -303,40 +289,6 @@ class GPOD(
         embedding : array of shape (n_samples, K)
         """
         return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """What was fitted, as plain values, arrays and the affinity."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        per_row: dict[str, Any] = {}
-        if include_training_data and hasattr(self, "labels_"):
-            per_row["labels"] = self.partition_.labels
-            if (self.labels_ == OUTLIER).any():
-                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
-        if include_training_data and hasattr(self, "embedding_"):
-            per_row["embedding"] = self.embedding_
-        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        of_choice = {"choice": [list(compared) for compared in self.choice_]}
-        return self.fitted_cut_._state() | of_columns | of_choice | per_row
-
-    def _restore(self, state: StateReader) -> None:
-        """Take back a saved ``_state()``, instead of a fit."""
-        self._check_parameters()
-        named_affinity(self.affinity)
-        fitted = FittedCut._restored(state, CUTS[self.cut])
-        K = len(fitted.rotation)
-        self.n_features_in_ = fitted.affinity.n_columns_
-        if state.raw("feature_names") is not None:
-            names = state.words("feature_names", self.n_features_in_)
-            self.feature_names_in_ = np.array(names, dtype=object)
-        pairs = state.words_and_numbers("choice") if "choice" in state else []
-        self.choice_ = tuple(Compared(*pair) for pair in pairs)
-        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
-        n = None if labels is None else len(labels)
-        marks = labels is not None and "is_outlier" in state
-        outside = state.flags("is_outlier", (n,)) if marks else None
-        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
-        self._keep(fitted, labels, embedding, outside)
 
     def _check_parameters(self) -> None:
         if self.n_clusters != "auto":

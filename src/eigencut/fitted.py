@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from eigencut.extension.probabilities import (
 )
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
+from eigencut.graph.judged_support import JudgedSupport
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
 from eigencut.runtime.warn import warn_user
@@ -36,6 +37,7 @@ _SLIVER = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
 _UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
 _LEAST_TEMPERATURE = 1e-6
+_TINY = 1e-200
 _ENOUGH_VERTICES = 1 << 16  # to know the temperature by
 
 
@@ -58,8 +60,8 @@ class FittedCut:
     functions : Eigenfunctions
     rotation : array of shape (K, K)
         Carries the values of the eigenfunctions to clusters.
-    least_support : float
-        Rows with less support count as outliers.
+    judged : JudgedSupport
+        Rows with less support than this count as outliers; how many of the training rows do.
     partition : Partition
         The discretization of the training vertices.
     n_components : int
@@ -70,7 +72,7 @@ class FittedCut:
 
     functions: Eigenfunctions
     rotation: Array
-    least_support: float
+    judged: JudgedSupport
     partition: Partition
     n_components: int
     temperature: float
@@ -101,9 +103,9 @@ class FittedCut:
             )
         at_vertices = functions.at_training_vertices()
         rotation = align(at_vertices, partition, U, weight)
-        least_support = graph.support_quantile(outlier_quantile)
+        judged = graph.judged_support(outlier_quantile)
         temperature = _temperature(at_vertices, rotation, weight)
-        return cls(functions, rotation, least_support, partition, n_components, temperature)
+        return cls(functions, rotation, judged, partition, n_components, temperature)
 
     def at_training_rows(self, graph: Graph) -> tuple[Indices | None, Array | None]:
         """Labels and embedding of the training rows, where there is room for them."""
@@ -132,9 +134,21 @@ class FittedCut:
         return self.functions.affinity
 
     @property
+    def least_support(self) -> float:
+        """Rows with less support count as outliers."""
+        return self.judged.least
+
+    @property
     def n_rows(self) -> float:
         """n, the number of training rows; where they have weights, the sum of these."""
         return self.affinity.n_rows_
+
+    def reordered(self, columns: Indices) -> FittedCut:
+        """The same clusters in another order."""
+        kept, rotation = self.partition, self.partition.rotation[:, columns]
+        labels = assign(normalize_rows(self.functions.eigenvectors()) @ rotation)
+        partition = replace(kept, labels=labels, rotation=rotation)
+        return replace(self, partition=partition, rotation=self.rotation[:, columns])
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
         """``u_k(x)`` for each row x of X, in double or in single precision."""
@@ -194,6 +208,9 @@ class FittedCut:
             "n_clusters": len(functions.pairs.values),
             "n_components_found": self.n_components,
             "least_support": self.least_support,
+            "n_outside": float(self.judged.n_outside),
+            "n_judged": float(self.judged.n_rows),
+            "one_row": float(self.judged.one_row),
             "temperature": self.temperature,
             "form": functions.form,
             "degrees": functions.degrees,
@@ -216,10 +233,16 @@ class FittedCut:
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
         has_temperature = "temperature" in state  # older files have none
+        is_counted = "n_judged" in state  # nor these
         return cls(
             functions,
             of_extension,
-            state.number("least_support"),
+            JudgedSupport(
+                state.number("least_support"),
+                state.number("n_outside", least=0.0) if is_counted else 0.0,
+                state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
+                state.number("one_row", least=_TINY) if is_counted else 1.0,
+            ),
             Partition._restored(state.part("partition"), labels, rotation),
             state.integer("n_components_found", 1, n_vertices),
             state.number("temperature", least=_LEAST_TEMPERATURE)

@@ -87,6 +87,23 @@ def test_landmarks_from_before_contrast_have_none():
     assert affinity.local_scale == 0.4 and not affinity.from_nearest
 
 
+def test_landmarks_of_format_1_have_no_sums_and_say_so():
+    model, X = load(golden("landmarks")), MODELS["landmarks"][2]
+    assert model.affinity_.sums_ is None and model.cluster_numbers_.tolist() == [0, 1, 2]
+    before = model.predict(X)
+    for ask in (model.update, model.drift):
+        with pytest.raises(ValueError, match="a file of format 1, which has none; fit it anew"):
+            ask(X)
+    assert (model.predict(X) == before).all()
+
+
+def test_models_of_format_1_that_keep_rows_are_updated():
+    for name in ("gaussian_local", "gaussian_number", "neighbors", "table"):
+        model, X = load(golden(name)), MODELS[name][2]
+        gpod = getattr(model.update(X), "model_", model)
+        assert gpod.affinity_.n_rows_ == 24 + len(X)
+
+
 def test_a_file_of_the_present_version_is_left_alone(format_2, tmp_path):
     write(tmp_path / "m", {"name": "é"}, {"labels": np.array([1, 2])})
     header, arrays = read(tmp_path / "m")
@@ -105,7 +122,7 @@ def test_what_a_migration_cannot_read_is_refused(monkeypatch):
 
 
 def test_a_version_without_a_migration_is_no_fault_of_the_file(monkeypatch):
-    monkeypatch.setattr(file_format, "VERSION", 2)
+    monkeypatch.setattr(file_format, "VERSION", VERSION + 1)
     with pytest.raises(KeyError):
         load(golden("landmarks"))
 

@@ -23,7 +23,8 @@ FLOORS = [
     ["nested.recluster"],
     ["selection.select", "data.table_model"],
     ["estimator"],
-    ["answering"],
+    ["living"],
+    ["answering", "keeping"],
     ["describe", "nested"],
     ["fitted", "selection"],
     ["risk"],
@@ -42,7 +43,7 @@ FLOORS = [
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
 TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "estimator"}
-TOP |= {"answering", "exceptions", "fitted"}
+TOP |= {"answering", "exceptions", "fitted", "keeping"}
 
 
 def module_of(path):

@@ -70,6 +70,7 @@ class Affinity(BaseEstimator, ABC):
     streams = False  # True if fit_graph takes a stream of rows
     form: str | None = None  # of the extension, where this affinity allows only one
     accepts_sparse = False  # whether X may be a scipy.sparse array
+    keeps: str | None = None  # of what it was fitted on: "rows", "sums" over rows, or nothing
 
     multiplicity_: Array
     n_rows_: float

@@ -21,26 +21,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity, Product
-from eigencut.affinity.density import LEAST_MASS, check_contrast, landmark_masses
+from eigencut.affinity.density import LEAST_MASS, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
+from eigencut.affinity.landmark_parameters import check_landmark_parameters
 from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import Rows, as_rows
 from eigencut.data.sample import RowSample, as_number
 from eigencut.files.state_reader import StateReader
+from eigencut.graph.judged_support import JudgedSupport
+from eigencut.graph.kept_sums import KeptSums
 from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSupport
 from eigencut.graph.memberships import Memberships, MembershipSums, RowUnits
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
-from eigencut.runtime.validation import check_choice, check_count
 from eigencut.search.distances import nearest_rows
 from eigencut.search.distinct_rows import DistinctRows
 from eigencut.search.kmeans import kmeans_centres
@@ -53,6 +54,7 @@ _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
 LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
 _ROWS, _ENTRIES = 16384, 1 << 21  # that one thread works on at a time
 _LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
+_ROUNDING = 1e-6  # relative; of sums that a file must agree with
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -88,6 +90,8 @@ class Landmarks(Affinity):
         ``rho^(2 beta)`` of each landmark, in units of the largest; None without contrast.
     spacing_ : array of shape (p,)
         Squared distance from each landmark to the farthest of its r nearest.
+    sums_ : KeptSums, or None
+        E and Lambda, exactly: what rows that come later are added to (``GPOD.update``).
 
     Notes
     -----
@@ -119,11 +123,13 @@ class Landmarks(Affinity):
 
     form = "landmarks"
     streams = True
+    keeps = "sums"
     local_scale: float
     from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
 
     landmarks_: Array
     masses_: Array | None
+    sums_: KeptSums | None
 
     def __init__(
         self,
@@ -178,7 +184,7 @@ class Landmarks(Affinity):
         self._place(DistinctRows.of(points).rows, sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._nearest(sample.rows)
-        support = RowSupport(self._support(nearest, squared), sample.counts)
+        support = RowSupport(self._support(nearest, squared), sample.counts, len(self.landmarks_))
         masses = None
         if self.density_contrast:
             rows = Memberships(nearest, self._weights(squared))
@@ -224,11 +230,15 @@ class Landmarks(Affinity):
         return MembershipSums.of(members, p, self._masses_of(members), units)
 
     def _graph(
-        self, sums: MembershipSums, members: list[Memberships] | None, support: RowSupport
+        self,
+        sums: MembershipSums,
+        members: list[Memberships] | None,
+        support: RowSupport | JudgedSupport,
     ) -> LandmarkGraph:
         n, gram, rows = self.n_rows_, sums.gram, sums.rows_at_landmarks
         weights = n * gram / rows / rows[:, np.newaxis]
         tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
+        self.sums_ = KeptSums.of(sums)
         self.multiplicity_ = rows
         self.self_weights_ = weights.diagonal().copy()
         self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
@@ -309,6 +319,8 @@ class Landmarks(Affinity):
         own["from_nearest"] = int(self.from_nearest)
         if self.masses_ is not None:
             own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
+        if self.sums_ is not None:
+            own["sums"] = self.sums_._state()
         return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
@@ -328,6 +340,11 @@ class Landmarks(Affinity):
             contrast = state.part("contrast")
             self.masses_ = contrast.array("masses", (p,), LEAST_MASS, 1.0)
             self._volumes = contrast.array("volumes", (p,), _LEAST_VOLUME, float(self.n_rows_))
+        self.sums_ = None
+        if "sums" in state:  # files of format 1 have none
+            self.sums_ = KeptSums._restored(state.part("sums"), p)
+            if not np.allclose(self.sums_.rows_at_landmarks, self.multiplicity_, rtol=_ROUNDING):
+                raise ValueError("sums must agree with multiplicity.")
 
     # --------------------------------------------------------------- new rows
 
@@ -361,24 +378,7 @@ class Landmarks(Affinity):
         return "Use a larger n_nearest, or fewer landmarks."
 
     def _check_parameters(self) -> None:
-        check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
-        check_count("n_nearest", self.n_nearest, "use the default of 5")
-        check_choice("selection", self.selection, ("kmeans", "random"))
-        check_contrast(self.density_contrast)
-        seed = self.random_state
-        is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-        if seed is not None and not (is_integer and seed >= 0):
-            raise ValueError(
-                f"random_state of Landmarks must be a non-negative integer or None. Got {seed!r}; "
-                "use random_state=0."
-            )
-        sigma: Any = self.sigma
-        is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-        if sigma != "auto" and not (is_number and 0 < sigma < np.inf):
-            raise ValueError(
-                f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
-                "sigma='auto' if unsure."
-            )
+        check_landmark_parameters(self)
 
 
 def _first(nearest: Indices, squared: Array) -> Indices:

@@ -115,6 +115,7 @@ class Neighbors(Affinity):
     _saved_as: ClassVar[str] = "Neighbors"
 
     accepts_sparse = True
+    keeps = "rows"
 
     def __init__(
         self,

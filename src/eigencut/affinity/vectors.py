@@ -32,6 +32,8 @@ class VectorAffinity(Affinity):
     prepared rows (``_weights``). This class does the rest in bounded memory.
     """
 
+    keeps = "rows"
+
     rows_: Array
 
     @abstractmethod

@@ -11,6 +11,8 @@ from eigencut._version import __version__
 COMMANDS = {
     "fit": "Find clusters in a table and save the model.",
     "predict": "Label the rows of a table with a saved model.",
+    "update": "Add the rows of a table to a saved model; clusters keep their numbers.",
+    "drift": "Say how the rows of a table differ from those of a model.",
     "select": "Choose the number of clusters and the bandwidth.",
     "assess": "Say how far a model can be trusted on new data.",
     "describe": "Say what each cluster is: columns, rules, typical rows.",
@@ -36,6 +38,9 @@ _OTHER_WORDS = {
     "tree": "hierarchy",
     "split": "recluster",
     "choose": "select",
+    "refit": "update",
+    "partial_fit": "update",
+    "monitor": "drift",
     "onnx": "export",
 }
 

@@ -110,6 +110,16 @@ def _share(text: str) -> float:
     return value
 
 
+def _share_or_all(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 1:
+        raise ValueError(f"must be a number above 0 and at most 1. Got {text!r}; use 0.9.")
+    return value
+
+
 def _encoding(text: str) -> str:
     from eigencut.data.csv_dialect import checked_encoding
 
@@ -128,6 +138,7 @@ BANDWIDTH = Parsed("sigma", _bandwidth)
 BANDWIDTHS = Parsed("sigma", _bandwidths)
 MEMORY = Parsed("size", _memory)
 SHARE = Parsed("share", _share)
+SHARE_OR_ALL = Parsed("share", _share_or_all)
 ENCODING = Parsed("name", _encoding)
 DELIMITER = Parsed("char", _delimiter)
 FILE = Parsed("file", _file)

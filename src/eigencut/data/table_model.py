@@ -20,6 +20,7 @@ from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
+from eigencut.living.table_updates import TableUpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from eigencut.nested.hierarchy import Hierarchy
 
 
-class TableModel(DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
+class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
     """A model of tables: columns by name, missing values and units are part of it.
 
     The command line fits these; ``eigencut.load`` gives back one if the file holds one.
@@ -151,11 +152,13 @@ class TableModel(DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
         with threads(gpod.n_jobs):
             marks = gpod.outliers == "label"
             found = gpod.fitted_cut_.answers(_some(rows), mark_outliers=marks)
+        labels = gpod.numbering_.of_labels(found.labels[:n_rows])
+        probabilities = gpod.numbering_.of_columns(found.probabilities[:n_rows])
         return Answers(
-            spread(found.labels[:n_rows], complete, -1),
+            spread(labels, complete, -1),
             spread(found.margins[:n_rows], complete, np.nan),
             spread(found.support[:n_rows], complete, np.nan),
-            spread(found.probabilities[:n_rows], complete, np.nan),
+            spread(probabilities, complete, np.nan),
         )
 
     def hierarchy(self) -> Hierarchy:
@@ -214,7 +217,9 @@ class TableModel(DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
             raise ValueError("scale must be positive.")
         self.preparation_ = Preparation(columns, self.scale, self.missing, shift, scale, fill)
         if "labels" in state:
-            self.labels_ = state.indices("labels", (None,), self.model_.n_clusters_, least=-1)
+            self.labels_ = state.indices(
+                "labels", (None,), self.model_.numbering_.n_given, least=-1
+            )
 
     # ------------------------------------------------------------ parameters
 

@@ -78,6 +78,7 @@ def to_onnx(
         n_columns=gpod.n_features_in_,
         outputs=outputs,
         n_clusters=gpod.n_clusters_,
+        n_numbers=gpod.numbering_.n_given,
         properties={"eigencut": __version__, "columns": "\n".join(columns or [])},
     )
     if proto.ByteSize() > _MOST_BYTES:
@@ -138,6 +139,11 @@ def _outputs(
     scores = _scores(graph, U, fitted.rotation)
     labels = _labels(graph, scores, precision)
     probabilities = probability_nodes(graph, scores, labels, support, fitted, precision)
+    numbers = model.numbering_
+    if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
+        labels = graph("Gather", graph.integers(numbers.numbers), labels)
+        columns_of = numbers.of_columns(np.eye(len(numbers.numbers)))
+        probabilities = graph("MatMul", probabilities, graph.number(columns_of))
     if model.outliers == "label":
         is_outlier = graph("Less", support, graph.number(fitted.least_support - TIE))
         labels = graph("Where", is_outlier, graph.integers([-1]), labels)

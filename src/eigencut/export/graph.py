@@ -87,12 +87,14 @@ class OnnxGraph:
         n_columns: int,
         outputs: dict[str, str],
         n_clusters: int,
+        n_numbers: int,
         properties: dict[str, str],
     ) -> Any:
         """The checked model, for batches of any size."""
         helper, proto = self._onnx.helper, self._onnx.TensorProto
         per_cluster = ["n", n_clusters]
-        shapes = {"labels": ["n"], "support": ["n"]}  # of the others, a column per cluster
+        # Of the others, a column per cluster.
+        shapes = {"labels": ["n"], "support": ["n"], "probabilities": ["n", n_numbers]}
         types = {"labels": proto.INT64}  # of the others, that of this graph
         for name, inner in outputs.items():
             self._nodes.append(helper.make_node("Identity", [inner], [name]))

@@ -36,7 +36,7 @@ from eigencut.files.migrations import migrated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-VERSION = 1
+VERSION = 2
 ITEM_SIZES = {"<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4, "|u1": 1}
 
 Order = Literal["C", "F"]  # rows one after the other, or columns

@@ -33,7 +33,9 @@ class Migration:
     arrays: Callable[[Content, Arrays], Arrays] = _same_arrays
 
 
-MIGRATIONS: dict[int, Migration] = {}
+# Format 2 can hold what an older reader would pass over in silence: numbers of clusters that have
+# gaps, and the sums that landmarks are updated from. Format 1 has neither; nothing else differs.
+MIGRATIONS: dict[int, Migration] = {1: Migration(lambda content: content)}
 
 
 def migrated(version: int, target: int, content: Content, arrays: Arrays) -> tuple[Content, Arrays]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from eigencut.graph.judged_support import JudgedSupport
 from eigencut.runtime.arrays import Array, Indices
 
 _ROUNDING = 1e-9  # relative; of sums of weights
@@ -100,6 +101,11 @@ class Graph(ABC):
     @abstractmethod
     def support_quantile(self, share: float) -> float:
         """What this share of the training rows stays below in support."""
+
+    def judged_support(self, share: float) -> JudgedSupport:
+        """The same, with how many of how many rows stay below."""
+        least = self.support_quantile(share)
+        return JudgedSupport(least, share * self.n_rows, self.n_rows, self.one_row)
 
 
 @dataclass(frozen=True)

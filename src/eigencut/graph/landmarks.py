@@ -11,24 +11,45 @@ import numpy as np
 
 from eigencut.graph.base import weighted_quantile
 from eigencut.graph.complete import CompleteGraph
+from eigencut.graph.judged_support import JudgedSupport
 from eigencut.graph.memberships import Memberships
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.threads import for_each
 
 EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
+_NEARER = 40.0  # rows of a landmark by which twice as many others stay below a quantile
 _ROWS = 16384  # that one thread works on at a time
 
 
 @dataclass(frozen=True)
 class RowSupport:
-    """Support of some of the training rows, and how many rows each of them stands for."""
+    """Support of some of the training rows, and how many rows each of them stands for.
+
+    They are those that ``n_landmarks`` landmarks were placed by.
+    """
 
     values: Array
     counts: Array
+    n_landmarks: int
+
+    @property
+    def one_row(self) -> float:
+        """What an ordinary row counts."""
+        return float(np.median(self.counts))
 
     def quantile(self, share: float) -> float:
-        one = float(np.median(self.counts))
-        return weighted_quantile(self.values, self.counts, share, one)
+        return weighted_quantile(self.values, self.counts, share, self.one_row)
+
+    def judged(self, share: float) -> JudgedSupport:
+        """The support that this share of the rows stays below, and more of other rows.
+
+        Landmarks lie nearer to the rows that they were placed by: of fresh rows 1.2 to 1.9 times as
+        many were seen below where a landmark had 40 rows, and up to 2.7 times where it had 10.
+        """
+        n_rows = float(self.counts.sum())
+        per_landmark = len(self.values) / self.n_landmarks
+        of_others = min(share * (1 + _NEARER / per_landmark), 1.0)
+        return JudgedSupport(self.quantile(share), of_others * n_rows, n_rows, self.one_row)
 
 
 @dataclass(frozen=True)
@@ -41,15 +62,15 @@ class LandmarkGraph(CompleteGraph):
         n, the rows that E is the sum of, or what they count together.
     members : list of Memberships, or None
         Z in blocks of rows, while the rows are in memory.
-    sampled : RowSupport
-        Support of a sample of the rows.
+    sampled : RowSupport or JudgedSupport
+        Support of a sample of the rows, or what was decided by one.
     """
 
     vertices_are: ClassVar[str] = "landmarks"
 
     summed: float
     members: list[Memberships] | None
-    sampled: RowSupport
+    sampled: RowSupport | JudgedSupport
 
     @cached_property
     def n_rows(self) -> float:
@@ -57,7 +78,7 @@ class LandmarkGraph(CompleteGraph):
 
     @cached_property
     def one_row(self) -> float:  # a vertex stands for many rows here
-        return float(np.median(self.sampled.counts))
+        return self.sampled.one_row
 
     @property
     def n_labels(self) -> int:
@@ -72,6 +93,9 @@ class LandmarkGraph(CompleteGraph):
 
     def support_quantile(self, share: float) -> float:
         return self.sampled.quantile(share)
+
+    def judged_support(self, share: float) -> JudgedSupport:
+        return self.sampled.judged(share)
 
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         pieces = [

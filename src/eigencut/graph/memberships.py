@@ -20,9 +20,9 @@ from eigencut import kernels
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 
-_QUANTUM = 2.0**-34
+QUANTUM = 2.0**-34
 _PARTS = 2  # of the rows, for as many threads
-_LARGEST_UNITS = 1 << 62
+LARGEST_UNITS = 1 << 62
 _HISTOGRAM_ROWS = 1 << 16  # whose memberships are rounded at a time
 _PAIR_ROWS = 1 << 17  # whose pairs of memberships are
 _MOST_WEIGHT = float(1 << 28)  # of all rows together, so that no sum of units overflows
@@ -93,7 +93,7 @@ class MembershipSums:
     """
 
     units: NDArray[np.int64]
-    unit: float = _QUANTUM
+    unit: float = QUANTUM
     at_landmarks: NDArray[np.int64] | None = None
 
     @classmethod
@@ -117,20 +117,20 @@ class MembershipSums:
                 _add_columns(nearest, weights, at_landmarks[part], some)
                 weights = weights * np.sqrt(masses[rows, np.newaxis])
             if row_units is None:
-                kernels.chosen.add_membership_sums(nearest, weights, _QUANTUM, parts[part])
+                kernels.chosen.add_membership_sums(nearest, weights, QUANTUM, parts[part])
             else:
                 _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
 
         for_each(fill, range(_PARTS))
         of_columns = None if masses is None else at_landmarks.sum(axis=0)
-        unit = _QUANTUM if row_units is None else _QUANTUM * row_units.one
+        unit = QUANTUM if row_units is None else QUANTUM * row_units.one
         return cls(parts.sum(axis=0), unit, of_columns)
 
     def added(self, other: MembershipSums) -> MembershipSums:
         units = self.units + other.units
-        if units.max() > _LARGEST_UNITS:
+        if units.max() > LARGEST_UNITS:
             raise OverflowError(
-                f"A landmark must not have more than {_LARGEST_UNITS * _QUANTUM:.0f} rows. Got "
+                f"A landmark must not have more than {LARGEST_UNITS * QUANTUM:.0f} rows. Got "
                 "more; fit on a part of the rows, and label the others."
             )
         at_landmarks = self.at_landmarks
@@ -198,7 +198,7 @@ def _add_columns(
     """Add the column sums of Z."""
     for start in range(0, len(nearest), _HISTOGRAM_ROWS):
         rows = slice(start, start + _HISTOGRAM_ROWS)
-        rounded = np.rint(weights[rows] / _QUANTUM)
+        rounded = np.rint(weights[rows] / QUANTUM)
         if row_units is not None:
             units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
         else:  # sums of integers below 2^53 are exact
@@ -215,7 +215,7 @@ def _add_weighted_pairs(
     flat = units.reshape(-1)
     for start in range(0, len(nearest), _PAIR_ROWS):
         rows = slice(start, start + _PAIR_ROWS)
-        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / _QUANTUM)
+        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
         place = nearest[rows][:, a] * p + nearest[rows][:, b]
         flat += _histogram(place, row_units[rows].times(rounded), p * p)
 

@@ -150,7 +150,8 @@ def predict_proba(model: Any, X: Any) -> Any:
     probabilities : lazy dask array of shape (n_samples, K)
         As of ``GPOD.predict_proba``.
     """
-    return _map_rows(model, "predict_proba", X, np.dtype(np.float64), model.n_clusters_)
+    n_numbers = model.numbering_.n_given
+    return _map_rows(model, "predict_proba", X, np.dtype(np.float64), n_numbers)
 
 
 def transform(model: Any, X: Any) -> Any:
@@ -239,8 +240,12 @@ def _whole_rows(X: Any) -> Any:
 def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Labels, probabilities or embedding of one chunk, on one thread; a chunk may be empty."""
     if len(part) == 0:
-        n_columns = () if method == "predict" else (model.n_clusters_,)
-        return np.empty((0, *n_columns), dtype)
+        n_columns = {
+            "predict": (),
+            "predict_proba": (model.numbering_.n_given,),
+            "transform": (model.n_clusters_,),
+        }
+        return np.empty((0, *n_columns[method]), dtype)
     single = copy(model)
     single.n_jobs = 1  # the cluster's own threads work on chunks
     return np.asarray(getattr(single, method)(part), dtype)

@@ -72,7 +72,7 @@ def label_batches(
         arrow = needed("pyarrow", "stream")
         for batch in batches:
             labels = np.empty(0, dtype=np.int32)
-            found = np.empty((0, model.n_clusters_))
+            found = np.empty((0, model.numbering_.n_given))
             if batch.num_rows:
                 columns = [
                     batch.column(feature).to_numpy(zero_copy_only=False) for feature in features

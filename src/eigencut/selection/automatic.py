@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Gaussian, Landmarks, Neighbors, named_affinity
+from eigencut.cut import CUTS
 from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import Rows
 from eigencut.data.sample import RowSample
+from eigencut.exceptions import GraphWarning
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import counted
+from eigencut.runtime.progress import counted, without_progress
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import distinct_rows
@@ -26,13 +31,16 @@ from eigencut.selection.criteria import (
     Choice,
     Task,
     check_candidates,
+    conductance_of,
     evaluate,
 )
 from eigencut.selection.default_graph import choose_graph, symmetric_graph
 from eigencut.selection.some_rows import some_rows
+from eigencut.selection.spectrum import Spectrum
 
 _CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
 _CANDIDATES = range(2, 11)
+_CLEARLY = 0.25  # better than K so far must another be
 
 
 def choose(
@@ -85,6 +93,36 @@ def choose(
     if is_auto:
         return choose_affinity(X, K, memory_limit, starts, sample_weight)
     return Chosen(K, (clone(best.affinity),))
+
+
+def choose_for_graph(
+    graph: Graph,
+    affinity: Affinity,
+    n_clusters: Any,
+    present: int,
+) -> Chosen:
+    """What a graph that is there already is cut into.
+
+    Parameters
+    ----------
+    graph : Graph
+    affinity : Affinity
+        That made it.
+    n_clusters : int or "auto"
+    present : int
+        K so far, which "auto" stays with unless another is clearly better.
+    """
+    if n_clusters != "auto":
+        return Chosen(int(n_clusters), (affinity,), graph=graph)
+    candidates = check_candidates(_CANDIDATES, graph.n_vertices)
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore", GraphWarning)
+        spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], max(candidates) + 1)
+        scores = conductance_of(spectrum, candidates)
+    best = int(np.argmax(scores))
+    if present in candidates and scores[best] < scores[candidates.index(present)] + _CLEARLY:
+        best = candidates.index(present)
+    return Chosen(candidates[best], (affinity,), spectra={0: spectrum})
 
 
 def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:

@@ -47,12 +47,15 @@ class Chosen:
         What was compared, with scores; nothing where nothing was to be chosen.
     spectra : dict of int to Spectrum
         Graphs of all rows that were cut in order to choose, by the place of their affinity.
+    graph : Graph or None
+        That of the first affinity, where it is there already.
     """
 
     n_clusters: int
     affinities: tuple[Affinity, ...]
     compared: tuple[Choice, ...] = ()
     spectra: dict[int, Spectrum] = field(default_factory=dict)
+    graph: Graph | None = None
 
     def report(self) -> None:
         """Say what was compared, and what is taken first."""
@@ -69,7 +72,8 @@ class Chosen:
         for place, affinity in enumerate(self.affinities):
             known = self.spectra.get(place)
             with stage("graph"):
-                graph = known.graph if known else affinity.fit_graph(X, sample_weight)
+                there = known.graph if known else self.graph if place == 0 else None
+                graph = there or affinity.fit_graph(X, sample_weight)
                 check_n_clusters(K, graph.n_vertices, graph.vertices_are)
             if known is not None and known.cut is cut:
                 yield CutGraph(affinity, graph, known.relaxed_of(K), known.partition(K))

@@ -1,0 +1,237 @@
+"""Landmarks that have seen more rows: sums go on, and what no landmark represents gets some.
+
+The sums E and Lambda are additive, so with the same landmarks they are those of a fit of all rows,
+to the last bit, and only the new rows are passed over. Where clearly more of these are without
+support than is usual, centres of them become landmarks too; what the older rows have added to the
+sums stays with the older landmarks. Landmarks that decay to next to nothing are left out, and
+centres of the new rows take their places.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import binom
+
+from eigencut.affinity.base import whole_or_real
+from eigencut.affinity.density import LEAST_MASS, landmark_masses
+from eigencut.data.rows import Rows, as_rows
+from eigencut.data.sample import RowSample
+from eigencut.graph.judged_support import JudgedSupport
+from eigencut.graph.kept_sums import KeptSums
+from eigencut.graph.landmarks import LandmarkGraph
+from eigencut.graph.memberships import QUANTUM, Memberships, MembershipSums, RowUnits
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.search.distinct_rows import DistinctRows
+from eigencut.search.kmeans import kmeans_centres
+from eigencut.search.nearest_landmarks import NearestLandmarks
+
+if TYPE_CHECKING:
+    from eigencut.affinity.landmarks import Landmarks
+
+_SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most
+_MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
+_LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
+_LEAST_RATIO = 2.0  # of their number to what is usual
+_LEAST_ROWS = 1 / 8  # of what an average landmark has
+_LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Landmarks after more rows.
+
+    Attributes
+    ----------
+    affinity : Landmarks
+    graph : LandmarkGraph
+        Its rows are the new ones only.
+    places : array of shape (n_landmarks_before,)
+        Where each of the landmarks that there were is now; -1 if it has decayed.
+    n_new_landmarks : int
+    """
+
+    affinity: Landmarks
+    graph: LandmarkGraph
+    places: Indices
+    n_new_landmarks: int
+
+
+def grown(
+    affinity: Landmarks,
+    X: Array | Rows,
+    sample_weight: Array | None,
+    usual: JudgedSupport,
+    decay: float = 1.0,
+) -> Grown:
+    """Landmarks that have seen the rows of X too; those that there were stay as they are.
+
+    Parameters
+    ----------
+    affinity : Landmarks
+        Fitted.
+    X : array or Rows
+    sample_weight : array of shape (n_rows,), or None
+    usual : JudgedSupport
+        The least support, and how many of the rows so far have less.
+    decay : float
+        What each of the rows so far counts from now on.
+    """
+    kept = affinity.sums_
+    if kept is None:
+        raise ValueError(
+            "model must have kept the sums over its rows to be updated. Got a model from a file of "
+            "format 1, which has none; fit it anew and save it."
+        )
+    fresh, rows = copy(affinity), as_rows(X, sample_weight)
+    usual = usual.decayed(decay)
+    kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
+    look = partial(_Seen.of, affinity=fresh, least_support=usual.least, unit=kept.unit)
+    n_decayed = affinity.n_landmarks - kept.n_landmarks if decay < 1.0 else 0
+    if n_decayed >= _MANY_DECAYED * affinity.n_landmarks:
+        kept = _grow(fresh, _sample(rows), kept, n_decayed)
+    seen: _Seen = rows.reduce(look, _Seen.added)
+    n_missing = _landmarks_missing(fresh, seen, kept, usual)
+    if n_missing and seen.outside is not None:
+        kept = _grow(fresh, seen.outside, kept, n_missing)
+        seen = rows.reduce(look, _Seen.added)
+    sums = kept.all_pairs().added(seen.sums)
+    while (is_there := sums.gram.any(axis=1)).sum() < kept.n_landmarks:
+        # No row is near enough to such a landmark, which then has no weight to be divided by.
+        kept, moved = _only(fresh, kept, is_there)
+        places = np.where(places >= 0, moved[places], -1)
+        seen = rows.reduce(look, _Seen.added)
+        sums = kept.all_pairs().added(seen.sums)
+    members = seen.members if rows.in_memory else None
+    is_whole = decay == 1.0 or (places >= 0).all()
+    n_before = decay * affinity.n_rows_ if is_whole else float(kept.rows_at_landmarks.sum())
+    fresh.n_rows_ = whole_or_real(n_before + seen.n_rows)
+    support = usual.added(seen.n_outside, seen.n_rows)
+    n_new = len(fresh.landmarks_) - int((places >= 0).sum())
+    return Grown(fresh, fresh._graph(sums, members, support), places, n_new)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one pass over rows tells."""
+
+    sums: MembershipSums
+    members: list[Memberships]
+    outside: RowSample | None
+    n_outside: float
+    n_rows: float
+
+    @classmethod
+    def of(
+        cls,
+        block: Array,
+        sample_weight: Array | None = None,
+        *,
+        affinity: Landmarks,
+        least_support: float,
+        unit: float,
+    ) -> _Seen:
+        """Of one block; ``unit`` is that of the sums that its own are to be added to."""
+        counts = np.ones(len(block)) if sample_weight is None else sample_weight
+        is_plain = sample_weight is None and unit == QUANTUM
+        row_units = None if is_plain else RowUnits.of(counts, unit / QUANTUM)
+        nearest, squared = affinity._nearest(block)
+        members = Memberships(nearest, affinity._weights(squared))
+        n_landmarks = len(affinity.landmarks_)
+        sums = MembershipSums.of(members, n_landmarks, affinity._masses_of(members), row_units)
+        drawn, outside = None, np.flatnonzero(affinity._support(nearest, squared) < least_support)
+        if len(outside):
+            given = None if sample_weight is None else counts[outside]
+            seed = int(affinity.random_state or 0)
+            drawn = RowSample.of(block[outside], given, size=_SAMPLED_ROWS, seed=seed)
+        n_outside, n_rows = float(counts[outside].sum()), float(counts.sum())
+        return cls(sums, [members.compact(n_landmarks)], drawn, n_outside, n_rows)
+
+    def added(self, other: _Seen) -> _Seen:
+        outside = self.outside or other.outside
+        if self.outside is not None and other.outside is not None:
+            outside = self.outside.merged(other.outside)
+        counts = (self.n_outside + other.n_outside, self.n_rows + other.n_rows)
+        return _Seen(self.sums.added(other.sums), self.members + other.members, outside, *counts)
+
+
+def _without_decayed(affinity: Landmarks, kept: KeptSums, decay: float) -> tuple[KeptSums, Indices]:
+    """The sums without landmarks that hardly any row is left of, and where the others are now."""
+    rows = kept.rows_at_landmarks
+    places = np.arange(len(rows))
+    is_left = rows >= _LEAST_SHARE * rows.mean()
+    if decay == 1.0 or is_left.all() or is_left.sum() <= affinity.n_nearest:
+        return kept, places
+    return _only(affinity, kept, is_left)
+
+
+def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, Indices]:
+    """Some of the landmarks and their sums, and where each of all is now; -1 if it is not."""
+    places = np.where(is_left, np.cumsum(is_left) - 1, -1)
+    if affinity.masses_ is not None:
+        affinity.masses_ = affinity.masses_[is_left]
+    affinity._place(affinity.landmarks_[is_left], n_rows=0)
+    return kept.moved(places, int(is_left.sum())), places
+
+
+def _landmarks_missing(
+    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport
+) -> int:
+    """How many landmarks the rows without support are worth; none if they are as usual."""
+    expected = usual.share * seen.n_rows
+    if seen.outside is None or seen.n_outside < _LEAST_RATIO * expected:
+        return 0
+    if _chance(seen, usual) > _LEAST_CHANCE:
+        return 0
+    per_landmark = (kept.rows_at_landmarks.sum() + seen.n_rows) / kept.n_landmarks
+    worth = (seen.n_outside - expected) / per_landmark
+    if worth < 1:
+        return 0
+    # Rows there must not be members of landmarks elsewhere.
+    least, most = 2 * affinity.n_nearest, affinity.n_landmarks
+    return min(max(round(worth), least), most, len(seen.outside.rows))
+
+
+def _chance(seen: _Seen, usual: JudgedSupport) -> float:
+    """Of so many rows without support, if they are as usual; in ordinary rows."""
+    n_outside, n_rows = (round(n / usual.one_row) for n in (seen.n_outside, seen.n_rows))
+    return float(binom.sf(n_outside - 1, n_rows, usual.share))
+
+
+def _sample(rows: Rows) -> RowSample:
+    draw = partial(RowSample.of, size=_SAMPLED_ROWS, seed=0)
+    found: RowSample = rows.reduce(draw, RowSample.merged)
+    return found
+
+
+def _grow(affinity: Landmarks, sample: RowSample, kept: KeptSums, n_new: int) -> KeptSums:
+    """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
+    before = affinity.landmarks_
+    n_new = min(n_new, len(sample.rows))
+    centres = DistinctRows.of(kmeans_centres(sample.rows, sample.counts, n_new)).rows
+    # As at a fit, a centre of next to no rows would only be a cheap cut.
+    group = NearestLandmarks(centres, 1)(np.asarray(sample.rows, dtype=np.float64))[0][:, 0]
+    counts = np.bincount(group, sample.counts, len(centres))
+    centres = centres[counts >= _LEAST_ROWS * counts.mean()]
+    affinity._place(np.concatenate([before, centres]), n_rows=0)
+    if affinity.masses_ is not None:
+        affinity.masses_ = _masses(affinity, sample, kept.rows_at_landmarks)
+    return kept.moved(np.arange(len(before)), len(affinity.landmarks_))
+
+
+def _masses(affinity: Landmarks, sample: RowSample, rows_before: Array) -> Array:
+    """Those that there are, and of new landmarks in the same units."""
+    n_before, masses = len(rows_before), affinity.masses_
+    assert masses is not None
+    nearest, squared = affinity._nearest(sample.rows)
+    members = Memberships(nearest, affinity._weights(squared))
+    counts = members.gather(sample.counts[:, np.newaxis], len(affinity.landmarks_))[:, 0]
+    counts[:n_before] += rows_before
+    of_rows = (counts, affinity._spacing, affinity.n_columns_)
+    anew = landmark_masses(*of_rows, float(affinity.density_contrast))
+    unit = float(np.median(masses / anew[:n_before]))
+    return np.concatenate([masses, np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)])

@@ -1,0 +1,33 @@
+"""What parameters of landmarks may be."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from eigencut.affinity.density import check_contrast
+from eigencut.runtime.validation import check_choice, check_count
+
+
+def check_landmark_parameters(landmarks: Any) -> None:
+    """An error if one of the parameters of ``Landmarks`` is not what it must be."""
+    check_count("n_landmarks", landmarks.n_landmarks, "use the default of 1000")
+    check_count("n_nearest", landmarks.n_nearest, "use the default of 5")
+    check_choice("selection", landmarks.selection, ("kmeans", "random"))
+    check_contrast(landmarks.density_contrast)
+    seed = landmarks.random_state
+    is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if seed is not None and not (is_integer and seed >= 0):
+        raise ValueError(
+            f"random_state of Landmarks must be a non-negative integer or None. Got {seed!r}; "
+            "use random_state=0."
+        )
+    sigma: Any = landmarks.sigma
+    is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
+    if sigma != "auto" and not (is_number and 0 < sigma < np.inf):
+        raise ValueError(
+            f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
+            "sigma='auto' if unsure."
+        )

@@ -1,0 +1,101 @@
+"""What a fitted model keeps, and what a file keeps of it: a part of GPOD."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.affinity import named_affinity
+from eigencut.cut import CUTS
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import OUTLIER
+from eigencut.files.state_reader import StateReader
+from eigencut.fitted import FittedCut
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.selection.chosen import Compared
+
+
+class KeepingMixin:
+    """Attributes of a fitted model, from a fit or from a file."""
+
+    # The estimator's.
+    affinity: Any
+    cut: str
+    labels_: Indices
+    embedding_: Array
+    _check_parameters: Any
+
+    def _keep(
+        self,
+        fitted: FittedCut,
+        labels: Indices | None,
+        embedding: Array | None,
+        outside: NDArray[np.bool_] | None = None,
+        numbers: ClusterNumbers | None = None,
+    ) -> None:
+        """Set the attributes of a fitted model; of training rows those that there are.
+
+        ``outside`` says which of them are marked as outliers: in ``labels_``, not in the partition.
+        ``numbers`` are those of clusters that another model knew.
+        """
+        self.fitted_cut_ = fitted
+        self.affinity_ = fitted.affinity
+        self.eigenvalues_ = fitted.functions.pairs.values
+        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
+        self.n_components_found_ = fitted.n_components
+        self.rotation_ = fitted.partition.rotation
+        self.partition_ = fitted.partition
+        self.numbering_ = numbers or ClusterNumbers.of_fit(self.n_clusters_)
+        marked = None if labels is None else self.numbering_.of_labels(labels)
+        if marked is not None and outside is not None:
+            marked = np.where(outside, OUTLIER, marked)
+        for name, found in (("labels_", marked), ("embedding_", embedding), ("updated_", None)):
+            self.__dict__.pop(name, None)
+            if found is not None:
+                setattr(self, name, found)
+        if labels is not None:
+            self.partition_ = replace(fitted.partition, labels=labels)
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        """What was fitted, as plain values, arrays and the affinity."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        per_row: dict[str, Any] = {}
+        of_all_rows = include_training_data and not hasattr(self, "updated_")
+        if of_all_rows and hasattr(self, "labels_"):
+            per_row["labels"] = self.partition_.labels
+            if (self.labels_ == OUTLIER).any():
+                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
+        if of_all_rows and hasattr(self, "embedding_"):
+            per_row["embedding"] = self.embedding_
+        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
+        of_choice = {"choice": [list(compared) for compared in self.choice_]}
+        if not self.numbering_.is_plain:
+            per_row["numbering"] = self.numbering_._state()
+        return self.fitted_cut_._state() | of_columns | of_choice | per_row
+
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit."""
+        self._check_parameters()
+        named_affinity(self.affinity)
+        fitted = FittedCut._restored(state, CUTS[self.cut])
+        K = len(fitted.rotation)
+        self.n_features_in_ = fitted.affinity.n_columns_
+        if state.raw("feature_names") is not None:
+            names = state.words("feature_names", self.n_features_in_)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        pairs = state.words_and_numbers("choice") if "choice" in state else []
+        self.choice_ = tuple(Compared(*pair) for pair in pairs)
+        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
+        n = None if labels is None else len(labels)
+        marks = labels is not None and "is_outlier" in state
+        outside = state.flags("is_outlier", (n,)) if marks else None
+        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
+        numbers = None
+        if "numbering" in state:
+            numbers = ClusterNumbers._restored(state.part("numbering"), K)
+        self._keep(fitted, labels, embedding, outside, numbers)

@@ -1,0 +1,81 @@
+"""Updates and drift of models of tables: columns, units and fills stay as they were fitted."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.data.rows import Rows
+from eigencut.living.drift_report import Drift
+from eigencut.runtime.all_or_nothing import all_or_nothing
+
+
+class TableUpdatingMixin:
+    """``update``, ``partial_fit`` and ``drift`` of a ``TableModel``, through its preparation."""
+
+    # The model's own.
+    fit: Any
+    labels_: Any
+    model_: Any
+    prepare: Any
+    preparation_: Any
+    __sklearn_is_fitted__: Any
+
+    def update(self, X: Any, *, decay: float = 1.0) -> Self:
+        """Refit the model as if it had seen these rows too; see ``GPOD.update``.
+
+        Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
+        left out if ``missing="drop"``. ``labels_`` are those of the rows of X.
+        """
+        model = copy(self._fitted_model())
+        if isinstance(X, Rows):
+            model.update(self.preparation_.stream(X), decay=decay)
+            complete = None
+        else:
+            rows, complete = self.prepare(X)
+            if not len(rows):
+                raise ValueError(
+                    "X must have at least one complete row. Got none; fill in missing values, or "
+                    "fit with missing='median'."
+                )
+            model.update(np.ascontiguousarray(rows), decay=decay)
+        with all_or_nothing(self) as fresh:
+            fresh.model_ = model
+            fresh.__dict__.pop("labels_", None)
+            if complete is not None:
+                labels = np.full(len(complete), -1, dtype=np.intp)
+                labels[complete] = model.labels_
+                fresh.labels_ = labels
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, decay: float = 1.0) -> Self:
+        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        return self.update(X, decay=decay)
+
+    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
+        """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
+
+        Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
+        units of the table.
+        """
+        model = self._fitted_model()
+        rows, complete = self.prepare(X)
+        found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
+        if found.new_cluster is None:
+            return found
+        scale, shift = self.preparation_.scale, self.preparation_.shift
+        centre, places = found.new_cluster.centre, np.flatnonzero(complete)
+        if len(scale) == len(centre):
+            centre = centre * scale + shift
+        new = replace(found.new_cluster, centre=centre, rows=places[found.new_cluster.rows])
+        return replace(found, new_cluster=new)
+
+    def _fitted_model(self) -> Any:
+        check_is_fitted(self)
+        return self.model_

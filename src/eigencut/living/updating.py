@@ -1,0 +1,171 @@
+"""Bringing a fitted model up to date: the methods of GPOD that add rows to what it has seen."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut.data.rows import Rows
+from eigencut.data.validation import check_rows, check_stream, check_weights_of
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import OUTLIER
+from eigencut.living.drift import drift_of
+from eigencut.living.drift_report import Drift
+from eigencut.living.matching import continued, match_clusters
+from eigencut.living.refitting import refitted
+from eigencut.living.updated import Updated
+from eigencut.runtime.all_or_nothing import all_or_nothing
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.progress import reporting
+from eigencut.runtime.threads import threads
+
+
+class UpdatingMixin:
+    """``update``, ``partial_fit`` and ``drift``."""
+
+    updated_: Updated
+    labels_: Indices
+
+    # The estimator's, and what it asks its fitted cut.
+    n_jobs: Any
+    verbose: Any
+    fit: Any
+    fitted_cut_: Any
+    numbering_: Any
+    partition_: Any
+    _answer: Any
+    _check_parameters: Any
+    _keep: Any
+    _labels: Any
+    __sklearn_is_fitted__: Any
+
+    def update(
+        self,
+        X: ArrayLike | Rows,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """Refit the model as if it had seen these rows too; clusters keep their numbers.
+
+        The model itself changes, as a whole or, if anything is wrong, not at all. With landmarks
+        only the new rows are passed over, and the result is, bit for bit, that of a fit of all rows
+        with the same landmarks and K; where clearly more rows than usual are without support,
+        landmarks are placed for these first. Neighbours and complete graphs are fitted again on the
+        rows that they keep and the new ones. With ``n_clusters="auto"`` the number of clusters is
+        chosen anew.
+
+        A cluster goes on under its number if it shares more than half of the rows of the smaller of
+        the two with a cluster of before; other clusters are new, and get numbers that were never
+        given. The number of a cluster that has gone is not given again, and its column of
+        ``predict_proba`` stays, with zeros. ``updated_`` says which are which, and ``labels_`` are
+        those of the rows of X. See ``docs/living-models.md``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or ``eigencut.Rows``, with landmarks.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, as in ``fit``.
+        decay : float, default=1.0
+            What each row that the model has seen before counts from now on, above 0 and at most 1.
+            Below 1 sums are rounded, to 1e-10 of a row, and rows that count less than a
+            sixty-fourth are forgotten.
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        decay = _checked_decay(decay)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
+            source = _checked_rows(model, X)
+            model._update(source, check_weights_of(source, sample_weight), decay)
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike | Rows,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """``fit`` at the first call, ``update`` at later ones; ``labels_`` are of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        decay : float, default=1.0
+            As of ``update``.
+        """
+        if not self.__sklearn_is_fitted__():
+            _checked_decay(decay)
+            return self.fit(X, sample_weight=sample_weight)
+        return self.update(X, sample_weight=sample_weight, decay=decay)
+
+    def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
+        """Say how rows differ from those that the model has seen; nothing changes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, at least 2.
+        random_state : int, RandomState or None
+            Of the rows that are left out to compare with. None means 0.
+
+        Returns
+        -------
+        Drift
+            The share of rows without support, the shares of clusters and the value of the cut,
+            before and now, each with a p-value; and whether a new cluster stands out.
+        """
+        return self._answer(X, lambda rows: drift_of(self, rows, random_state), at_least=2)
+
+    def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
+        before = self.numbering_
+        found = refitted(self, source, sample_weight, decay)
+        matched = match_clusters(found.shared, len(before.numbers), found.sizes)
+        columns, numbers = continued(before, matched, found.sizes)
+        self._keep(found.fitted.reordered(columns), None, None, numbers=numbers)
+        if not isinstance(source, Rows):
+            self.labels_ = self._labels(source)
+        sizes = found.sizes[columns]
+        self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
+
+    def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
+        """Put clusters in another order, and give them these numbers.
+
+        All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
+        """
+        of_rows = hasattr(self, "labels_") and not hasattr(self, "updated_")
+        labels = np.argsort(columns)[self.partition_.labels] if of_rows else None
+        outside = self.labels_ == OUTLIER if of_rows else None
+        embedding = self.__dict__.get("embedding_")
+        fitted = self.fitted_cut_.reordered(columns)
+        self._keep(fitted, labels, embedding, outside, numbers)
+
+
+def _checked_rows(model: Any, X: Any) -> Any:
+    """Rows in memory or a stream, with the columns of the fit."""
+    if not isinstance(X, Rows):
+        return check_rows(model, X, reset=False)
+    check_stream(model, X)
+    if not model.affinity_.streams:
+        raise TypeError(
+            f"X must be rows in memory for a model with {type(model.affinity_).__name__}. Got "
+            "eigencut.Rows; use affinity='landmarks'."
+        )
+    return X
+
+
+def _checked_decay(decay: Any) -> float:
+    is_number = isinstance(decay, Real) and not isinstance(decay, bool)
+    if not (is_number and 0 < decay <= 1):
+        raise ValueError(
+            f"decay must be a number above 0 and at most 1. Got {decay!r}; use 1 to forget nothing."
+        )
+    return float(decay)

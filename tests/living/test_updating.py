@@ -1,0 +1,363 @@
+"""Models brought up to date: as if they had seen all rows, and clusters keep their numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, Rows, align_labels, load
+from eigencut.affinity import landmarks as landmarks_module
+from eigencut.data.sample import as_number
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.living.matching import NEW, Shared, continued, match_clusters
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+
+CENTRES = np.array([[0.0, 0.0], [7.0, 0.0], [0.0, 7.0]])
+
+
+def rows(n, seed=0, centres=CENTRES):
+    rng = np.random.default_rng(seed)
+    return centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 2))
+
+
+def fitted_on_everything(first, everything, monkeypatch, **options):
+    """An ordinary fit of all rows whose landmarks are those that a fit of the first placed."""
+    placed = {}
+    place = Landmarks._placed
+
+    def once(self, sample):
+        if "them" not in placed:
+            placed["them"] = place(self, sample)
+        them = placed["them"]
+        return landmarks_module._Placed(
+            them.landmarks, them.masses, them.support, sample.n_rows, as_number(sample.total)
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Landmarks, "_placed", once)
+        model = GPOD(**options).fit(first)
+        reference = GPOD(**options).fit(everything)
+    return model, reference
+
+
+def bits(model, columns=slice(None)):
+    """Everything that answers for new rows, to the last bit."""
+    fitted, affinity = model.fitted_cut_, model.affinity_
+    return [
+        fitted.functions.pairs.values,
+        fitted.functions.pairs.vectors,
+        fitted.rotation[:, columns],
+        fitted.partition.rotation[:, columns],
+        affinity.multiplicity_,
+        affinity.self_weights_,
+        affinity._volumes,
+        np.array([fitted.temperature, affinity.n_rows_, affinity.largest_weight_]),
+    ]
+
+
+@pytest.mark.parametrize("contrast", [0.0, 1.0])
+@pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
+def test_landmarks_are_those_of_a_fit_of_everything_to_the_last_bit(monkeypatch, cut, contrast):
+    X = rows(1500)
+    affinity = Landmarks(40, density_contrast=contrast)
+    options = {"n_clusters": 3, "cut": cut, "affinity": affinity}
+    model, reference = fitted_on_everything(X[:900], X, monkeypatch, **options)
+    model.update(X[900:1000]).update(X[1000:])
+    agree = align_labels(reference, model)
+    for ours, theirs in zip(bits(model), bits(agree), strict=True):
+        assert (ours == theirs).all()
+    assert (model.predict(X) == agree.predict(X)).all()
+    assert (model.labels_ == agree.labels_[1000:]).all()
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10_000), cuts=st.lists(st.integers(1, 299), max_size=4, unique=True))
+def test_neither_batches_nor_their_order_nor_blocks_matter(seed, cuts):
+    first, X = rows(600, seed=1), rows(300, seed=2)
+    model = GPOD(3, affinity=Landmarks(30), n_init=2).fit(first)
+    state = model.__dict__.copy()
+
+    def after(batches):
+        again = GPOD(3, affinity=Landmarks(30), n_init=2)
+        again.__dict__ = state.copy()
+        for batch in batches:
+            again.update(batch)
+        return bits(again)
+
+    whole = after([X])
+    batches = np.split(X, sorted(cuts))
+    np.random.default_rng(seed).shuffle(batches)
+    streamed = Rows(lambda: iter(np.split(X, sorted(cuts))))
+    for other in (after(batches), after([streamed])):
+        assert all((a == b).all() for a, b in zip(whole, other, strict=True))
+
+
+def test_integer_weights_are_repeated_rows():
+    first, X = rows(500), rows(80, seed=3)
+    counts = np.random.default_rng(0).integers(0, 4, len(X))
+    for affinity in (Landmarks(25), Neighbors(8), Gaussian(1.0)):
+        one, two = (GPOD(3, affinity=affinity).fit(first) for _ in range(2))
+        one.update(X, sample_weight=counts)
+        two.update(np.repeat(X, counts, axis=0))
+        assert (one.fitted_cut_.rotation == two.fitted_cut_.rotation).all()
+        assert (one.affinity_.multiplicity_ == two.affinity_.multiplicity_).all()
+        assert len(one.labels_) == len(X)
+
+
+@pytest.mark.parametrize(
+    "affinity", ["auto", Neighbors(8), Gaussian(1.0), Gaussian("local")], ids=str
+)
+def test_affinities_that_keep_rows_are_fitted_on_all_of_them(affinity):
+    X = rows(240)
+    X = np.vstack([X, X[:30]])  # identical rows, in both parts
+    model = GPOD(3, affinity=affinity).fit(X[:200]).update(X[200:])
+    reference = align_labels(GPOD(3, affinity=affinity).fit(X), model)
+    assert (model.predict(X) == reference.predict(X)).all()
+    assert np.abs(model.predict_proba(X) - reference.predict_proba(X)).max() < 1e-6
+    assert np.allclose(model.eigenvalues_, reference.eigenvalues_)
+    assert (model.labels_ == model.predict(X[200:])).all()
+
+
+def test_sparse_rows_are_updated_too():
+    from scipy.sparse import csr_array
+
+    X = np.maximum(rows(150) + 3, 0).round(1)
+    model = GPOD(3, affinity=Neighbors(8)).fit(csr_array(X[:100]))
+    dense = GPOD(3, affinity=Neighbors(8)).fit(X[:100])
+    model.update(csr_array(X[100:]))
+    dense.update(X[100:])
+    assert np.allclose(model.eigenvalues_, dense.eigenvalues_)
+
+
+@pytest.mark.parametrize("affinity", [Landmarks(40), Neighbors(8)], ids=["landmarks", "rows"])
+def test_a_new_cluster_gets_a_number_that_was_never_given(affinity):
+    far = np.vstack([CENTRES, [[30.0, 30.0]]])
+    model = GPOD("auto", affinity=affinity).fit(rows(600))
+    before = model.predict(CENTRES)
+    model.update(rows(400, 5, far))
+    assert model.n_clusters_ == 4 and model.updated_.new == (3,) and not model.updated_.retired
+    assert (model.predict(CENTRES) == before).all() and model.predict(far[3:]) == 3
+    model.update(rows(400, 6, far), decay=0.5)
+    assert model.updated_.kept == (0, 1, 2, 3)
+
+
+def test_a_number_is_not_given_twice_and_columns_stay_with_numbers(tmp_path):
+    """Of three clusters one dies out, and another is born, which takes the next number."""
+    model = GPOD("auto", affinity=Landmarks(40)).fit(rows(900))
+    dying = int(model.predict(CENTRES[:1])[0])
+    centres = np.vstack([CENTRES[1:], [[30.0, 30.0]]])
+    stays = model.predict(CENTRES[1:])
+    for seed in range(8):
+        model.update(rows(600, seed + 10, centres), decay=0.4)
+    assert model.cluster_numbers_.tolist() == sorted({0, 1, 2, 3} - {dying})
+    X = rows(200, 50, centres)
+    labels, proba = model.predict(X), model.predict_proba(X)
+    assert (model.predict(CENTRES[1:]) == stays).all() and model.predict([[30, 30]]) == 3
+    assert proba.shape == (200, 4) and (proba[:, dying] == 0).all()
+    assert np.allclose(proba.sum(axis=1), 1) and (proba.argmax(axis=1) == labels).all()
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert (again.predict(X) == labels).all() and (again.predict_proba(X) == proba).all()
+    ours, theirs = model.update(X), again.update(X)
+    assert all((a == b).all() for a, b in zip(bits(ours), bits(theirs), strict=True))
+    path = tmp_path / "labels.npy"
+    model.predict_stream(Rows.from_array(X), path)
+    assert (np.load(path) == model.predict(X)).all()
+
+
+def test_exports_have_the_numbers_too(tmp_path):
+    pytest.importorskip("onnxruntime")
+    from eigencut.export import run_onnx, to_onnx
+
+    model = GPOD("auto", affinity=Landmarks(40)).fit(rows(900))
+    centres = np.vstack([CENTRES[1:], [[30.0, 30.0]]])
+    for seed in range(8):
+        model.update(rows(600, seed + 10, centres), decay=0.4)
+    X = rows(100, 60, centres)
+    to_onnx(model, tmp_path / "model.onnx")
+    found = run_onnx(tmp_path / "model.onnx", X)
+    assert (found["labels"] == model.predict(X)).all() and 3 in found["labels"]
+    assert np.abs(found["probabilities"] - model.predict_proba(X)).max() < 1e-6
+
+
+def test_partial_fit_fits_first_and_has_the_labels_of_the_batch():
+    """What BERTopic's online loop reads: ``partial_fit(batch)``, then ``labels_``."""
+    model = GPOD(3, affinity=Landmarks(40))
+    seen = []
+    for seed in range(4):
+        batch = rows(150 + seed, seed)
+        assert model.partial_fit(batch) is model
+        assert (model.labels_ == model.predict(batch)).all()
+        seen.append(model.predict(CENTRES).tolist())
+    assert model.affinity_.n_rows_ == 150 + 151 + 152 + 153
+    assert seen == [seen[0]] * 4
+
+
+def test_decay_forgets():
+    old, new = rows(600), rows(600, 1, CENTRES + 40)
+    for affinity in (Landmarks(40), Gaussian(1.0)):
+        model = GPOD(3, affinity=affinity).fit(old)
+        for _ in range(5):
+            model.update(new, decay=0.1)
+        kept = getattr(model.affinity_, "rows_", getattr(model.affinity_, "landmarks_", None))
+        assert kept.min() > 30  # nothing is left of the old rows
+        assert 600 <= model.affinity_.n_rows_ < 700
+
+
+def test_decay_of_half_is_half_the_weight():
+    first, X = rows(400), rows(200, 1)
+    model = GPOD(3, affinity=Neighbors(8)).fit(first).update(X, decay=0.5)
+    weight = np.repeat([0.5, 1.0], [400, 200])
+    reference = GPOD(3, affinity=Neighbors(8)).fit(np.vstack([first, X]), sample_weight=weight)
+    assert np.allclose(model.eigenvalues_, reference.eigenvalues_, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"decay": 0}, "decay must be a number above 0 and at most 1"),
+        ({"decay": 1.5}, "decay must be"),
+        ({"decay": "all"}, "decay must be"),
+        ({"sample_weight": [-1.0] * 20}, "sample_weight"),
+    ],
+)
+def test_bad_arguments_are_refused_and_change_nothing(change, words):
+    model = GPOD(2, affinity=Landmarks(10)).fit(rows(200))
+    state = dict(model.__dict__)
+    with pytest.raises(ValueError, match=words):
+        model.update(rows(20), **change)
+    assert model.__dict__ == state
+
+
+def test_what_cannot_be_updated_says_so():
+    X = rows(40)
+    W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2))
+    with pytest.raises(ValueError, match="Precomputed, which has neither; fit it anew"):
+        GPOD(2, affinity="precomputed").fit(W).update(W)
+    with pytest.raises(ValueError, match="Precomputed, which has neither"):
+        GPOD(2, affinity="precomputed").fit(W).drift(W)
+    with pytest.raises(TypeError, match="rows in memory for a model with Neighbors"):
+        GPOD(2, affinity=Neighbors(5)).fit(X).update(Rows.from_array(X))
+    with pytest.raises(ValueError, match="features"):
+        GPOD(2, affinity=Neighbors(5)).fit(X).update(X[:, :1])
+
+
+def test_a_kernel_is_updated_by_its_rows():
+    from sklearn.metrics.pairwise import laplacian_kernel
+
+    X = rows(90)
+    model = GPOD(3, affinity=Kernel(laplacian_kernel)).fit(X[:60]).update(X[60:])
+    reference = GPOD(3, affinity=Kernel(laplacian_kernel)).fit(X)
+    assert np.allclose(model.eigenvalues_, reference.eigenvalues_)
+
+
+def test_an_update_that_fails_leaves_the_model(monkeypatch):
+    X = rows(300)
+    model = GPOD(3, affinity=Landmarks(20)).fit(X)
+    state, answers = dict(model.__dict__), model.predict_proba(X)
+    monkeypatch.setattr(GPOD, "_keep", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.update(X)
+    assert model.__dict__ == state and (model.predict_proba(X) == answers).all()
+
+
+# ---------------------------------------------------------------------------------- numbers
+
+
+def best_by_brute_force(together):
+    """The most rows in common over all one-to-one assignments."""
+    n_after, n_before = together.shape
+    size = max(n_after, n_before)
+    square = np.zeros((size, size))
+    square[:n_after, :n_before] = together
+    return max(
+        sum(square[i, j] for i, j in enumerate(order))
+        for order in itertools.permutations(range(size))
+    )
+
+
+labels_of_places = st.integers(1, 40).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 3), min_size=n, max_size=n),
+        st.lists(st.integers(0, 4), min_size=n, max_size=n),
+    )
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(labels_of_places, st.permutations(range(5)))
+def test_matching_is_optimal_and_does_not_depend_on_numbering(labels, order):
+    before, after = map(np.array, labels)
+    shared = Shared(before, after, np.ones(len(before)))
+    sizes = np.bincount(after, minlength=5).astype(float)
+    matched = match_clusters(shared, 4, sizes)
+    together = np.zeros((5, 4))
+    np.add.at(together, (after, before), 1)
+    # Those that go on share more than half of the smaller, and none is taken twice.
+    going_on = np.flatnonzero(matched != NEW)
+    assert len(set(matched[going_on])) == len(going_on)
+    for k in going_on:
+        smaller = min(sizes[k], together[:, matched[k]].sum())
+        assert together[k, matched[k]] > smaller / 2
+    assert sum(together[k, matched[k]] for k in going_on) <= best_by_brute_force(together)
+    # More than half of both is a match whatever else there is.
+    for k, j in itertools.product(range(5), range(4)):
+        if together[k, j] > max(sizes[k], together[:, j].sum()) / 2:
+            assert matched[k] == j
+    renamed = np.array(order)[after]
+    again = match_clusters(
+        Shared(before, renamed, np.ones(len(before))), 4, sizes[np.argsort(order)]
+    )
+    mine = {(int(matched[k]), k) for k in going_on}
+    strict = {(j, k) for j, k in mine if together[k, j] > max(sizes[k], together[:, j].sum()) / 2}
+    assert all(again[order[k]] == j for j, k in strict)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True),
+    st.integers(0, 5),
+    st.data(),
+)
+def test_numbers_are_kept_or_never_given_before(old, n_new, data):
+    numbers = ClusterNumbers(np.array(sorted(old)), max(old) + 1 + data.draw(st.integers(0, 3)))
+    kept = data.draw(st.lists(st.integers(0, len(old) - 1), unique=True))
+    matched = np.array(data.draw(st.permutations([*kept, *[NEW] * n_new])), dtype=int)
+    if not len(matched):
+        return
+    columns, after = continued(numbers, matched, np.arange(len(matched), dtype=float))
+    assert sorted(columns.tolist()) == list(range(len(matched)))
+    assert (np.diff(after.numbers) > 0).all() and after.n_given == numbers.n_given + n_new
+    for column, number in zip(columns, after.numbers, strict=True):
+        if matched[column] == NEW:
+            assert number >= numbers.n_given
+        else:
+            assert number == numbers.numbers[matched[column]]
+
+
+def test_align_labels_undoes_any_renumbering():
+    X = rows(300)
+    for affinity in (Landmarks(25), Neighbors(8)):
+        model = GPOD(3, affinity=affinity).fit(X)
+        for order in itertools.permutations(range(3)):
+            other = GPOD(3, affinity=affinity).fit(X)
+            other._renumber(np.array(order), ClusterNumbers.of_fit(3))
+            assert (other.predict(X) == np.argsort(order)[model.predict(X)]).all()
+            assert (other.labels_ == other.predict(X)).all()
+            for places in (None, X):
+                again = align_labels(other, model, places)
+                assert (again.predict(X) == model.predict(X)).all()
+                assert (again.labels_ == model.labels_).all()
+
+
+def test_align_labels_says_what_is_missing():
+    X = rows(40)
+    W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2))
+    matrix, model = GPOD(2, affinity="precomputed").fit(W), GPOD(2, affinity=Neighbors(5)).fit(X)
+    with pytest.raises(ValueError, match="must be over the same columns"):
+        align_labels(model, matrix)
+    with pytest.raises(ValueError, match="X must be given for a reference with Precomputed"):
+        align_labels(matrix, matrix)
