@@ -100,7 +100,7 @@ def folder(tmp_path_factory):
     flipped[-1] ^= 1
     (folder / "flipped.eigencut").write_bytes(flipped)
     newer = bytearray(model.read_bytes())
-    newer[8] = 2
+    newer[8] = 3
     (folder / "newer.eigencut").write_bytes(newer)
     weights, training, _ = MODELS["precomputed"]
     weights.fit(training).save(folder / "weights.eigencut")
@@ -368,7 +368,7 @@ DATA = {  # exit code 1
     ),
     "newer model": (
         "info newer.eigencut",
-        "newer.eigencut cannot be loaded: it has format 2, and this eigencut reads format 1. "
+        "newer.eigencut cannot be loaded: it has format 3, and this eigencut reads format 2. "
         "Upgrade eigencut, or save the model with the version that you have here.",
     ),
     "model of affinities": (

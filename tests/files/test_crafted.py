@@ -50,6 +50,12 @@ def refused_or_harmless(path, new):
     return True
 
 
+def without_sums(state, arrays):
+    """As of a file that keeps no sums for updates, which would have to agree with the rest."""
+    state.pop("sums")
+    return {place: array for place, array in arrays.items() if ".sums." not in place}
+
+
 def models():
     contrast = Neighbors(8, index="approximate", density_contrast=1.0)
     return {
@@ -101,6 +107,7 @@ def test_landmarks_that_no_tree_can_search(tmp_path):
     of_affinity = "state.affinity.state"
     state = content["model"]["state"]["affinity"]["state"]
     factor = 2**19 / state["n_rows"]
+    arrays = without_sums(state, arrays)
     state["n_rows"] = 2**19
     arrays[f"{of_affinity}.multiplicity"] = arrays[f"{of_affinity}.multiplicity"] * factor
     state["largest_weight"] = 1e9
@@ -117,6 +124,7 @@ def test_a_number_of_rows_costs_nothing(tmp_path):
     content, arrays = saved(GPOD(2, affinity=affinity).fit(X), tmp_path / "m")
     p, K = 5000, 2
     state, place = content["model"]["state"], "state.affinity.state"
+    without_sums(state["affinity"]["state"], arrays)
     state["affinity"]["state"] |= {"n_rows": 2**45, "largest_weight": 1e9}
     rng = np.random.default_rng(0)
     arrays = {

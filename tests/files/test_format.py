@@ -154,7 +154,7 @@ def test_a_newer_version_is_named(path):
     raw = bytearray(path.read_bytes())
     raw[8] = 9
     path.write_bytes(raw)
-    with pytest.raises(ModelFileError, match="it has format 9, and this eigencut reads format 1"):
+    with pytest.raises(ModelFileError, match="it has format 9, and this eigencut reads format 2"):
         read(path)
 
 

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows
@@ -22,6 +24,11 @@ from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import reporting
 from eigencut.runtime.threads import threads
+
+
+def _keeps_rows(model: Any) -> bool:
+    """Not of a precomputed matrix, to which rows cannot be added."""
+    return not get_tags(model).input_tags.pairwise
 
 
 class UpdatingMixin:
@@ -75,6 +82,10 @@ class UpdatingMixin:
             What each row that the model has seen before counts from now on, above 0 and at most 1.
             Below 1 sums are rounded, to 1e-10 of a row, and rows that count less than a
             sixty-fourth are forgotten.
+
+        Returns
+        -------
+        self : the model
         """
         check_is_fitted(self)
         self._check_parameters()
@@ -84,6 +95,7 @@ class UpdatingMixin:
             model._update(source, check_weights_of(source, sample_weight), decay)
         return self
 
+    @available_if(_keeps_rows)
     def partial_fit(
         self,
         X: ArrayLike | Rows,
@@ -101,6 +113,10 @@ class UpdatingMixin:
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
+
+        Returns
+        -------
+        self : the model
         """
         if not self.__sklearn_is_fitted__():
             _checked_decay(decay)
