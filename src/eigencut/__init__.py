@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
+    from eigencut.known.constraints import Constraints
     from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
     from eigencut.selection.select import select
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # a second, and imports pandas where that is installed.
 _HOME = {
     "Affinity": "eigencut.affinity",
+    "Constraints": "eigencut.known.constraints",
     "GPOD": "eigencut.estimator",
     "Gaussian": "eigencut.affinity",
     "GraphWarning": "eigencut.exceptions",
@@ -51,6 +53,7 @@ _ROOMS = ("datasets", "export", "integrations", "risk")
 __all__ = [
     "GPOD",
     "Affinity",
+    "Constraints",
     "Gaussian",
     "GraphWarning",
     "Kernel",

@@ -24,6 +24,9 @@ from eigencut.files.saving import SavableMixin
 from eigencut.fitted import FittedCut, first_sound
 from eigencut.graph.base import Graph
 from eigencut.keeping import KeepingMixin
+from eigencut.known.constraints import Constraints
+from eigencut.known.guided_cut import UnguidedCut, guided_cut
+from eigencut.known.information import Known
 from eigencut.living.updating import UpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
@@ -173,7 +176,12 @@ class GPOD(
         self.verbose = verbose
 
     def fit(
-        self, X: ArrayLike | Rows, y: Any = None, *, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike | Rows,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        constraints: Constraints | None = None,
     ) -> Self:
         """Cluster the rows of X.
 
@@ -183,51 +191,66 @@ class GPOD(
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
             scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
             ``eigencut.Rows`` if they do not fit in memory.
-        y : ignored
+        y : array-like of shape (n_samples,), optional
+            Known classes of some rows, 0 .. K-1, and -1 for unknown: then cluster k is class k,
+            and further clusters are numbered after those (``docs/living-models.md``). A y without
+            any -1 is ignored, as by other clusterers of scikit-learn, and so is one that holds
+            anything but whole numbers from -1 on.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts. An integer is so many identical rows, and gives the same model to
             the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
             out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
             ``eigencut.Rows`` has the weights.
+        constraints : eigencut.Constraints, optional
+            Pairs of rows that must get the same label, or should get different ones.
         """
         self._check_parameters()
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
             asked = (self.n_clusters, self.affinity, self.memory_limit)
             rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
-            model._fit(rows, check_weights_of(rows, sample_weight))
+            weight = check_weights_of(rows, sample_weight)
+            model._fit(rows, weight, Known.of(rows, y, constraints, weight))
         return self
 
     def fit_predict(
-        self, X: ArrayLike | Rows, y: Any = None, *, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike | Rows,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        constraints: Constraints | None = None,
     ) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
+        y, sample_weight, constraints
             As of ``fit``.
 
         Returns
         -------
         labels : array of shape (n_samples,)
         """
-        if not hasattr(self.fit(X, sample_weight=sample_weight), "labels_"):
+        fitted = self.fit(X, y, sample_weight=sample_weight, constraints=constraints)
+        if not hasattr(fitted, "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
                 "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
             )
         return self.labels_
 
-    def _fit(self, source: Any, sample_weight: Array | None) -> None:
+    def _fit(self, source: Any, sample_weight: Array | None, known: Known | None) -> None:
         counted, weight = rows_that_count(self, source, sample_weight)
-        graph, fitted = self._cut_graph(counted, weight, self._choices(counted, weight))
+        chosen = self._choices(counted, weight)
+        if known is not None:
+            known.check_model(chosen.n_clusters, self.outliers, self.extension)
+        graph, fitted = self._cut_graph(counted, weight, chosen, known)
         with stage(f"labels of {graph.n_labels} rows"):
-            labels, embedding = fitted.at_training_rows(graph)
+            labels, embedding = fitted.at_training_rows(graph, counted)
             if labels is not None and sample_weight is not None:
-                known = np.flatnonzero(sample_weight)
-                labels, embedding = fitted.at_all_rows(source, known, labels, embedding)
+                weighed = np.flatnonzero(sample_weight)
+                labels, embedding = fitted.at_all_rows(source, weighed, labels, embedding)
             marks = labels is not None and self.outliers == "label"
             outside = fitted.is_outlier(source) if marks else None
         self._keep(fitted, labels, embedding, outside)
@@ -246,15 +269,23 @@ class GPOD(
         return chosen
 
     def _cut_graph(
-        self, source: Any, sample_weight: Array | None, chosen: Chosen
+        self,
+        source: Any,
+        sample_weight: Array | None,
+        chosen: Chosen,
+        known: Known | None = None,
     ) -> tuple[Graph, FittedCut]:
         """The graph, and its fitted cut."""
         chosen.report()
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        return first_sound(self._cuts(source, sample_weight, chosen))
+        return first_sound(self._cuts(source, sample_weight, chosen, known))
 
     def _cuts(
-        self, source: Any, sample_weight: Array | None, chosen: Chosen
+        self,
+        source: Any,
+        sample_weight: Array | None,
+        chosen: Chosen,
+        known: Known | None,
     ) -> Iterator[tuple[Graph, FittedCut]]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
@@ -264,6 +295,10 @@ class GPOD(
             with stage("extension"):
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
             functions.report_lost_components()
+            if known is not None:
+                with stage("known labels and pairs"):
+                    unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
+                    functions, partition = guided_cut(unguided, known)
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
                 fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
@@ -273,22 +308,26 @@ class GPOD(
         return hasattr(self, "fitted_cut_")
 
     def fit_transform(
-        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        constraints: Constraints | None = None,
     ) -> NDArray[Any]:
         """Fit, and return ``transform(X)``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
+        y, sample_weight, constraints
             As of ``fit``.
 
         Returns
         -------
         embedding : array of shape (n_samples, K)
         """
-        return self.fit(X, sample_weight=sample_weight).transform(X)
+        return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
 
     def _check_parameters(self) -> None:
         if self.n_clusters != "auto":

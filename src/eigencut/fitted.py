@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
+from eigencut.extension.combined import CombinedFunctions
 from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
 from eigencut.extension.labelling import OUTLIER, is_outlier, label_rows, scores_and_support
 from eigencut.extension.probabilities import (
@@ -107,14 +108,18 @@ class FittedCut:
         temperature = _temperature(at_vertices, rotation, weight)
         return cls(functions, rotation, judged, partition, n_components, temperature)
 
-    def at_training_rows(self, graph: Graph) -> tuple[Indices | None, Array | None]:
-        """Labels and embedding of the training rows, where there is room for them."""
+    def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Array | None]:
+        """Labels and embedding of the training rows X, where there is room for them."""
         if not graph.has_rows:
             return None, None
         U, rotation = self.functions.eigenvectors(), self.partition.rotation
         labels = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
-        embeds = graph.keeps_embedding(U.shape[1])
-        return labels, graph.at_rows(U, np.asarray) if embeds else None
+        embedding = graph.at_rows(U, np.asarray) if graph.keeps_embedding(U.shape[1]) else None
+        rows, values = self.functions.fixed_values(X)
+        labels[rows] = assign(normalize_rows(values) @ rotation)
+        if embedding is not None:
+            embedding[rows] = values
+        return labels, embedding
 
     def at_all_rows(
         self, X: Any, known: Indices, labels: Indices, embedding: Array | None
@@ -212,9 +217,7 @@ class FittedCut:
             "n_judged": float(self.judged.n_rows),
             "one_row": float(self.judged.one_row),
             "temperature": self.temperature,
-            "form": functions.form,
-            "degrees": functions.degrees,
-            "pairs": functions.pairs._state(),
+            **functions._state(),
             "partition": self.partition._history(),
             "rotation": self.partition.rotation,
             "rotation_of_extension": self.rotation,
@@ -226,9 +229,7 @@ class FittedCut:
         weight = affinity.multiplicity_
         n_vertices = len(weight)
         K = state.integer("n_clusters", 1, n_vertices)
-        pairs = EigenPairs._restored(state.part("pairs"), n_vertices, K)
-        form = EXTENSIONS[state.word("form", EXTENSIONS)]
-        functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
+        functions = _restored_functions(state, affinity, cut, K)
         rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
@@ -249,6 +250,21 @@ class FittedCut:
             if has_temperature
             else _temperature(functions.at_training_vertices(), of_extension, weight),
         )
+
+
+def _restored_functions(
+    state: StateReader, affinity: Affinity, cut: Cut, n_clusters: int
+) -> Eigenfunctions:
+    """The eigenfunctions, or combinations of them, from their saved ``_state()``."""
+    n_vertices = len(affinity.multiplicity_)
+    is_combined = "combination" in state
+    n_pairs = state.integer("n_combined", n_clusters, n_vertices) if is_combined else n_clusters
+    pairs = EigenPairs._restored(state.part("pairs"), n_vertices, n_pairs)
+    form = EXTENSIONS[state.word("form", EXTENSIONS)]
+    functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
+    if not is_combined:
+        return functions
+    return CombinedFunctions._restored(functions, state, n_clusters)
 
 
 def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:

@@ -27,7 +27,7 @@ FLOORS = [
     ["answering", "keeping"],
     ["describe", "nested"],
     ["fitted", "selection"],
-    ["risk"],
+    ["risk", "known"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],

@@ -24,6 +24,7 @@ from eigencut.export.landmarks import LandmarkNodes
 from eigencut.export.neighbors import NeighborNodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.export.probabilities import probability_nodes
+from eigencut.extension.combined import CombinedFunctions
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.files.atomic import check_replaceable, replacing
 from eigencut.runtime.arrays import Array
@@ -104,7 +105,14 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             "A graph of neighbours must be of dense rows with metric='euclidean' to be exported. "
             f"Got metric={model.affinity_.metric!r}; fit with affinity='landmarks'."
         )
-    if isinstance(model.fitted_cut_.functions, Algorithm1):
+    functions = model.fitted_cut_.functions
+    if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
+        raise ValueError(
+            "constraints must be ones that the functions of the cut satisfy, for a model to be "
+            f"exported. Got {len(functions.fixed.values)} must-link rows that only their digests "
+            "put together; drop pairs that are far apart, or fit with known labels instead."
+        )
+    if isinstance(functions, Algorithm1):
         raise ValueError(
             "extension must be 'consistent' for a model to be exported. "
             f"Got {model.extension!r}; fit with extension='consistent'."
@@ -136,6 +144,8 @@ def _outputs(
     functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
     U, support = functions(rows)
     fitted = model.fitted_cut_
+    if isinstance(fitted.functions, CombinedFunctions):
+        U = graph("MatMul", U, graph.number(fitted.functions.combination))
     scores = _scores(graph, U, fitted.rotation)
     labels = _labels(graph, scores, precision)
     probabilities = probability_nodes(graph, scores, labels, support, fitted, precision)

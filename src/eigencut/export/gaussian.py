@@ -29,7 +29,7 @@ class GaussianNodes:
         self._graph = graph
         self._model = model
         self._precision = precision
-        self._functions = model.fitted_cut_.functions
+        self._functions = model.fitted_cut_.functions.base
         state = StateReader(model.affinity_._state())
         n_rows = len(model.affinity_.multiplicity_)
         self._rows = state.array("rows", (n_rows, None))

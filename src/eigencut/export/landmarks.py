@@ -22,7 +22,7 @@ class LandmarkNodes:
         self._space, self._points, self._r = search.space, search.points, search.n_nearest
         self._local_scale = affinity.local_scale
         self._spacing = affinity._spacing
-        self._table = model.fitted_cut_.functions.eigenvectors()
+        self._table = model.fitted_cut_.functions.base.eigenvectors()
 
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""

@@ -26,7 +26,7 @@ class NeighborNodes:
 
     def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
         self._graph, self._precision = graph, precision
-        self._functions = model.fitted_cut_.functions
+        self._functions = model.fitted_cut_.functions.base
         self._affinity = affinity = model.affinity_
         self._space = affinity._space
         self._points = affinity._points

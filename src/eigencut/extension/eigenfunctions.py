@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from eigencut.affinity.base import Affinity, Product
 from eigencut.cut import Cut
 from eigencut.extension.single_precision import SinglePrecisionAverager
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import for_each
 from eigencut.runtime.warn import warn_user
 from eigencut.solvers.eigenpairs import EigenPairs
@@ -76,9 +76,18 @@ class Eigenfunctions:
     form: ClassVar[str] = "consistent"
     extends_eigenvectors: ClassVar[bool] = True  # whether they are given back at training rows
 
+    @property
+    def base(self) -> Eigenfunctions:
+        """The eigenfunctions of the graph that these are, or are combinations of."""
+        return self
+
     def __call__(self, X: Array) -> Array:
         """``u_k(x)`` for each row x of X, a column per k."""
         return self.with_support(X)[0]
+
+    def fixed_values(self, X: Any) -> tuple[Indices, Array]:
+        """Which rows of X have a value of their own, whatever the graph, and these values."""
+        return np.empty(0, dtype=np.intp), np.empty((0, len(self.pairs.values)))
 
     def with_support(self, X: Array) -> tuple[Array, Array]:
         """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
@@ -203,6 +212,10 @@ class Eigenfunctions:
         for_each(fill, range(0, len(X), CHUNK_ROWS))
         values[~is_good] = self(X[~is_good])
         return values
+
+    def _state(self) -> dict[str, Any]:
+        """As plain values and arrays, without the affinity."""
+        return {"form": self.form, "degrees": self.degrees, "pairs": self.pairs._state()}
 
     def support(self, X: Array) -> Array:
         """How well the data support each row: log d(x), or what the affinity has instead."""

@@ -86,6 +86,15 @@ def relaxed_cut(
     return RelaxedCut(pairs, components, groups)
 
 
+def further_pairs(
+    relaxed: RelaxedCut, graph: Graph, affinity: Affinity, cut: Cut, n_pairs: int
+) -> EigenPairs:
+    """More eigenpairs of a relaxed cut: the smallest so many, on the vertices that take part."""
+    with stage(f"{n_pairs} eigenpairs"):
+        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, relaxed.groups)
+        return _with_small_components(pairs, graph, relaxed.components, affinity)
+
+
 def _with_small_components(
     pairs: EigenPairs, graph: Graph, components: Indices, affinity: Affinity
 ) -> EigenPairs:
