@@ -361,3 +361,15 @@ def test_align_labels_says_what_is_missing():
         align_labels(model, matrix)
     with pytest.raises(ValueError, match="X must be given for a reference with Precomputed"):
         align_labels(matrix, matrix)
+
+
+def test_a_model_that_knows_labels_is_not_updated_without_them():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 2)), rng.normal(6, 1, size=(40, 2))])
+    known = np.full(80, -1)
+    known[[0, 79]] = 1, 0
+    model = GPOD(2).fit(X, known)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="without known labels and pairs to be updated"):
+        model.update(X[:10])
+    assert (model.predict(X) == before).all()

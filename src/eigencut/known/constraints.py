@@ -41,7 +41,12 @@ class Constraints:
         return f"{type(self).__name__}({', '.join(listed)})"
 
     def check_rows(self, n_rows: int) -> None:
-        """Refuse numbers that no row has."""
+        """Refuse numbers that no row has.
+
+        Parameters
+        ----------
+        n_rows : int
+        """
         for name in ("must_link", "cannot_link"):
             pairs = getattr(self, name)
             if len(pairs) and pairs.max() >= n_rows:

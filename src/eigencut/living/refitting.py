@@ -14,6 +14,7 @@ from scipy.sparse import issparse, vstack
 
 from eigencut.affinity.landmark_growth import grown
 from eigencut.data.validation import rows_that_count
+from eigencut.extension.combined import CombinedFunctions
 from eigencut.fitted import FittedCut
 from eigencut.graph.base import Graph, RowGraph
 from eigencut.living.matching import Shared
@@ -50,6 +51,11 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
     decay : float
         What each row that was seen before counts from now on.
     """
+    if isinstance(model.fitted_cut_.functions, CombinedFunctions):
+        raise ValueError(
+            "model must be fitted without known labels and pairs to be updated, since it does not "
+            "keep these. Got one that was fitted with them; fit it anew on all rows."
+        )
     keeps = model.affinity_.keeps
     if keeps == "sums":
         return _from_sums(model, source, sample_weight, decay)
