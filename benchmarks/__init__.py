@@ -8,6 +8,7 @@ python -m benchmarks.default_speed  its time beside scikit-learn's
 python -m benchmarks.label_sets   whether label sets cover; see docs/risk.md
 python -m benchmarks.probabilities  whether refits agree as often; see docs/probabilities.md
 python -m benchmarks.significance how often p-values are small; see docs/risk.md
+python -m benchmarks.pod_steps    how soon POD stops; see docs/risk.md
 python -m benchmarks.fit_memory   what fits take in memory; see docs/scale.md
 """
 

@@ -27,9 +27,9 @@ from eigencut.risk import label_sets
 from eigencut.risk.refits import renumbered
 
 COVERAGE = 0.9
-N_BATCHES, BATCH = 12, 10
+N_BATCHES, BATCH = 20, 10
 REPETITIONS = 200
-AFFINITY = Neighbors(10, graph="mutual", density_contrast=1.0)  # the default, without its choices
+AFFINITY = Neighbors(15, graph="mutual", density_contrast=1.5)  # the default's first graph
 STORED = RESULTS / "label_sets.json"
 
 

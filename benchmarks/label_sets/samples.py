@@ -20,7 +20,7 @@ class Source:
 
     draw: Callable[[int, int], Array]  # of m and a seed
     n_clusters: int
-    n_training: int = 70
+    n_training: int = 300
     separated: bool = False
 
 
@@ -74,7 +74,7 @@ def _breast_cancer() -> Array:
 
 
 REAL: dict[str, Source] = {
-    "digits": _of_set(lambda: read_digits("digits")[0], 10, 150),
-    "breast cancer": _of_set(_breast_cancer, 2, 100),
-    "banknote": _of_set(lambda: _standardized(read_paper_data("banknote")[0]), 2, 100),
+    "digits": _of_set(lambda: read_digits("digits")[0], 10, 300),
+    "breast cancer": _of_set(_breast_cancer, 2, 300),
+    "banknote": _of_set(lambda: _standardized(read_paper_data("banknote")[0]), 2, 300),
 }

@@ -1,5 +1,6 @@
 """Studies of docs/risk.md: the page agrees with the stored results, and a repetition runs."""
 
+import inspect
 import json
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from benchmarks.label_sets import __main__ as label_sets
 from benchmarks.label_sets.samples import GENERATED, REAL
 
-from benchmarks import DOCS, significance
+from benchmarks import DOCS, pod_steps, significance
+from eigencut import pod
 from eigencut.paper.markers import fill
 
 
@@ -29,6 +31,23 @@ def test_p_values_on_the_page_are_those_of_the_results():
     made = significance.significance_table(stored(significance.STORED))
     text = page()
     assert fill(text, {"significance": made}) == text, "run: python -m benchmarks.significance"
+
+
+def test_steps_on_the_page_are_those_of_the_results():
+    made = pod_steps.steps_table(stored(pod_steps.STORED))
+    text = page()
+    assert fill(text, {"pod steps": made}) == text, "run: python -m benchmarks.pod_steps"
+
+
+def test_the_cap_of_pod_is_above_what_was_needed():
+    cap = inspect.signature(pod).parameters["max_iter"].default
+    assert max(max(line["steps"]["machine precision"]) for line in stored(pod_steps.STORED)) < cap
+
+
+def test_steps_are_those_of_one_literal_start():
+    U = np.random.default_rng(3).standard_normal((80, 4))
+    found = pod(U, init="literal", random_state=3, tol=0.0)
+    assert pod_steps.steps(80, 4, seed=3, tol=0.0) == found.n_iter > 1
 
 
 def test_coverage_was_never_a_point_below_nominal():
