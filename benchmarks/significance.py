@@ -3,7 +3,7 @@
 Seeds are not those on which the smoothing of the null was chosen. The figures go to
 ``benchmarks/results/significance.json`` and into a table of ``docs/risk.md``.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.significance            # two minutes of one core
+    OMP_NUM_THREADS=1 python -m benchmarks.significance            # three minutes of one core
     OMP_NUM_THREADS=1 python -m benchmarks.significance --quick    # two seeds; docs are left alone
 """
 
@@ -42,8 +42,8 @@ def _known(kind: str) -> Callable[[int], Array]:
     return lambda seed: one_cluster(kind, seed, N_ROWS)
 
 
-def _family(name: str) -> Callable[[int], Array]:
-    return lambda seed: (CHOSEN_ON | HELD_OUT)[name](N_ROWS, seed)[0]
+def _family(name: str, n_rows: int = N_ROWS) -> Callable[[int], Array]:
+    return lambda seed: (CHOSEN_ON | HELD_OUT)[name](n_rows, seed)[0]
 
 
 # Rows, how many clusters are asked for, and whether they are one.
@@ -59,6 +59,7 @@ KINDS: dict[str, tuple[Callable[[int], Array], int, bool]] = {
     "unequal sizes": (_family("unequal sizes"), 3, False),
     "moons .08": (_family("moons .08"), 2, False),
     "circles .08": (_family("circles .08"), 2, False),
+    "circles .08, 600 rows": (_family("circles .08", 600), 2, False),
     "ring and core": (_family("ring and core"), 2, False),
 }
 

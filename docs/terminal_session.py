@@ -44,7 +44,7 @@ eigencut fit sonar.data --drop x61 -k 2 --cut ratiocut -o sonar.eigencut
 head -n 500 diabetes.data > train.csv
 tail -n 268 diabetes.data > heldout.csv
 eigencut fit train.csv --drop x9 -k 2 -o diabetes.eigencut
-eigencut assess diabetes.eigencut heldout.csv | head -n 8
+eigencut assess diabetes.eigencut heldout.csv | head -n 11
 # Are these rows like the others? The model goes on with them, and clusters keep their numbers.
 eigencut drift diabetes.eigencut heldout.csv
 eigencut update diabetes.eigencut heldout.csv --decay 0.9 -o diabetes.eigencut

@@ -129,6 +129,42 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
             shape = (self.numbering_.n_given,)
             return write_rows(path, rows, self._probabilities, np.float64, shape)
 
+    def predict_set(
+        self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
+    ) -> NDArray[np.bool_]:
+        """The clusters that each row may belong to, with a guarantee.
+
+        The set of a new row holds, with probability ``coverage`` at least, the label that the row
+        gets in a refit on the training rows, it and a few other new rows. That is an average over
+        rows, for new rows of the distribution of the held-out ones; it is no statement on a single
+        row, nor on classes. ``eigencut.risk.label_sets`` says it in full.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, default=0.9
+        calibration : array-like of shape (m, n_features) or LabelSets
+            Rows that played no part in the fit, 20 of them or (better) hundreds, on which the model
+            is calibrated by 20 refits. To do that once for many calls, or for a model that has not
+            kept its training rows, pass ``eigencut.risk.label_sets(model, X_heldout)``.
+
+        Returns
+        -------
+        sets : array of bool of shape (n_samples, K)
+            Whether each cluster is in the set of each row. The label of ``predict`` always is.
+        """
+        from eigencut.risk.label_sets import LabelSets, label_sets
+
+        check_is_fitted(self)
+        is_done = isinstance(calibration, LabelSets)
+        sets = calibration if is_done else label_sets(self, calibration)
+        if sets.model.fitted_cut_ is not self.fitted_cut_:
+            raise ValueError(
+                "calibration must be of this model as it is fitted now. Got label sets of another "
+                "fit; calibrate again: eigencut.risk.label_sets(model, X_heldout)."
+            )
+        return sets.predict_set(X, coverage)
+
     def predict_margin(self, X: ArrayLike) -> Array:
         """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
 

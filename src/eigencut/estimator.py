@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,6 +42,7 @@ from eigencut.runtime.validation import (
 )
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
+from eigencut.selection.candidates import check_asked
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -61,9 +62,9 @@ class GPOD(
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        K, the number of clusters. "auto" chooses it between 2 and 10 without labels (see
-        ``eigencut.select``).
+    n_clusters : int, "auto" or iterable of int, default=8
+        K, the number of clusters. "auto" chooses it without labels, from 1 to as many as the
+        spectrum shows; ``range(2, 31)`` or "2-30" are candidates. ``eigencut.select`` has scores.
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
@@ -150,7 +151,7 @@ class GPOD(
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: int | str | Iterable[int] = 8,
         *,
         cut: str = "ncut",
         affinity: Any = "auto",
@@ -330,9 +331,7 @@ class GPOD(
         return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
 
     def _check_parameters(self) -> None:
-        if self.n_clusters != "auto":
-            remedy = "use the number of clusters you expect, or 'auto'"
-            check_count("n_clusters", self.n_clusters, remedy)
+        check_asked(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_count("n_init", self.n_init, "use the default of 10")

@@ -409,7 +409,7 @@ DATA = {  # exit code 1
     "too few rows to select": (
         "select one_row.csv",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, 1. "
-        "Got [2, 3, 4, 5, 6, 7, 8, 9, 10]; add data, or give candidates such as [2, 3].",
+        "Got 'auto'; add data, or give candidates such as [2, 3].",
     ),
     "not for ONNX": (
         "export paper.eigencut -o model.onnx",
@@ -424,15 +424,15 @@ USAGE = {  # exit code 2
     "another word": ("train good.csv", "No such command 'train'. Did you mean 'fit'?"),
     "K zero": (
         "fit good.csv -k 0 -o new.eigencut",
-        f"{K} a whole number of at least 1, or auto. Got '0'.",
+        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '0'.",
     ),
     "K a word": (
         "fit good.csv -k three -o new.eigencut",
-        f"{K} a whole number of at least 1, or auto. Got 'three'.",
+        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got 'three'.",
     ),
     "K negative": (
         "fit good.csv -k -3 -o new.eigencut",
-        f"{K} a whole number of at least 1, or auto. Got '-3'.",
+        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '-3'.",
     ),
     "K candidates": (
         "select good.csv -k two-ten",

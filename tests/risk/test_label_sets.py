@@ -146,7 +146,21 @@ def test_sparse_rows_have_the_sets_of_dense_ones():
     assert dense.deficits == pytest.approx(thin.deficits, abs=1e-6)
 
 
+def test_the_method_of_the_model_gives_the_same_sets(calibrated):
+    sets, X = calibrated
+    expected = sets.predict_set(X[160:], 0.8)
+    assert np.array_equal(sets.model.predict_set(X[160:], 0.8, calibration=sets), expected)
+    assert np.array_equal(sets.model.predict_set(X[160:], 0.8, calibration=X[80:160]), expected)
+
+
 # ------------------------------------------------------------------ refusals
+
+
+def test_sets_of_another_fit_are_refused(calibrated):
+    sets, X = calibrated
+    other = clone(sets.model).fit(X[:70])
+    with pytest.raises(ValueError, match="calibration must be of this model as it is fitted now"):
+        other.predict_set(X, calibration=sets)
 
 
 def test_more_coverage_than_batches_allow_is_refused(calibrated):

@@ -253,10 +253,13 @@ def test_a_stream_has_a_share_from_its_second_pass_on():
 
 @pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 def test_choices_count_the_graphs_that_were_compared(monkeypatch):
-    for clear in ("automatic.CLEAR", "default_graph._CLEAR_ENOUGH"):  # so that all are tried
+    for clear in (
+        "number_of_clusters.CLEAR",
+        "default_graph._CLEAR_ENOUGH",
+    ):  # so that all are tried
         monkeypatch.setattr(f"eigencut.selection.{clear}", np.inf)
     X = np.random.default_rng(0).normal(size=(200, 2))
-    for n_clusters, of_k in (("auto", 3), (3, 0)):
+    for n_clusters, of_k in ((range(2, 6), 2), (3, 0)):
         with Recorded() as heard:
             model = GPOD(n_clusters).fit(X)
         expected = [f"{done} of {of_k} graphs compared" for done in range(of_k)]

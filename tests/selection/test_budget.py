@@ -144,7 +144,7 @@ def test_a_limit_too_small_for_anything(many):
 def test_select_refuses_before_it_begins(monkeypatch, many):
     monkeypatch.setattr("eigencut.selection.budget.available_bytes", lambda: 1e9)
     with pytest.raises(MemoryError, match="available; free some, or select on some of the rows"):
-        select(many)
+        select(many, affinity="gaussian")
 
 
 def test_an_affinity_of_unknown_size_is_not_refused():

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-_MOST_CANDIDATES = 1000
+from eigencut.runtime.number_lists import parse_numbers
+
 _TABS = ("tab", "\\t")  # as shells let one type it
 
 
@@ -51,25 +52,19 @@ def _file(text: str) -> str:
 def _clusters(text: str) -> int | str:
     if text == "auto":
         return text
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"must be a whole number of at least 1, or auto. Got {text!r}.")
-    return int(text)
+    if text.isdecimal() and int(text) >= 1:
+        return int(text)
+    try:
+        _candidates(text)
+    except ValueError:
+        raise ValueError(
+            f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
+        ) from None
+    return text
 
 
-def _candidates(text: str) -> list[int]:
-    wrong = ValueError(f"must be numbers of at least 2, like 2-10 or 2,4,8. Got {text!r}.")
-    found: list[int] = []
-    for part in text.split(","):
-        first, dash, last = (word.strip() for word in part.partition("-"))
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise wrong
-        low, high = int(first), int(last if dash else first)
-        if low < 2 or high < low:
-            raise wrong
-        if high - low + len(found) >= _MOST_CANDIDATES:
-            raise ValueError(f"must be at most {_MOST_CANDIDATES} numbers. Got {text!r}.")
-        found.extend(range(low, high + 1))
-    return sorted(set(found))
+def _candidates(text: str) -> list[int] | str:
+    return text if text == "auto" else parse_numbers(text, least=2)
 
 
 def _bandwidth(text: str) -> float | str:

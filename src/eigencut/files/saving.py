@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from eigencut._version import __version__
 from eigencut.files.format import write
+from eigencut.runtime.number_lists import numbers_in_words
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
@@ -90,6 +91,8 @@ def _parameter(name: str, value: Any) -> Any:
     if hasattr(value, "get_params"):
         return _unfitted(value)
     value = value.item() if isinstance(value, np.generic) else value
+    if name == "n_clusters" and isinstance(value, (range, list, tuple)):
+        return numbers_in_words(value)
     if not (value is None or isinstance(value, (bool, int, float, str))):
         raise ValueError(
             f"{name} must be a number, a word or None for a model to be saved. Got "

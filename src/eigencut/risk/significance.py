@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state
 
 from eigencut.risk.json_ready import json_ready
 from eigencut.risk.refits import refits, training_rows
+from eigencut.risk.summary import SMALL_P
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_count
 
 _SMOOTHING = 0.5  # of Silverman's bandwidth; all of it would round off what has sharp edges
 _THICKNESS = 1e-3  # of a cluster where it has none, as a share of its mean width
 _ROUNDING = 1e-12  # cut values that differ by less are equal
-_LEVEL = 0.05  # from which p-values count as small in words
 _LINE = 96
 
 
@@ -59,7 +59,7 @@ class Significance:
     @property
     def sentence(self) -> str:
         """What it says about the clusters."""
-        if self.p_value <= _LEVEL:
+        if self.p_value <= SMALL_P:
             return (
                 f"The rows are not one cluster (p = {self.p_value:.3g}): both nulls have larger "
                 "cuts. That they are more than one does not say that they are "
@@ -198,16 +198,23 @@ def significance(
 class SameCovariance:
     """Turns rows of any kind into rows with the mean and the covariance of X, exactly.
 
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+    most : int, optional
+        Only so many principal components of X are kept: mean and covariance are of these.
+
     Attributes
     ----------
     scores : array of shape (n, rank)
         X itself with mean 0 and covariance 1, up to a common factor.
     """
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Array, most: int | None = None) -> None:
         self._mean = X.mean(axis=0)
         U, values, Vt = np.linalg.svd(X - self._mean, full_matrices=False)
         rank = int((values > values.max() * max(X.shape) * np.finfo(float).eps).sum())
+        rank = rank if most is None else min(rank, most)
         self._back = values[:rank, np.newaxis] * Vt[:rank]
         self.scores = U[:, :rank] * np.sqrt(len(X))
 

@@ -18,6 +18,7 @@ from eigencut.risk.measured_excess import MeasuredExcess
 from eigencut.runtime.arrays import Array
 
 TORN = 0.1  # rows with a smaller margin belong to two clusters nearly alike
+SMALL_P = 0.05  # up to which a p-value speaks for clusters, in words
 _LABEL = 32  # width of the first column of the report
 _LINE = 96
 
@@ -94,8 +95,26 @@ class RiskSummary(JsonReady):
 
     def __str__(self) -> str:
         title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
-        blocks = [[title], self._to_act_on(), self._measured(), self._theorems(), self._notes()]
+        blocks = [
+            [title],
+            self._whether_real(),
+            self._to_act_on(),
+            self._measured(),
+            self._theorems(),
+            self._notes(),
+        ]
         return "\n\n".join("\n".join(block) for block in blocks)
+
+    def _whether_real(self) -> list[str]:
+        """Whether there are clusters at all comes before how good they are."""
+        if self.n_clusters == 1:
+            return ["One cluster: there is no cut to be judged"]
+        text = "not asked: eigencut.risk.significance(model)"
+        if self.significance is not None:
+            p = self.significance.p_value
+            verdict = "more than one cluster" if p <= SMALL_P else "the rows may be one cluster"
+            text = f"p = {p:.3g}: {verdict}"
+        return ["Are the clusters real?", _line("significance", text)]
 
     def _to_act_on(self) -> list[str]:
         found, own = self.cut_heldout or self.cut_training, self.cut_training
@@ -120,8 +139,6 @@ class RiskSummary(JsonReady):
         if self.unsupported is not None:
             lines.append(_line("rows without support", f"{self.unsupported:.1%}"))
         lines.append(_line("torn rows", f"{self.torn:.1%} have a margin below {TORN:g}"))
-        if self.significance is not None:
-            lines.append(_line("significance", f"p = {self.significance.p_value:.3g}"))
         if self.stability is not None:
             text = f"{self.stability.mean:.1%} of labels stay in refits"
             lines.append(_line("stability", text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -12,34 +12,30 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Gaussian, Landmarks, Neighbors, named_affinity
-from eigencut.cut import CUTS
+from eigencut.affinity import Affinity, Landmarks, named_affinity
 from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import Rows
 from eigencut.data.sample import RowSample
 from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import counted, without_progress
+from eigencut.runtime.progress import without_progress
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
-from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
+from eigencut.selection.candidates import Candidates, is_number
 from eigencut.selection.chosen import Chosen
-from eigencut.selection.criteria import (
-    CLEAR,
-    Choice,
-    Task,
-    check_candidates,
-    conductance_of,
-    evaluate,
-)
+from eigencut.selection.criteria import CLEAR
 from eigencut.selection.default_graph import choose_graph, symmetric_graph
+from eigencut.selection.number_of_clusters import (
+    CHOICE_ROWS,
+    default_affinities,
+    find_number,
+    numbers_of_graph,
+)
+from eigencut.selection.one_cluster import is_sure, may_be_one_cluster
 from eigencut.selection.some_rows import some_rows
-from eigencut.selection.spectrum import Spectrum
 
-_CHOICE_ROWS = 4000  # rows on which n_clusters="auto" is decided, at most
-_CANDIDATES = range(2, 11)
 _CLEARLY = 0.25  # better than K so far must another be
 
 
@@ -56,7 +52,7 @@ def choose(
     Parameters
     ----------
     X : array, sparse array or Rows
-    n_clusters : int or "auto"
+    n_clusters : int, "auto" or candidates
     affinity : str, Affinity or callable
         As of ``GPOD``.
     memory_limit : None, number or str
@@ -66,33 +62,48 @@ def choose(
         Of rows in memory; what is decided depends on the different rows and what each counts.
     """
     is_auto = isinstance(affinity, str) and affinity == "auto"
+    is_given = is_number(n_clusters)
     if isinstance(X, Rows):
         if is_auto:
-            affinity = Landmarks() if n_clusters == "auto" else Landmarks(landmarks_for(n_clusters))
+            affinity = Landmarks(landmarks_for(n_clusters)) if is_given else Landmarks()
         return _choose_for_stream(X, n_clusters, affinity)
     given: Affinity = clone(named_affinity(affinity))
-    if n_clusters != "auto":
+    if is_given:
         K = int(n_clusters)
         if not is_auto:
             return Chosen(K, (given,))
         return choose_affinity(X, K, memory_limit, starts, sample_weight)
-    weight = sample_weight
+    candidates = Candidates.of(n_clusters)
     if given.pairwise:
-        rows = X[:_CHOICE_ROWS, :_CHOICE_ROWS]
-        weight = None if weight is None else weight[:_CHOICE_ROWS]
-    else:
-        rows, weight = some_rows(X, _CHOICE_ROWS, weight)
-    candidates = check_candidates(_CANDIDATES, distinct_rows(rows).rows.shape[0])
-    if is_auto and not issparse(rows):
-        _, best = choose_number_of_clusters(rows, candidates, sample_weight=weight)
-    else:
-        compared = Neighbors() if is_auto else given
-        task = Task(rows, compared, candidates, seed=0, sample_weight=weight)
-        _, best = evaluate("conductance", task)
-    K = best.n_clusters
-    if is_auto:
-        return choose_affinity(X, K, memory_limit, starts, sample_weight)
-    return Chosen(K, (clone(best.affinity),))
+        # All of the matrix: a part of it would be another graph, and depend on its order.
+        found = find_number(X, [given], candidates, sample_weight)
+        found.report(candidates)
+        return Chosen(found.best.n_clusters, (given,))
+    rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
+    K = choose_number(rows, None if is_auto else given, candidates, weight)
+    if not is_auto:
+        return Chosen(K, (given,))
+    return choose_affinity(X, K, memory_limit, starts, sample_weight)
+
+
+def choose_number(
+    rows: Any, affinity: Affinity | None, candidates: Candidates, sample_weight: Array
+) -> int:
+    """K on these different rows, by the graph of an affinity or by those of the default."""
+    affinities = default_affinities(rows.shape[0]) if affinity is None else [affinity]
+    found = find_number(rows, affinities, candidates, sample_weight)
+    best = found.best
+    untested = is_sure(best.score, rows.shape[0]) or issparse(rows)
+    if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
+        found.report(candidates)
+        return best.n_clusters
+    answer = "are taken for" if candidates.may_be_one else "may be"
+    warn_user(
+        f"The rows {answer} one cluster: {best.n_clusters} would be the best number of several, "
+        "but a sample of one cluster is cut as easily (p > 0.05). If you know better, give "
+        "n_clusters; eigencut.select(X) shows the scores."
+    )
+    return 1 if candidates.may_be_one else best.n_clusters
 
 
 def choose_for_graph(
@@ -108,21 +119,21 @@ def choose_for_graph(
     graph : Graph
     affinity : Affinity
         That made it.
-    n_clusters : int or "auto"
+    n_clusters : int, "auto" or candidates
     present : int
-        K so far, which "auto" stays with unless another is clearly better.
+        K so far, which stays unless another is clearly better.
     """
-    if n_clusters != "auto":
+    if is_number(n_clusters):
         return Chosen(int(n_clusters), (affinity,), graph=graph)
-    candidates = check_candidates(_CANDIDATES, graph.n_vertices)
+    candidates = Candidates.of(n_clusters)
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)
-        spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], max(candidates) + 1)
-        scores = conductance_of(spectrum, candidates)
-    best = int(np.argmax(scores))
-    if present in candidates and scores[best] < scores[candidates.index(present)] + _CLEARLY:
-        best = candidates.index(present)
-    return Chosen(candidates[best], (affinity,), spectra={0: spectrum})
+        found = numbers_of_graph(graph, affinity, candidates)
+    scores = {choice.n_clusters: choice.score for choice in found.choices}
+    if present == 1:
+        scores[1] = CLEAR - _CLEARLY  # what several clusters must show
+    is_better = found.best.score >= scores.get(present, -np.inf) + _CLEARLY
+    return Chosen(found.best.n_clusters if is_better else present, (affinity,), graph=graph)
 
 
 def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
@@ -132,28 +143,18 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
             f"affinity must be one that can be fitted on a stream of rows. Got {affinity!r}; use "
             "affinity='landmarks'."
         )
-    if n_clusters != "auto":
+    if is_number(n_clusters):
         return Chosen(int(n_clusters), (given,))
-    draw = partial(RowSample.of, size=_CHOICE_ROWS, seed=0)
-    K = X.reduce(draw, RowSample.merged, partial(_number_of_clusters, affinity=given))
-    return Chosen(K, (given,))
+    candidates = Candidates.of(n_clusters)
+    draw = partial(RowSample.of, size=CHOICE_ROWS, seed=0)
+    number = partial(_number_of_sample, affinity=given, candidates=candidates)
+    return Chosen(X.reduce(draw, RowSample.merged, number), (given,))
 
 
-def _number_of_clusters(sample: RowSample, affinity: Affinity) -> int:
+def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
     """K of a stream, by a sample of its rows."""
     refuse_all_zero(len(sample.rows))
-    candidates = check_candidates(_CANDIDATES, len(sample.rows))
-    task = Task(sample.rows, affinity, candidates, seed=0, sample_weight=sample.counts)
-    return evaluate("conductance", task)[1].n_clusters
-
-
-def default_affinities() -> list[Affinity]:
-    """The default, and two with one sigma for all rows to turn to where it finds nothing clear."""
-    return [
-        Gaussian(),
-        Gaussian(sigma="neighbors", scale=0.5),
-        Gaussian(sigma="neighbors", scale=0.7),
-    ]
+    return choose_number(sample.rows, affinity, candidates, sample.counts)
 
 
 def choose_affinity(
@@ -179,27 +180,3 @@ def choose_affinity(
     if are_many_clusters(n_distinct, n_clusters):  # with too few rows each for landmarks
         return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters),))
     return choose_graph(X, n_clusters, starts, sample_weight, n_distinct)
-
-
-def choose_number_of_clusters(
-    X: Array, n_clusters: Sequence[int], seed: int = 0, sample_weight: Array | None = None
-) -> tuple[list[Choice], Choice]:
-    """K and the affinity by conductance: the default affinity, unless it shows nothing clear."""
-    everything: list[Choice] = []
-    best: Choice | None = None
-    for affinity in counted(default_affinities(), "graphs compared"):
-        task = Task(X, affinity, n_clusters, seed, sample_weight)
-        choices, chosen = evaluate("conductance", task)
-        everything += choices
-        if best is None or chosen.score > best.score:
-            best = chosen
-        if everything[0].affinity is affinity and chosen.score >= CLEAR:
-            break
-    assert best is not None
-    if best.score < CLEAR:
-        warn_user(
-            f"No number of clusters stands out: the best is {best.n_clusters}, with a score of "
-            f"{best.score:.2f} (clear ones are above {CLEAR:g}). The rows may be one cluster; "
-            "look at eigencut.select(X) before trusting it."
-        )
-    return everything, best

@@ -7,10 +7,8 @@ the conductance criterion the default are in ``benchmarks/studies/selection.md``
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +19,6 @@ from eigencut.exceptions import GraphWarning
 from eigencut.risk.errors import dirichlet_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import without_progress
-from eigencut.runtime.validation import check_count
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.spectrum import Spectrum
 
@@ -31,7 +28,6 @@ _LEAST_ROWS, _LEAST_SHARE = 10, 0.03  # a cluster smaller than both is an outlie
 NO_CLUSTER = -9.0  # score of a K that makes such clusters
 CLEAR = 0.45  # conductance score from which clusters are believed
 _STABLE = 0.95  # agreement from which a clustering counts as stable
-_SHOWN = 60  # characters of a list of candidates in an error
 _REPEATS = 8  # pairs of halves, null samples
 
 
@@ -200,29 +196,6 @@ CRITERIA: dict[str, Criterion] = {
     "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False),
     "eigengap": Criterion(eigengap),
 }
-
-
-def check_candidates(n_clusters: int | Iterable[int], n_distinct: int) -> Sequence[int]:
-    """Candidates for K that n_distinct different rows allow (an eigenvalue beyond is needed)."""
-    asked: list[Any] = []
-    if isinstance(n_clusters, Integral):
-        asked = [int(n_clusters)]
-    elif isinstance(n_clusters, Iterable) and not isinstance(n_clusters, str):
-        asked = list(n_clusters)
-    for K in asked:
-        check_count("n_clusters", K, "give candidates such as range(2, 11)")
-    possible = sorted({int(K) for K in asked if 2 <= K < n_distinct})
-    if not possible:
-        raise ValueError(
-            "n_clusters must hold a candidate of at least 2 and below the number of different "
-            f"rows, {n_distinct}. Got {_shortened(repr(n_clusters))}; add data, or give candidates "
-            "such as [2, 3]."
-        )
-    return possible
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:

@@ -69,14 +69,16 @@ def choose_graph(
     """
     if n_distinct is None:
         n_distinct = count_distinct_rows(X)
+    symmetric = symmetric_graph(n_distinct, n_clusters)
+    if n_clusters == 1:  # nothing to cut: the graph with fewer pieces
+        return Chosen(1, (symmetric,))
     n_some = max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters)
     is_whole = n_distinct <= _WHOLE_ROWS
     rows, weight = (X, sample_weight) if is_whole else some_rows(X, n_some, sample_weight)
     k = n_neighbors(n_distinct, n_clusters)
     mutual = Neighbors(k, graph="mutual", density_contrast=_MUTUAL_CONTRAST)
-    symmetric = symmetric_graph(n_distinct, n_clusters)
     searched = mutual.search(rows, weight)
-    if not 2 <= n_clusters < len(searched.distinct.multiplicity):
+    if n_clusters >= len(searched.distinct.multiplicity):
         return Chosen(n_clusters, (mutual, symmetric))
 
     looks: list[_Look] = []

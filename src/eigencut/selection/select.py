@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -12,13 +12,19 @@ from scipy.sparse import issparse
 from eigencut.affinity import Affinity, named_affinity
 from eigencut.data.validation import check_rows, rows_that_count
 from eigencut.estimator import GPOD
-from eigencut.runtime.progress import counted
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.optional import needed
+from eigencut.runtime.progress import counted, without_progress
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice, check_n_jobs, check_sample_weight
 from eigencut.search.distinct_rows import distinct_rows
-from eigencut.selection.automatic import choose_number_of_clusters
 from eigencut.selection.budget import Budget
-from eigencut.selection.criteria import CRITERIA, Choice, Task, check_candidates, evaluate
+from eigencut.selection.candidates import Candidates
+from eigencut.selection.criteria import CRITERIA, Choice, Task, evaluate
+from eigencut.selection.number_of_clusters import CHOICE_ROWS, default_affinities, find_number
+from eigencut.selection.some_rows import some_rows
+
+_FEW = range(2, 11)  # what "auto" is for criteria that fit every candidate again
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,36 @@ class Selection:
         ]
         return {"criterion": self.criterion, "choices": rows}
 
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame, a row for each choice."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict()["choices"])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the score against the number of clusters, a line for each affinity.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: a new figure's.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        if ax is None:
+            ax = needed("matplotlib.pyplot", "plot").subplots()[1]
+        for name in dict.fromkeys(repr(choice.affinity) for choice in self.choices):
+            points = sorted(
+                (choice.n_clusters, choice.score)
+                for choice in self.choices
+                if repr(choice.affinity) == name
+            )
+            ax.plot(*zip(*points, strict=True), "o-", markersize=4, label=name)
+        ax.axvline(self.best.n_clusters, color="0.7", zorder=0)
+        ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
+        ax.legend()
+        return ax
+
     def __str__(self) -> str:
         lines = [f"{'n_clusters':>10} {self.criterion:>12}  affinity"]
         for c in self.choices:
@@ -59,7 +95,7 @@ class Selection:
 
 def select(
     X: ArrayLike,
-    n_clusters: int | Iterable[int] = range(2, 11),
+    n_clusters: int | str | Iterable[int] = "auto",
     affinity: Any = "auto",
     cut: str = "ncut",
     criterion: str = "conductance",
@@ -74,12 +110,14 @@ def select(
     ----------
     X : array-like of shape (n_samples, n_features)
         scipy.sparse arrays too, with "auto", "neighbors" and "precomputed"; not for "risk".
-    n_clusters : int or iterable of int, default=range(2, 11)
-        The candidates, each at least 2.
+    n_clusters : int, iterable of int or "auto", default="auto"
+        The candidates, each at least 2; all of them get a score. "auto" is as far as the spectrum
+        goes, with scores of those numbers that have large gaps; of other criteria than
+        conductance 2 to 10.
     affinity : str, Affinity, callable or a list of them, default="auto"
-        What ``GPOD`` takes; several are compared. "auto" is a Gaussian with local bandwidths; with
-        the conductance criterion, two global bandwidths are tried where that shows no clear number
-        of clusters. Of sparse rows it is ``Neighbors()``.
+        What ``GPOD`` takes; several are compared. "auto" is a graph of nearest neighbours on some
+        4000 of the rows, and with contrast where that shows no clear number of clusters; the model
+        is then fitted with the default affinity. Others see all rows.
     cut : {"ncut", "ratiocut"}, default="ncut"
         Of the model that is fitted in the end. Criteria are always computed with NCut, whose
         eigenvalues have no unit.
@@ -114,34 +152,69 @@ def select(
     weight = check_sample_weight(sample_weight, rows.shape[0])
     if not any(one.pairwise for one in _affinities(affinity, criterion)):
         rows, weight = rows_that_count(model, rows, weight)
-    n_distinct = distinct_rows(rows).rows.shape[0]
-    candidates = check_candidates(n_clusters, n_distinct)
-    needed = max(candidates) + CRITERIA[criterion].least_rows
-    if n_distinct < needed:
-        raise ValueError(
-            f"X must have at least {needed} different rows for criterion={criterion!r} and "
-            f"n_clusters up to {max(candidates)}. Got {n_distinct}; lower n_clusters or add data."
-        )
-    budget = Budget.of(rows, max(candidates))
+    candidates = _candidates(n_clusters, criterion, rows)
     is_auto = isinstance(affinity, str) and affinity == "auto"
-    if issparse(rows):
-        affinity = "neighbors" if is_auto else affinity
-        is_auto = False
-    affinities = _affinities(affinity, criterion)
+    if is_auto:
+        rows, weight = some_rows(rows, CHOICE_ROWS, weight)
+        affinities = default_affinities(rows.shape[0])
+    else:
+        affinities = _affinities(affinity, criterion)
     if issparse(rows):
         _refuse_sparse(affinities, criterion)
+    budget = Budget.of(rows, max(candidates.numbers or (2,)))
     for one in affinities:
         budget.refuse(one, "select on some of the rows")
-    seed = 0 if random_state is None else random_state
     with threads(n_jobs):
-        if is_auto and criterion == "conductance":
-            choices, best = choose_number_of_clusters(rows, candidates, seed, weight)
+        if criterion == "conductance":
+            choices, best = _by_conductance(rows, weight, affinities, candidates, is_auto)
         else:
-            tasks = [Task(rows, one, candidates, seed, weight) for one in affinities]
+            seed = 0 if random_state is None else random_state
+            compared = affinities[:1] if is_auto else affinities
+            tasks = [Task(rows, one, candidates.numbers or (), seed, weight) for one in compared]
             choices, best = _compared(criterion, tasks)
     ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
-    model.set_params(n_clusters=best.n_clusters, affinity=best.affinity)
+    model.set_params(n_clusters=best.n_clusters)
+    if not is_auto:
+        model.set_params(affinity=best.affinity)
     return Selection(criterion, tuple(ranked), model.fit(X, sample_weight=sample_weight))
+
+
+def _candidates(n_clusters: Any, criterion: str, rows: Any) -> Candidates:
+    """The candidates that the rows allow, or an error that says which they do."""
+    asked = Candidates.of(n_clusters)
+    if asked.numbers is None and criterion != "conductance":
+        asked = Candidates.of(_FEW)
+    n_distinct = distinct_rows(rows).rows.shape[0]
+    numbers = asked.among(n_distinct)
+    most = max(numbers or (2,))
+    least = most + CRITERIA[criterion].least_rows
+    if n_distinct < least:
+        raise ValueError(
+            f"X must have at least {least} different rows for criterion={criterion!r} and "
+            f"n_clusters up to {most}. Got {n_distinct}; lower n_clusters or add data."
+        )
+    return replace(asked, numbers=numbers, may_be_one=False)
+
+
+def _by_conductance(
+    rows: Any,
+    weight: Array | None,
+    affinities: list[Affinity],
+    candidates: Candidates,
+    is_auto: bool,
+) -> tuple[list[Choice], Choice]:
+    """Scores of the graphs: of those of "auto" until one is clear, of given ones all."""
+    every = candidates.numbers is not None
+    if is_auto:
+        found = find_number(rows, affinities, candidates, weight, every)
+        found.report(candidates)
+        return list(found.choices), found.best
+    each = []
+    for one in counted(affinities, "graphs compared"):
+        with without_progress():
+            each.append(find_number(rows, [one], candidates, weight, every))
+    best = max((found.best for found in each), key=lambda choice: choice.score)
+    return [choice for found in each for choice in found.choices], best
 
 
 def _compared(criterion: str, tasks: list[Task]) -> tuple[list[Choice], Choice]:

@@ -45,7 +45,7 @@ Examples:
     default="auto",
     show_default=True,
     metavar="K",
-    help="How many, or auto.",
+    help="How many, auto, or candidates like 2-30.",
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
 @click.option(

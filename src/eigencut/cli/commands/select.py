@@ -25,10 +25,10 @@ Examples:
     "-k",
     "--clusters",
     type=CANDIDATES,
-    default="2-10",
+    default="auto",
     show_default=True,
     metavar="K",
-    help="Candidates, e.g. 2-10 or 2,4,8.",
+    help="Candidates, e.g. 2-10 or 2,4,8; auto is as far as the spectrum goes.",
 )
 @click.option(
     "--sigma",
@@ -49,7 +49,7 @@ Examples:
 @table_options
 def command(
     table: str,
-    clusters: list[int],
+    clusters: list[int] | str,
     sigma: list[float | str],
     criterion: str,
     cut: str,

@@ -1,0 +1,161 @@
+"""How many clusters a graph shows, as far as its spectrum goes.
+
+One eigendecomposition serves all K. Gaps between eigenvalues say which numbers may have a good
+score; only of these the clusters are looked at. ``benchmarks/studies/selection.md`` has the
+measurements.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from eigencut.affinity import Affinity, Neighbors
+from eigencut.cut import CUTS
+from eigencut.exceptions import GraphWarning
+from eigencut.graph.base import Graph
+from eigencut.runtime.arrays import Array
+from eigencut.runtime.progress import counted, without_progress
+from eigencut.runtime.warn import warn_user
+from eigencut.selection.candidates import Candidates
+from eigencut.selection.criteria import CLEAR, Choice, conductance_of
+from eigencut.selection.spectrum import Spectrum
+
+CHOICE_ROWS = 4000  # on which K is decided, at most
+_CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
+_FIRST_PAIRS = 32  # twice as many where these are not enough
+_SMALL = 0.02  # where the last eigenvalue is below, further clusters may follow
+_ROWS_PER_CLUSTER = 10  # smaller ones are outliers; so many clusters are looked for at most,
+_ALWAYS_LOOKED_FOR = 10  # or so many, where rows are few
+_GAPS = 8  # numbers with the largest gaps, whose clusters are looked at
+_STARTS = 2  # of POD, for each of them
+_NEIGHBORS = 15
+
+
+@dataclass(frozen=True)
+class Found:
+    """Numbers of clusters that were compared, and the best.
+
+    Attributes
+    ----------
+    choices : tuple of Choice
+    best : Choice
+    is_edge : bool
+        Whether the best is the largest that was looked for.
+    """
+
+    choices: tuple[Choice, ...]
+    best: Choice
+    is_edge: bool
+
+    def report(self, candidates: Candidates) -> None:
+        """Warn where nothing stands out, or where larger numbers were left out."""
+        K = self.best.n_clusters
+        if self.best.score < CLEAR:
+            warn_user(
+                f"No number of clusters stands out: the best is {K}, with a score of "
+                f"{self.best.score:.2f} (clear ones are above {CLEAR:g}). The rows may be one "
+                "cluster; look at eigencut.select(X) before trusting it."
+            )
+        elif self.is_edge and candidates.numbers is not None and len(candidates.numbers) > 1:
+            warn_user(
+                f"The best number of clusters, {K}, is the largest candidate: there may be more. "
+                f"Give larger ones, such as n_clusters=range(2, {2 * K + 1}), or 'auto'."
+            )
+
+
+def default_affinities(n_rows: int) -> list[Affinity]:
+    """The graph on which K is looked for, and one to turn to where it shows nothing clear.
+
+    Both are symmetric: outliers make many small pieces of a mutual graph. With contrast, gaps show
+    that are narrow and long, and clusters of different density less well.
+    """
+    k = int(np.clip(n_rows // 4, 5, _NEIGHBORS))
+    return [Neighbors(k), Neighbors(k, density_contrast=1.0)]
+
+
+def find_number(
+    X: Any,
+    affinities: Sequence[Affinity],
+    candidates: Candidates,
+    sample_weight: Array | None = None,
+    every: bool = False,
+) -> Found:
+    """The best number of clusters on the first graph that shows one clearly, or on any.
+
+    Parameters
+    ----------
+    X : array or sparse array
+        Rows, or affinities among them.
+    affinities : sequence of Affinity
+    candidates : Candidates
+    sample_weight : array, optional
+    every : bool
+        Whether all candidates get a score, not only those with the largest gaps.
+    """
+    compared: list[Choice] = []
+    best: Found | None = None
+    for affinity in counted(affinities, "graphs compared"):
+        fitted = clone(affinity)
+        with warnings.catch_warnings(), without_progress():
+            warnings.simplefilter("ignore", GraphWarning)
+            found = numbers_of_graph(fitted.fit_graph(X, sample_weight), fitted, candidates, every)
+        compared += [replace(choice, affinity=affinity) for choice in found.choices]
+        if best is None or found.best.score > best.best.score:
+            best = found
+        if found.best.score >= CLEAR:
+            break
+    assert best is not None
+    chosen = max(compared, key=lambda choice: choice.score)
+    return replace(best, choices=tuple(compared), best=chosen)
+
+
+def numbers_of_graph(
+    graph: Graph, affinity: Affinity, candidates: Candidates, every: bool = False
+) -> Found:
+    """Scores of the numbers of clusters of one graph."""
+    given = candidates.among(graph.n_vertices)
+    limit = max(_ALWAYS_LOOKED_FOR, int(graph.n_rows / graph.one_row) // _ROWS_PER_CLUSTER)
+    limit = given[-1] if given else min(limit, graph.n_vertices - 1)
+    n_pairs = limit if given else min(_FIRST_PAIRS, limit)
+    while True:
+        # Rough pairs are enough: they led to the same K on all sets that were compared.
+        spectrum = Spectrum.of_graph(graph, affinity, _CUT, n_pairs + 1, n_rough=n_pairs + 1)
+        scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
+        best = max(scores, key=lambda K: scores[K])
+        goes_on = best > n_pairs // 2 or spectrum.pairs.values[-1] < _SMALL
+        if n_pairs == limit or not goes_on:
+            break
+        n_pairs = min(2 * n_pairs, limit)
+    choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
+    return Found(tuple(choices.values()), choices[best], best == limit)
+
+
+def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
+    """Conductance scores by K, of all numbers or of those that may have the best one.
+
+    The clusters' normalized cuts add up to no less than the eigenvalues (Ky Fan), so that the worst
+    is not below their mean; with that in place of it a score is bounded before the clusters are
+    known, and clusters are looked at as long as the bound is above the best score.
+    """
+    K = np.asarray(numbers)
+    floor = spectrum.graph.one_row / spectrum.graph.n_rows
+    values = np.maximum(spectrum.pairs.values, 0.0)
+    gaps = np.log((values[K] + floor) / (values[K - 1] + floor))
+    means = np.cumsum(values)[K - 1] / K
+    bounds = np.log((values[K] + floor) / (means + floor)) + gaps
+    looked_at = np.argsort(-gaps, kind="stable")[: None if every else _GAPS]
+    looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
+    found: dict[int, float] = {}
+    for place in looked_at:
+        if found and not every and bounds[place] <= max(found.values()):
+            break
+        number = int(K[place])
+        spectrum.partition(number, n_init=_STARTS)
+        found[number] = float(conductance_of(spectrum, [number])[0])
+    return found
