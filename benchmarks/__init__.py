@@ -3,6 +3,7 @@
 python -m benchmarks              the speed suite; see docs/benchmarks.md
 python -m benchmarks.bandwidth    which rule for sigma; see benchmarks/studies/bandwidth.md
 python -m benchmarks.selection    which criterion for K; see benchmarks/studies/selection.md
+python -m benchmarks.automatic_k  how often "auto" finds K; see docs/defaults.md
 python -m benchmarks.growth       the default at growing n, and its peers; see docs/defaults.md
 python -m benchmarks.default_speed  its time beside scikit-learn's
 python -m benchmarks.label_sets   whether label sets cover; see docs/risk.md

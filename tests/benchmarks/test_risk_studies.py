@@ -8,7 +8,7 @@ import pytest
 from benchmarks.label_sets import __main__ as label_sets
 from benchmarks.label_sets.samples import GENERATED, REAL
 
-from benchmarks import DOCS, pod_steps, significance
+from benchmarks import DOCS, automatic_k, pod_steps, significance
 from eigencut import pod
 from eigencut.paper.markers import fill
 
@@ -37,6 +37,20 @@ def test_steps_on_the_page_are_those_of_the_results():
     made = pod_steps.steps_table(stored(pod_steps.STORED))
     text = page()
     assert fill(text, {"pod steps": made}) == text, "run: python -m benchmarks.pod_steps"
+
+
+def test_what_auto_finds_on_the_page_is_that_of_the_results():
+    text = (DOCS / "defaults.md").read_text(encoding="utf-8")
+    results = stored(automatic_k.STORED)
+    made = {name: make(results) for name, make in automatic_k.TABLES.items()}
+    assert fill(text, made) == text, "run: python -m benchmarks.automatic_k"
+
+
+@pytest.mark.parametrize("name", automatic_k.KNOWN)
+def test_samples_of_known_k(name):
+    X, y, K = automatic_k.KNOWN[name](3)
+    assert len(X) == len(y)
+    assert len(np.unique(y[y >= 0])) == K
 
 
 def test_the_cap_of_pod_is_above_what_was_needed():

@@ -56,6 +56,11 @@ def test_candidates_survive_clone_and_file(tmp_path):
         assert clone(again).fit(X).n_clusters_ == model.n_clusters_ == 4
 
 
+def test_rows_of_single_precision_have_candidates_too():
+    X, _ = grid_of_blobs(4, 30)
+    assert GPOD(range(2, 9)).fit(X.astype(np.float32)).n_clusters_ == 4
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

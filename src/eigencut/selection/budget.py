@@ -21,6 +21,7 @@ from eigencut.exceptions import MemoryRefusal
 from eigencut.runtime.memory import available_bytes, in_words, parse_bytes
 from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import count_distinct_rows
+from eigencut.selection.candidates import is_number
 
 # The graphs that "auto" takes, by name, and up to how many different rows. With contrast,
 # neighbours took 29 and 96 CPU seconds on a million moons and circles, landmarks three, with the
@@ -207,6 +208,6 @@ def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> b
         return False
     if not isinstance(affinity, str):
         return bool(getattr(affinity, "streams", False))
-    if affinity != "auto" or n_clusters == "auto" or X.dtype.itemsize >= _DOUBLE_BYTES:
+    if affinity != "auto" or not is_number(n_clusters) or X.dtype.itemsize >= _DOUBLE_BYTES:
         return affinity == "landmarks"
     return Budget.of(X, int(n_clusters), memory_limit).affinity_name() == "landmarks"
