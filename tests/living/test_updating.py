@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, Rows, align_labels, load
+from eigencut import (
+    GPOD,
+    Constraints,
+    Gaussian,
+    Kernel,
+    Landmarks,
+    Neighbors,
+    Rows,
+    align_labels,
+    load,
+)
 from eigencut.affinity import landmarks as landmarks_module
 from eigencut.data.sample import as_number
 from eigencut.extension.cluster_numbers import ClusterNumbers
@@ -363,12 +373,10 @@ def test_align_labels_says_what_is_missing():
         align_labels(matrix, matrix)
 
 
-def test_a_model_that_knows_labels_is_not_updated_without_them():
+def test_a_model_that_knows_pairs_is_not_updated_without_them():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 2)), rng.normal(6, 1, size=(40, 2))])
-    known = np.full(80, -1)
-    known[[0, 79]] = 1, 0
-    model = GPOD(2).fit(X, known)
+    model = GPOD(2).fit(X, constraints=Constraints(must_link=[(0, 79)]))
     before = model.predict(X)
     with pytest.raises(ValueError, match="without known labels and pairs to be updated"):
         model.update(X[:10])
