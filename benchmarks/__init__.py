@@ -10,6 +10,7 @@ python -m benchmarks.label_sets   whether label sets cover; see docs/risk.md
 python -m benchmarks.probabilities  whether refits agree as often; see docs/probabilities.md
 python -m benchmarks.significance how often p-values are small; see docs/risk.md
 python -m benchmarks.pod_steps    how soon POD stops; see docs/risk.md
+python -m benchmarks.mixed_tables  tables of numbers and words, and peers; see docs/tables.md
 python -m benchmarks.fit_memory   what fits take in memory; see docs/scale.md
 """
 

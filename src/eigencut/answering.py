@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.rows import Rows, write_labels, write_rows
+from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream
+from eigencut.data.written_rows import write_labels, write_rows
 from eigencut.describe.describing import DescribingMixin
 from eigencut.discretization import Partition, pod
 from eigencut.extension.cluster_numbers import ClusterNumbers

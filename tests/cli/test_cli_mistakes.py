@@ -47,6 +47,9 @@ def folder(tmp_path_factory):
         "long_row.csv": changed(9, "1,2,3,4,5"),
         "text.csv": changed(5, "1.0,tall,3.0"),
         "towns.csv": ["town,a,day", "Rome,1,2020-01-01", "Oslo,2,2020-01-02"],
+        "names.csv": [
+            f"{'name' if i == 0 else f'row {i - 1}'},{line}" for i, line in enumerate(table())
+        ],
         "comma.csv": ["a;b", "1,5;2,5", "2,5;3"],
         "nan.csv": changed(5, "1.0,NA,3.0"),
         "question.csv": changed(3, "1.0,2.0,?"),
@@ -86,6 +89,7 @@ def folder(tmp_path_factory):
     (folder / "cut.csv.gz").write_bytes(gzip.compress(good)[:-40])
     (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
     (folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00 and no more")
+    parquet(folder / "lists.parquet", a=[1.0, 2.0], b=[[1], [2]])
     parquet(folder / "text.parquet", a=[1.0, 2.0], town=["Rome", "Oslo"])
     np.save(folder / "objects.npy", np.array([[1, None]]), allow_pickle=True)
     np.save(folder / "line.npy", np.arange(5.0))
@@ -159,31 +163,32 @@ DATA = {  # exit code 1
     "text in a column": (
         f"fit text.csv {FIT}",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
-        "cells, or fit without these columns: drop 'b'.",
+        "cells, fit without these columns (drop 'b'), or say that they are categorical.",
     ),
-    "text and dates": (
-        f"fit towns.csv {FIT}",
-        "towns.csv: columns must hold numbers, but not so 'town' ('Rome' in line 2), 'day' "
-        "('2020-01-01' in line 2). Correct the cells, or fit without these columns: drop "
-        "'town,day'.",
+    "more clusters than rows of words": (
+        "fit towns.csv -k 3 -o new.eigencut",
+        "n_clusters must be at most the number of different rows, 2. Got 3; lower it or add data.",
     ),
     "decimal commas": (
         f"fit comma.csv --delimiter ; {FIT}",
         "comma.csv: columns must hold numbers, but not so 'a' ('1,5' in line 2: a decimal comma, "
         "read with decimal ','), 'b' ('2,5' in line 2: a decimal comma, read with decimal ','). "
-        "Correct the cells, or fit without these columns: drop 'a,b'.",
+        "Correct the cells, fit without these columns (drop 'a,b'), or say that they are "
+        "categorical.",
     ),
     "thousands": (
         f"fit thousands.csv {FIT}",
         "thousands.csv: columns must hold numbers, but not so 'a' ('1,000' in line 2: a thousands "
         "separator, or decimal ','), 'b' ('1,000,000' in line 2: a thousands separator, write "
-        "numbers without). Correct the cells, or fit without these columns: drop 'a,b'.",
+        "numbers without). Correct the cells, fit without these columns (drop 'a,b'), or say that "
+        "they are categorical.",
     ),
     "thousands with points": (
         f"fit points.csv --decimal , {FIT}",
         "points.csv: columns must hold numbers, but not so 'a' ('1.000,5' in line 2: a thousands "
         "separator, write numbers without), 'b' ('2.5' in line 2: a decimal point, read with "
-        "decimal '.'). Correct the cells, or fit without these columns: drop 'a,b'.",
+        "decimal '.'). Correct the cells, fit without these columns (drop 'a,b'), or say that they "
+        "are categorical.",
     ),
     "JSON": (
         f"fit a.json {FIT}",
@@ -210,19 +215,65 @@ DATA = {  # exit code 1
         "delimiter must not be the decimal mark. Got ',' for both; leave the delimiter out to have "
         "it found out.",
     ),
-    "text in Parquet": (
-        f"fit text.parquet {FIT}",
-        "text.parquet: columns must hold numbers, but not so 'town' (string). Correct the "
-        "cells, or fit without these columns: drop 'town'.",
+    "lists in Parquet": (
+        f"fit lists.parquet {FIT}",
+        "lists.parquet: columns must hold numbers, but not so 'b' (list<element: int64>). Correct "
+        "the cells, fit without these columns (drop 'b'), or say that they are categorical.",
+    ),
+    "no dates in Parquet": (
+        f"fit text.parquet --date town {FIT}",
+        "text.parquet: Column 'town' must hold dates. Got 'Rome' in row 1; correct it, drop the "
+        "column, or say that it is categorical.",
+    ),
+    "many words": (
+        f"fit names.csv {FIT}",
+        "Column 'name' must hold numbers, or words of which there are at most 13 different ones in "
+        "40 rows. Got 40 ('row 0' in line 2); drop it, or say that it is categorical.",
+    ),
+    "no date": (
+        f"fit towns.csv --date town {FIT}",
+        "towns.csv: columns must hold numbers, but not so 'town' ('Rome' in line 2: no date of ISO "
+        "8601). Correct the cells, fit without these columns (drop 'town'), or say that they are "
+        "categorical.",
+    ),
+    "a word outside of the order": (
+        f"fit towns.csv --ordered town=Rome<Bonn {FIT}",
+        "Column 'town' must hold Rome < Bonn. Got 'Oslo' in line 3; correct it, or give an order "
+        "with it.",
+    ),
+    "a kind for an unknown column": (
+        f"fit towns.csv --categorical city {FIT}",
+        "towns.csv has no column 'city', which --categorical names. It has 'town', 'a', 'day'.",
+    ),
+    "an order for an unknown column": (
+        f"fit towns.csv --ordered city=a<b {FIT}",
+        "towns.csv has no column 'city', which --ordered names. It has 'town', 'a', 'day'.",
+    ),
+    "a date of an unknown column": (
+        f"fit towns.csv --date month:days {FIT}",
+        "towns.csv has no column 'month', which --date names. It has 'town', 'a', 'day'.",
+    ),
+    "a kind for a column that is left out": (
+        f"fit towns.csv --drop town --categorical town {FIT}",
+        "--categorical names 'town', which is left out; choose it, or do not.",
+    ),
+    "two kinds for a column": (
+        f"fit towns.csv --categorical day --date day {FIT}",
+        "Two options say what 'day' holds; name it once.",
+    ),
+    "words in a column that has to hold numbers": (
+        f"fit towns.csv --numeric town {FIT}",
+        "towns.csv: columns must hold numbers, but not so 'town' ('Rome' in line 2). Correct the "
+        "cells, fit without these columns (drop 'town'), or say that they are categorical.",
     ),
     "missing value": (
         f"fit nan.csv {FIT}",
-        "The table must have no missing values. Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
         "missing 'drop', 'mean' or 'median'.",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
-        "The table must have no missing values. Got some in 'c', first in row 2; fit with "
+        "The table must have no missing values (NaN). Got some in 'c', first in row 2; fit with "
         "missing 'drop', 'mean' or 'median'.",
     ),
     "a column without values": (
@@ -394,11 +445,11 @@ DATA = {  # exit code 1
     "text to predict": (
         f"{P} text.csv -o labels.csv",
         "text.csv: columns must hold numbers, but not so 'b' ('tall' in line 5). Correct the "
-        "cells, or fit without these columns: drop 'b'.",
+        "cells, fit without these columns (drop 'b'), or say that they are categorical.",
     ),
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
-        "The table must have no missing values. Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
         "missing 'drop', 'mean' or 'median'.",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
@@ -419,7 +470,12 @@ DATA = {  # exit code 1
 }
 SIGMA = "sigma must be a positive number or one of 'auto', 'median', 'neighbors', 'local'."
 K = "Invalid value for '-k' / '--clusters': must be"
-USAGE = {  # exit code 2
+USAGE = {
+    "an order of one word": (
+        f"fit good.csv --ordered a=small {FIT}",
+        "Invalid value for '--ordered': must be a column and its words, like size=small<large. "
+        "Got 'a=small'.",
+    ),  # exit code 2
     "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
     "another word": ("train good.csv", "No such command 'train'. Did you mean 'fit'?"),
     "K zero": (

@@ -9,11 +9,11 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.data.preparation
+import eigencut.data.learning
 import eigencut.data.rows
 from eigencut import GPOD, Landmarks, Rows, TableModel, load
 from eigencut.data.column_statistics import ColumnStatistics
-from eigencut.data.preparation import Preparation
+from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.table import Table
 
 SCALES = ["standard", "minmax", "none"]
@@ -53,8 +53,8 @@ def test_statistics_of_blocks_are_those_of_numpy(X):
 @pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
     gaps = with_gaps(X)
-    expected = Preparation.learn(Table.of(gaps), scale, missing)
-    found = Preparation.learn_stream(Rows.from_array(gaps), scale, missing)
+    expected = learn_preparation(Table.of(gaps), scale, missing)
+    found = learn_preparation_from_stream(Rows.from_array(gaps), scale, missing)
     # The median of a stream is a value that occurs, not the mean of two: they are close.
     rel = 1e-3 if missing == "median" else 1e-12
     for name in ("shift", "scale", "fill"):
@@ -63,9 +63,9 @@ def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
 
 
 def test_the_median_of_a_stream_is_that_of_a_sample_of_any_order(X, monkeypatch):
-    monkeypatch.setattr(eigencut.data.preparation, "_SAMPLED_ROWS", 300)
-    found = Preparation.learn_stream(Rows.from_array(X), "none", "median").fill
-    turned = Preparation.learn_stream(Rows.from_array(X[::-1]), "none", "median").fill
+    monkeypatch.setattr(eigencut.data.learning, "_SAMPLED_ROWS", 300)
+    found = learn_preparation_from_stream(Rows.from_array(X), "none", "median").fill
+    turned = learn_preparation_from_stream(Rows.from_array(X[::-1]), "none", "median").fill
     assert (found == turned).all()
     rank = (found > X).mean(axis=0)
     assert (np.abs(rank - 0.5) < 0.1).all() and not (found == np.median(X, axis=0)).all()
@@ -93,7 +93,10 @@ def test_a_stream_and_memory_give_the_same_labels(X, scale, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({(150, 1): np.nan}, "The table must have no missing values. Got some in 'x2', first in "),
+        (
+            {(150, 1): np.nan},
+            "must have no missing values (NaN). Got some in 'x2', first in ",
+        ),
         ({(150, 1): np.inf}, "The table must hold finite numbers. Got infinity in 'x2', row 151"),
     ],
 )

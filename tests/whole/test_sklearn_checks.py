@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigencut import GPOD, Gaussian
+from eigencut import GPOD, Gaussian, TableModel
 
 # These three hand rows of features to every estimator, also to one whose tags say that it takes a
 # square matrix of affinities (input_tags.pairwise); refusing them is what they should see.
@@ -20,6 +20,8 @@ TOO_FEW_ROWS = "the check has fewer different rows than clusters"
 
 
 def expected_failures(estimator):
+    if isinstance(estimator, TableModel):
+        return {}
     names = ("check_estimator_sparse_array", "check_estimator_sparse_matrix")
     takes_sparse = estimator.affinity in ("auto", "neighbors", "precomputed")
     found = dict.fromkeys(names if takes_sparse else (), NOT_A_CLASSIFIER)
@@ -40,6 +42,8 @@ def expected_failures(estimator):
         GPOD(n_clusters=3, affinity=Gaussian(sigma="neighbors")),
         GPOD(n_clusters=2, affinity="neighbors"),
         GPOD(n_clusters=2, affinity="precomputed"),
+        TableModel(GPOD(n_clusters=3)),
+        TableModel(GPOD(n_clusters=2), missing="median"),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -12,7 +12,7 @@ import click
 
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import as_json as json_text
-from eigencut.cli.values import DELIMITER, ENCODING, JOBS, SEED, whole_number
+from eigencut.cli.values import DELIMITER, ENCODING, JOBS, ORDER, SEED, whole_number
 from eigencut.runtime.printable import printable
 
 Command = Callable[..., Any]
@@ -89,6 +89,39 @@ def preparation_options(function: Command) -> Command:
     return function
 
 
+def kind_options(function: Command) -> Command:
+    """--categorical, --ordered, --date and --numeric: what columns hold, if not what it seems."""
+    for option in (
+        click.option(
+            "--numeric",
+            multiple=True,
+            metavar="NAMES",
+            help="Columns of numbers, where they would be taken for something else.",
+        ),
+        click.option(
+            "--date",
+            multiple=True,
+            metavar="NAMES",
+            help="Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.",
+        ),
+        click.option(
+            "--ordered",
+            type=ORDER,
+            multiple=True,
+            metavar="NAME=A<B<C",
+            help="A column of words in an order, e.g. 'size=small<medium<large'.",
+        ),
+        click.option(
+            "--categorical",
+            multiple=True,
+            metavar="NAMES",
+            help="Columns of words, or of numbers that stand for such, e.g. town,zip.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def sampling_options(function: Command) -> Command:
     """--sample and --seed: which rows are used."""
     for option in (
@@ -123,6 +156,10 @@ class TableOptions:
     columns: tuple[str, ...]
     drop: tuple[str, ...]
     id_column: str | None
+    categorical: tuple[str, ...]
+    ordered: tuple[tuple[str, list[str]], ...]
+    date: tuple[str, ...]
+    numeric: tuple[str, ...]
     scale: str
     missing: str
     sample: int | None
@@ -154,7 +191,7 @@ def table_options(function: Command) -> Command:
     found: Command = collected
     for add in (json_option, quiet_option, jobs_option, reading_options, preparation_options):
         found = add(found)
-    return column_options(sampling_options(found))
+    return column_options(kind_options(sampling_options(found)))
 
 
 def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from eigencut.data.column_names import absent, quoted
+from eigencut.data.dates import UNITS_OF_DATES
 from eigencut.data.reading import open_source
-from eigencut.data.source import Source
-from eigencut.data.table import absent, quoted
+from eigencut.data.source import Block, Source
 from eigencut.runtime.warn import warn_user
+
+if TYPE_CHECKING:
+    from eigencut.cli.options import TableOptions
+    from eigencut.data.coding import Coding
+    from eigencut.data.table_model import TableModel
+    from eigencut.nested.recluster import Reclustered
 
 STANDARD_INPUT = "-"
 
@@ -45,6 +52,52 @@ def data_columns(
     if not wanted:
         _note_columns_without_names(source, chosen)
     return chosen
+
+
+def kinds_of_columns(
+    source: Source, chosen: Sequence[str], options: TableOptions
+) -> dict[str, Any] | None:
+    """What --categorical, --ordered, --date and --numeric say that columns hold; None if nothing.
+
+    In the form of ``TableModel(columns=...)``.
+    """
+    said: list[tuple[str, str, Any]] = []  # option, column, kind
+    for option in ("categorical", "numeric"):
+        names = _split(source, getattr(options, option), f"--{option}")
+        said += [(option, name, option) for name in names]
+    for text in options.date:
+        for part in [text] if text in source.names else text.split(","):
+            name, mark, unit = part.strip().rpartition(":")
+            if part.strip() in source.names or unit not in UNITS_OF_DATES:
+                name, mark, unit = part.strip(), "", ""
+            _split(source, [name], "--date")
+            said.append(("date", name, f"date{mark}{unit}"))
+    for name, order in options.ordered:
+        _split(source, [name], "--ordered")
+        said.append(("ordered", name, order))
+    found: dict[str, Any] = {}
+    for option, name, kind in said:
+        if name not in chosen:
+            raise ValueError(f"--{option} names {name!r}, which is left out; choose it, or do not.")
+        if name in found:
+            raise ValueError(f"Two options say what {name!r} holds; name it once.")
+        found[name] = kind
+    return found or None
+
+
+def coding_of(model: TableModel | Reclustered) -> Coding:
+    """What the columns of a model hold."""
+    base: Any = getattr(model, "base_", model)
+    found: Coding = base.preparation_.coding()
+    return found
+
+
+def model_blocks(
+    model: TableModel | Reclustered, source: Source, id_column: str | None = None
+) -> Iterator[Block]:
+    """The rows of a table for a model, in blocks; its columns hold what they did at the fit."""
+    columns = model_columns(model.columns_, source, id_column)
+    return source.blocks(columns, id_column, coding_of(model))
 
 
 def model_columns(

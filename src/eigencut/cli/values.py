@@ -127,6 +127,15 @@ def _delimiter(text: str) -> str:
     return checked_delimiter("\t" if text in _TABS else text, decimal=".") or ","
 
 
+def _order(text: str) -> tuple[str, list[str]]:
+    """A column, and its words from the least to the greatest."""
+    name, _, listed = text.partition("=")
+    words = [word.strip() for word in listed.split("<")]
+    if not name.strip() or len(words) < 2 or not all(words) or len(set(words)) < len(words):
+        raise ValueError(f"must be a column and its words, like size=small<large. Got {text!r}.")
+    return name.strip(), words
+
+
 CLUSTERS = Parsed("K", _clusters)
 CANDIDATES = Parsed("candidates", _candidates)
 BANDWIDTH = Parsed("sigma", _bandwidth)
@@ -136,6 +145,7 @@ SHARE = Parsed("share", _share)
 SHARE_OR_ALL = Parsed("share", _share_or_all)
 ENCODING = Parsed("name", _encoding)
 DELIMITER = Parsed("char", _delimiter)
+ORDER = Parsed("order", _order)
 FILE = Parsed("file", _file)
 SEED = whole_number(0, 2**32 - 1)
 JOBS = whole_number(1, 1024)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut.data.table import quoted
+from eigencut.data.column_names import quoted
 from eigencut.runtime.arrays import Array
 
 MISSING_REMEDY = "use TableModel(GPOD(...), missing='median') or 'mean' or 'drop', or drop the rows"
@@ -20,7 +20,8 @@ def text_error(X: Any, n_before: int = 0) -> ValueError | None:
     Examples
     --------
     >>> print(text_error(np.array([[1.0, "tall"]], dtype=object)))
-    X must hold numbers only. Got 'tall' in row 0, column 1; drop or encode it.
+    X must hold numbers only. Got 'tall' in row 0, column 1; drop or encode it, or use
+    TableModel(GPOD(...)).
     """
     if hasattr(X, "columns"):
         names = [name for name in X.columns if _is_text(X[name])]
@@ -29,7 +30,7 @@ def text_error(X: Any, n_before: int = 0) -> ValueError | None:
         after = f" after row {n_before}" if n_before else ""
         return ValueError(
             f"X must hold numbers only. Got the non-numeric column(s) {quoted(names)}{after}; drop "
-            "or encode them."
+            "or encode them, or use TableModel(GPOD(...))."
         )
     values: Any = np.asarray(X)  # of a sparse array, one object
     if values.ndim == 2:
@@ -39,7 +40,8 @@ def text_error(X: Any, n_before: int = 0) -> ValueError | None:
             row = next(i for i, cell in enumerate(values[:, column]) if _is_text([cell]))
             return ValueError(
                 f"X must hold numbers only. Got {_shown(values[row, column])} in row "
-                f"{row + n_before}, column {column}; drop or encode it."
+                f"{row + n_before}, column {column}; drop or encode it, or use "
+                "TableModel(GPOD(...))."
             )
     return None
 

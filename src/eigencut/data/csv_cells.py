@@ -47,11 +47,11 @@ def example_of_text(column: Sequence[str], i: int, line: int, decimal: str) -> s
     cell = column[i]
     shown = cell if len(cell) <= _SHOWN else f"{cell[: _SHOWN - 3]}..."
     text = [cell.strip() for cell in column[i:] if number(cell, decimal) is None]
-    hint = _meaning(text, decimal)
+    hint = meant_numbers(text, decimal)
     return f"{shown!r} in line {line}" + (f": {hint}" if hint else "")
 
 
-def _meaning(text: list[str], decimal: str) -> str:
+def meant_numbers(text: list[str], decimal: str) -> str:
     """What numbers are written in a way that was not expected, if they are numbers."""
     other = DECIMALS[1 - DECIMALS.index(decimal)]
     point, mark = re.escape(decimal), re.escape(other)

@@ -18,7 +18,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from eigencut.data.csv_cells import cells_of, example_of_text, long_cells, number
+from eigencut.data.coding import Coding, OtherText
+from eigencut.data.column_kinds import NUMERIC
+from eigencut.data.column_names import places, plain_names, refuse_duplicates
+from eigencut.data.csv_cells import cells_of, example_of_text, long_cells
 from eigencut.data.csv_dialect import (
     checked_decimal,
     checked_delimiter,
@@ -27,9 +30,10 @@ from eigencut.data.csv_dialect import (
     sniffed,
 )
 from eigencut.data.other_formats import refuse_other_formats
-from eigencut.data.plain_csv import BYTE_ORDER_MARK, plain_cells
+from eigencut.data.plain_csv import BYTE_ORDER_MARK, MISSING, plain_cells
 from eigencut.data.source import Block, Source, text_columns
-from eigencut.data.table import Table, places, plain_names, refuse_duplicates
+from eigencut.data.table import Table
+from eigencut.data.words import shown_word
 from eigencut.runtime.arrays import Array
 
 _LOOKED_AT = 50  # lines from which delimiter and header are found out,
@@ -175,15 +179,17 @@ class CsvSource(Source):
 
     # ---------------------------------------------------------------------------- cells to numbers
 
-    def blocks(self, columns: Sequence[str], id_column: str | None = None) -> Iterator[Block]:
+    def blocks(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Iterator[Block]:
         chosen = places(columns, self.names)
         place_of_id = None if id_column is None else self.names.index(id_column)
         done = 0
         try:
             for chunk in chain([self._begun + self._next_chunk()], iter(self._next_chunk, b"")):
-                values, ids = self._parsed(chunk, chosen, place_of_id)
+                values, ids = self._parsed(chunk, chosen, place_of_id, coding)
                 if len(values):
-                    table = Table(tuple(columns), values, done + 1)
+                    table = Table(tuple(columns), values, done + 1, coding=coding)
                     yield Block(table, ids, self._position())
                 done += len(values)
         finally:
@@ -197,12 +203,11 @@ class CsvSource(Source):
         return self._file.tell() if self._file.seekable() else 0
 
     def _parsed(
-        self, chunk: bytes, chosen: list[int], place_of_id: int | None
+        self, chunk: bytes, chosen: list[int], place_of_id: int | None, coding: Coding | None
     ) -> tuple[Array, list[str] | None]:
         """Numbers and ids of the rows of a chunk."""
         n_lines = chunk.count(b"\n") + (chunk[-1:] not in (b"", b"\n"))
-        written = (self._encoding, self._delimiter, self._decimal)
-        found = plain_cells(chunk, *written, len(self.names), chosen, place_of_id)
+        found = self._plain(chunk, chosen, place_of_id, coding)
         if found is not None:
             self._n_lines += n_lines
             return found
@@ -211,29 +216,77 @@ class CsvSource(Source):
         with long_cells():
             rows = list(self._rows(self._lines(lines), n_lines))
         ids = None if place_of_id is None else [cells[place_of_id] for _, cells in rows]
-        return self._numbers(rows, chosen), ids
+        return self._numbers(rows, chosen, coding), ids
 
-    def _numbers(self, rows: list[Row], chosen: list[int]) -> Array:
+    def _plain(
+        self, chunk: bytes, chosen: list[int], place_of_id: int | None, coding: Coding | None
+    ) -> tuple[Array, list[str] | None] | None:
+        """The same by pyarrow, if it can; columns of a kind not known yet are tried as numbers."""
+        words = [] if coding is None else [p for p in chosen if not self._is_numeric(p, coding)]
+        numbers = [place for place in chosen if place not in words]
+        written = (self._encoding, self._delimiter, self._decimal)
+        found = plain_cells(chunk, *written, len(self.names), numbers, place_of_id, words)
+        if found is None or coding is None:
+            return None if found is None else found[:2]
+        values = np.empty((len(found[0]), len(chosen)))
+        values[:, [chosen.index(place) for place in numbers]] = found[0]
+        for place, (different, places_of_cells) in zip(words, found[2], strict=True):
+            try:
+                codes = coding.text(self.names[place], different, self._decimal, MISSING)
+            except OtherText:
+                return None  # which is said with its line
+            is_outside = any(_is_outside(self.names[place], cell, coding) for cell in different)
+            if is_outside and self.names[place] not in coding.outside:
+                return None
+            values[:, chosen.index(place)] = codes[places_of_cells]
+        for place in numbers:
+            if not np.isnan(values[:, chosen.index(place)]).all():
+                coding.found(self.names[place], NUMERIC)
+        return values, found[1]
+
+    def _is_numeric(self, place: int, coding: Coding) -> bool:
+        return (coding.kind(self.names[place]) or NUMERIC).name == "numeric"
+
+    def _note_words(self, name: str, column: list[str], rows: list[Row], coding: Coding) -> None:
+        """Keep the lines of words that may have to be refused once all are known."""
+        if column and coding.kinds.get(name, NUMERIC).has_words:
+            first = f"{shown_word(column[0])} in line {rows[0][0]}"
+            coding.examples.setdefault(name, first)
+        other = {cell for cell in dict.fromkeys(column) if _is_outside(name, cell, coding)}
+        if other and name not in coding.outside:
+            i = next(i for i, cell in enumerate(column) if cell in other)
+            coding.outside[name] = f"{shown_word(column[i])} in line {rows[i][0]}"
+
+    def _numbers(self, rows: list[Row], chosen: list[int], coding: Coding | None) -> Array:
         values = np.empty((len(rows), len(chosen)))
         text = {}
+        coding = Coding({self.names[p]: NUMERIC for p in chosen}) if coding is None else coding
         for j, place in enumerate(chosen):
-            column = [cells[place] for _, cells in rows]
+            name, column = self.names[place], [cells[place] for _, cells in rows]
             try:
-                if self._decimal == ".":
+                if self._decimal == "." and self._is_numeric(place, coding):
                     values[:, j] = [float(cell) for cell in column]
+                    if not np.isnan(values[:, j]).all():
+                        coding.found(name, NUMERIC)
                     continue
             except ValueError:  # missing values, or text
                 pass
-            for i, cell in enumerate(column):
-                found = number(cell, self._decimal)
-                if found is None:
-                    line = rows[i][0]
-                    text[self.names[place]] = example_of_text(column, i, line, self._decimal)
-                    break
-                values[i, j] = found
+            try:
+                values[:, j] = coding.text(name, column, self._decimal, MISSING)
+                self._note_words(name, column, rows, coding)
+            except OtherText as error:
+                i = column.index(error.cell)
+                text[name] = f"{shown_word(error.cell)} in line {rows[i][0]}: no date of ISO 8601"
+                if self._is_numeric(place, coding):
+                    text[name] = example_of_text(column, i, rows[i][0], self._decimal)
         if text:
             raise text_columns(self.name, text)
         return values
+
+
+def _is_outside(name: str, cell: str, coding: Coding) -> bool:
+    """Whether a cell is there, but not in the order of its column."""
+    return cell.strip().lower() not in MISSING and coding.is_outside(name, cell)
 
 
 def _quoting(error: csv.Error, begin: int, line: int) -> str:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.data.coding import Coding
+from eigencut.data.column_names import places, plain_names
+from eigencut.data.frame_columns import coded_column
 from eigencut.data.source import READ_ROWS, Block, Source
-from eigencut.data.table import Table, places, plain_names
+from eigencut.data.table import Table
 
 
 class NpySource(Source):
@@ -38,7 +41,9 @@ class NpySource(Source):
             ) from error
         return found
 
-    def blocks(self, columns: Sequence[str], id_column: str | None = None) -> Iterator[Block]:
+    def blocks(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Iterator[Block]:
         chosen = places(columns, self.names)
         for start in range(0, self.size or 0, READ_ROWS):
             # A map of its own for each block: pages that were read count as memory until unmapped.
@@ -47,4 +52,8 @@ class NpySource(Source):
             if id_column is not None:
                 ids = [str(cell) for cell in piece[:, self.names.index(id_column)]]
             values = np.array(piece[:, chosen], dtype=np.float64)
-            yield Block(Table(tuple(columns), values, start + 1), ids, start + len(piece))
+            if coding is not None:
+                pairs = zip(columns, piece[:, chosen].T, strict=True)
+                values = np.column_stack([coded_column(coding, *pair, start + 1) for pair in pairs])
+            table = Table(tuple(columns), values, start + 1, coding=coding)
+            yield Block(table, ids, start + len(piece))

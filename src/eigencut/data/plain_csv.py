@@ -1,10 +1,12 @@
-"""Lines of plain CSV as numbers, by pyarrow: eight times as fast as cell by cell.
+"""Lines of plain CSV as numbers and words, by pyarrow: eight times as fast as cell by cell.
 
 Plain is what pyarrow cannot read in another way than ``eigencut.data.csv_source``: valid UTF-8
 without quotes, lone carriage returns, NUL and very long lines. Whatever it refuses is left to that.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from eigencut.runtime.threads import n_threads
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # in any case of letters
+
+Different = tuple[list[str], Any]  # words, and places of the cells among them
 
 _LEAST_BYTES = 1 << 20  # for fewer it does not pay to import pyarrow
 _LINE_BYTES = 1 << 16  # longer ones have so many columns that pyarrow does not pay
@@ -28,11 +32,12 @@ def plain_cells(
     n_columns: int,
     places: list[int],
     place_of_id: int | None,
-) -> tuple[Array, list[str] | None] | None:
-    """Numbers of some columns and the words of another; None where that is not for pyarrow."""
+    places_of_words: list[int],
+) -> tuple[Array, list[str] | None, list[Different]] | None:
+    """Numbers of some columns and the words of others; None where that is not for pyarrow."""
     if len(chunk) < _LEAST_BYTES or not _is_plain(chunk, encoding, delimiter):
         return None
-    if place_of_id in places:
+    if place_of_id in places or place_of_id in places_of_words:
         return None
     try:
         import pyarrow as pa
@@ -42,6 +47,8 @@ def plain_cells(
     types = {str(place): pa.float64() for place in places}
     if place_of_id is not None:
         types[str(place_of_id)] = pa.string()
+    of_words = pa.dictionary(pa.int32(), pa.string())
+    types |= {str(place): of_words for place in places_of_words}
     try:
         table = csv.read_csv(
             pa.BufferReader(chunk),
@@ -59,11 +66,18 @@ def plain_cells(
     except pa.ArrowException:
         return None
     columns = [table.column(str(place)) for place in places]
-    values = np.column_stack([column.to_numpy() for column in columns])
+    values = np.column_stack([np.empty((table.num_rows, 0)), *(c.to_numpy() for c in columns)])
     n_missing = sum(column.null_count for column in columns)
     if np.isfinite(values).sum() + n_missing < values.size:  # spellings that Python may refuse
         return None
-    return values, None if place_of_id is None else table.column(str(place_of_id)).to_pylist()
+    words = [_different(table.column(str(place))) for place in places_of_words]
+    ids = None if place_of_id is None else table.column(str(place_of_id)).to_pylist()
+    return values, ids, words
+
+
+def _different(column: Any) -> Different:
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole.dictionary.to_pylist(), whole.indices.to_numpy()
 
 
 def _is_plain(chunk: bytes, encoding: str, delimiter: str) -> bool:

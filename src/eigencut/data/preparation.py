@@ -1,25 +1,28 @@
 """What is done to the rows of a table before they are clustered: learned once, kept with a model.
 
-A row of a table becomes a row for the model in three steps: the columns are found by name, missing
-values are filled (or the row is left out), and ``(value - shift) / scale`` brings columns to
-comparable units.
+A row of a table becomes a row for the model in four steps: the columns are found by name, missing
+values are filled (or the row is left out), ``(value - shift) / scale`` brings columns of numbers,
+dates and ordered words to comparable units, and other words become points (``data.categories``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.data.categories import Categories
+from eigencut.data.coding import Coding
+from eigencut.data.column_kinds import NUMERIC, Kind
+from eigencut.data.column_names import quoted
 from eigencut.data.column_statistics import ColumnStatistics
 from eigencut.data.rows import Rows
-from eigencut.data.sample import RowSample
-from eigencut.data.table import Table, quoted
+from eigencut.data.table import Table
+from eigencut.data.words import shown_word
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import advance, stage
 from eigencut.runtime.validation import check_choice
 
 Mask = NDArray[np.bool_]
@@ -30,17 +33,15 @@ UNITS: dict[str, Callable[[ColumnStatistics], tuple[Array, Array]]] = {
     "minmax": lambda of: (of.low, of.width),
     "none": lambda of: (np.zeros(len(of.mean)), np.ones(len(of.mean))),
 }
-# What a missing value becomes, given the columns.
-FILLS: dict[str, Callable[..., Any]] = {"mean": np.nanmean, "median": np.nanmedian}
+FILLS = ("mean", "median")  # what a missing value becomes
 MISSING = ("refuse", "drop", *FILLS)
 
-_SAMPLED_ROWS = 1 << 16  # of a stream, for medians
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Columns, units and what is done about missing values.
+    """Columns, what they hold, units and what is done about missing values.
 
     Attributes
     ----------
@@ -48,12 +49,17 @@ class Preparation:
     units : {"standard", "minmax", "none"}
     missing : {"refuse", "drop", "mean", "median"}
     shift, scale, fill : arrays, one number for each column
+        0, 1 and 0 for columns whose words become points.
+    kinds : tuple of Kind
+        One for each column.
+    categories : Categories or None
+        The points of words, where there are such columns.
 
     Examples
     --------
-    >>> table = Table.of([[0.0, 5.0], [2.0, np.nan]])
-    >>> preparation = Preparation.learn(table, "minmax", "mean")
-    >>> preparation.apply(table)[0]
+    >>> from eigencut.data.learning import learn_preparation
+    >>> table = Table.of(np.array([[0.0, 5.0], [2.0, np.nan]]))
+    >>> learn_preparation(table, "minmax", "mean").apply(table)[0]
     array([[0., 0.], [1., 0.]])
     """
 
@@ -63,100 +69,60 @@ class Preparation:
     shift: Array
     scale: Array
     fill: Array
+    kinds: tuple[Kind, ...]
+    categories: Categories | None = None
 
     @classmethod
     def nothing(cls, columns: Sequence[str]) -> Preparation:
         """Columns by name; nothing is scaled or filled."""
         zeros, ones = np.zeros(len(columns)), np.ones(len(columns))
-        return cls(list(columns), "none", "refuse", zeros, ones, zeros)
-
-    @classmethod
-    def learn(cls, table: Table, units: str, missing: str) -> Preparation:
-        """Of a table in memory."""
-        _refuse_infinite(table)
-        fill = np.zeros(len(table.names))
-        if missing in FILLS:
-            _refuse_empty(table.names, np.isnan(table.values).all(axis=0), missing)
-            fill = np.asarray(FILLS[missing](table.values, axis=0))
-            if table.weight is not None:
-                fill = _weighted_fill(table, missing)
-        complete = _complete_rows(table, missing)
-        weight = None if table.weight is None else table.weight[complete]
-        statistics = ColumnStatistics.of(_filled(table, missing, fill)[complete], weight)
-        return cls._of(table.names, units, missing, fill, statistics)
-
-    @classmethod
-    def learn_stream(cls, rows: Rows, units: str, missing: str) -> Preparation:
-        """In one pass over the blocks of a stream.
-
-        Means, deviations and ranges are those of all rows, up to rounding; medians are those of a
-        sample of 65536 different rows that depends on neither their order nor on blocks.
-        """
-        names: tuple[str, ...] = ()
-        statistics: ColumnStatistics | None = None
-        sample: RowSample | None = None
-        n_seen = 0
-        with stage("units"):
-            for table in rows.tables():
-                names = table.names
-                _refuse_infinite(table)
-                complete = _complete_rows(table, missing)
-                values = table.values[complete]
-                weight = None if table.weight is None else table.weight[complete]
-                found = ColumnStatistics.of(values, weight)
-                statistics = found if statistics is None else statistics.merged(found)
-                if missing == "median":
-                    drawn = RowSample.of(values, weight, size=_SAMPLED_ROWS, seed=0)
-                    sample = drawn if sample is None else sample.merged(drawn)
-                n_seen += len(table.values)
-                advance(n_seen, None, "rows")
-        assert statistics is not None  # a stream has one row at least
-        fill = np.zeros(len(names))
-        if missing in FILLS:
-            _refuse_empty(names, statistics.count == 0, missing)
-            fill = statistics.mean if sample is None else _medians(names, sample)
-            statistics = statistics.filled(fill)
-        return cls._of(names, units, missing, fill, statistics)
-
-    @classmethod
-    def _of(
-        cls,
-        names: Sequence[str],
-        units: str,
-        missing: str,
-        fill: Array,
-        statistics: ColumnStatistics,
-    ) -> Preparation:
-        if statistics.n_rows == 0:
-            raise ValueError(
-                "The table must have rows without missing values. Got none; "
-                "fit with missing 'mean' or 'median'."
-            )
-        shift, width = UNITS[units](statistics)
-        unscalable = [
-            name
-            for name, a, b in zip(names, shift, width, strict=True)
-            if not (np.isfinite(a) and np.isfinite(b))
-        ]
-        if unscalable:
-            raise ValueError(
-                f"Columns must hold numbers whose squares are finite for scale={units!r}. "
-                f"Got larger ones in {quoted(unscalable)}; divide them, or use scale 'none'."
-            )
-        is_constant = statistics.low == statistics.high  # where a deviation can be rounding
-        return cls(list(names), units, missing, shift, np.where(is_constant, 1.0, width), fill)
+        kinds = (NUMERIC,) * len(columns)
+        return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds)
 
     @property
     def fills(self) -> bool:
         """Whether missing values are filled in."""
         return self.missing in FILLS
 
+    @property
+    def is_scaled(self) -> Mask:
+        """Which columns become one number, in units."""
+        return np.array([kind.is_scaled for kind in self.kinds], dtype=bool)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all columns hold numbers."""
+        return all(kind.name == "numeric" for kind in self.kinds)
+
+    @property
+    def width(self) -> int:
+        """Columns of the rows for the model."""
+        of_words = 0 if self.categories is None else self.categories.width
+        return int(self.is_scaled.sum()) + of_words
+
+    def coding(self) -> Coding:
+        """Which columns of another table are read, and what they must hold."""
+        return Coding(dict(zip(self.columns, self.kinds, strict=True)), self.columns)
+
     def apply(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
-        table = Table.of(X, self.columns)
-        _refuse_infinite(table)
-        complete = _complete_rows(table, self.missing)
-        return self._scaled(_filled(table, self.missing, self.fill)[complete]), complete
+        table = with_ranks(Table.of(X, self.columns, self.coding()), self.missing == "refuse")
+        refuse_infinite(table)
+        complete = complete_rows(table, self.missing)
+        found = self._scaled(table.values)[complete]
+        if self.categories is not None:
+            found = np.hstack([found, self.categories.apply(table)[complete]])
+        return found, complete
+
+    def _scaled(self, values: Array) -> Array:
+        chosen = self.is_scaled
+        shift, scale, fill = self.shift[chosen], self.scale[chosen], self.fill[chosen]
+        values = values if chosen.all() else values[:, chosen]
+        if self.fills:
+            values = np.where(np.isnan(values), fill, values)
+        with np.errstate(over="ignore"):
+            scaled = (values - shift) / scale
+        return np.clip(scaled, -_LARGEST, _LARGEST)
 
     def stream(self, rows: Rows) -> Rows:
         """The rows of a stream as the model wants them, without incomplete ones."""
@@ -165,15 +131,10 @@ class Preparation:
             values, complete = self.apply(table)
             return values if table.weight is None else (values, table.weight[complete])
 
-        blocks, is_weighted = lambda: map(prepared_block, rows.tables()), rows.is_weighted
-        prepared = Rows(blocks, weighted=is_weighted)
-        prepared.n_features = len(self.columns)
+        blocks = lambda: map(prepared_block, rows.tables(self.coding()))  # noqa: E731
+        prepared = Rows(blocks, weighted=rows.is_weighted)
+        prepared.n_features = self.width
         return prepared
-
-    def _scaled(self, values: Array) -> Array:
-        with np.errstate(over="ignore"):
-            scaled = (values - self.shift) / self.scale
-        return np.clip(scaled, -_LARGEST, _LARGEST)
 
 
 def check_preparation(scale: object, missing: object) -> None:
@@ -182,13 +143,38 @@ def check_preparation(scale: object, missing: object) -> None:
     check_choice("missing", missing, MISSING)
 
 
-def _filled(table: Table, missing: str, fill: Array) -> Array:
-    if missing not in FILLS:
-        return table.values
-    return np.where(np.isnan(table.values), fill, table.values)
+def with_ranks(table: Table, is_strict: bool) -> Table:
+    """A table whose ordered words are their ranks, from 0 on.
+
+    A word that is not in the order is refused, or counts as missing if ``is_strict`` is False.
+    """
+    ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
+    if not ordered:
+        return table
+    values = table.values.copy()
+    for j in ordered:
+        name = table.names[j]
+        order = table.kind(name).order
+        rank_of = {word: float(rank) for rank, word in enumerate(order)}
+        ranks = np.array([*(rank_of.get(word, np.nan) for word in table.words(name)), np.nan])
+        codes = table.values[:, j]
+        at = np.where(np.isnan(codes), len(ranks) - 1, codes).astype(np.intp)
+        is_other = np.isnan(ranks[at]) & ~np.isnan(codes)
+        if is_strict and is_other.any():
+            row = int(np.argmax(is_other))
+            word = shown_word(list(table.words(name))[at[row]])
+            place = f"{word} in row {row + table.first_row}"
+            if table.coding is not None:
+                place = table.coding.outside.get(name, place)
+            raise ValueError(
+                f"Column {name!r} must hold {' < '.join(order)}. Got {place}; correct it, or give "
+                "an order with it."
+            )
+        values[:, j] = ranks[at]
+    return replace(table, values=values)
 
 
-def _complete_rows(table: Table, missing: str) -> Mask:
+def complete_rows(table: Table, missing: str) -> Mask:
     """Which rows take part: all where values are filled in, else those without missing ones."""
     is_missing = np.isnan(table.values)
     if missing in FILLS:
@@ -197,47 +183,17 @@ def _complete_rows(table: Table, missing: str) -> Mask:
         names = [table.names[i] for i in np.flatnonzero(is_missing.any(axis=0))]
         row = int(np.flatnonzero(is_missing.any(axis=1))[0])
         raise ValueError(
-            f"The table must have no missing values. Got some in {quoted(names)}, first in row "
-            f"{row + table.first_row}; fit with missing 'drop', 'mean' or 'median'."
+            f"The table must have no missing values (NaN). Got some in {quoted(names)}, first in "
+            f"row {row + table.first_row}; fit with missing 'drop', 'mean' or 'median'."
         )
     return np.asarray(~is_missing.any(axis=1))
 
 
-def _medians(names: Sequence[str], sample: RowSample) -> Array:
-    """Of each column of a sample, rows counting as often as they were seen."""
-    is_there = ~np.isnan(sample.rows)
-    _refuse_empty(names, ~is_there.any(axis=0), "median")
-    columns = zip(sample.rows.T, is_there.T, strict=True)
-    return np.array(
-        [
-            np.quantile(column[there], 0.5, weights=sample.counts[there], method="inverted_cdf")
-            for column, there in columns
-        ]
-    )
-
-
-def _weighted_fill(table: Table, missing: str) -> Array:
-    """The mean of each column, or its median, rows counting as often as their weights say."""
-    assert table.weight is not None
-    if missing == "mean":
-        return ColumnStatistics.of(table.values, table.weight).mean
-    drawn = RowSample.of(table.values, table.weight, size=len(table.values), seed=0)
-    return _medians(table.names, drawn)
-
-
-def _refuse_infinite(table: Table) -> None:
+def refuse_infinite(table: Table) -> None:
+    """An error that names the column and row of an infinite number."""
     row, column = np.nonzero(np.isinf(table.values))
     if len(row):
         raise ValueError(
             "The table must hold finite numbers. Got infinity in "
             f"{table.names[column[0]]!r}, row {row[0] + table.first_row}; correct or drop it."
-        )
-
-
-def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
-    empty = [name for name, found in zip(names, is_empty, strict=True) if found]
-    if empty:
-        raise ValueError(
-            f"Columns must have some values to fill missing ones by their {missing}. "
-            f"Got none in {quoted(empty)}; drop them."
         )

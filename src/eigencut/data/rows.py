@@ -9,28 +9,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigencut.data.bad_values import refuse_infinite, text_error
+from eigencut.data.coding import Coding
+from eigencut.data.column_kinds import NUMERIC
+from eigencut.data.column_names import absent, plain_names
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.reading import open_source
+from eigencut.data.row_files import chosen_names, files_at
 from eigencut.data.row_weights import weights_of, with_weight_column, with_weights
 from eigencut.data.same_rows import Seen
 from eigencut.data.source import Source
-from eigencut.data.table import Table, absent, plain_names, quoted
-from eigencut.files.atomic import replacing
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.data.table import Table
+from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-_HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 BLOCK_ROWS = 1 << 17
 _ROWS_IN_MEMORY = (1 << 12, 1 << 19)  # least and most of a block; large ones pay off, but
 _ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
@@ -70,6 +73,7 @@ class Rows:
     is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
     _seen: Seen | None = None  # by the first whole pass
+    _coded_blocks: Callable[[Coding], Iterable[Table]] | None = None  # of files, with words
     files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
 
     def __init__(
@@ -139,7 +143,7 @@ class Rows:
         decimal : {".", ","}, default="."
             Before the fraction of a number in a CSV file.
         """
-        files = _files(path)
+        files = files_at(path)
 
         def opened(file: Path) -> Source:
             how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
@@ -147,32 +151,51 @@ class Rows:
 
         first = opened(files[0])
         first.close()
-        names = _chosen(columns, first)
+        names = chosen_names(columns, first)
         if weights is not None:
-            _chosen([weights], first)
+            chosen_names([weights], first)
             names = names if columns is not None else absent(names, [weights])
-        read = names if weights is None else [*absent(names, [weights]), weights]
 
-        def blocks() -> Iterator[Any]:
+        def tables(coding: Coding | None = None) -> Iterator[Table]:
             is_empty = True
+            wanted, read = names, [] if weights is None else [weights]
+            if coding is not None:
+                wanted = coding.chosen(names)
+                coding.kinds |= dict.fromkeys(read, NUMERIC)
+            read = [*absent(wanted, read), *read]
             for source in map(opened, files):
-                for block in source.blocks(_chosen(read, source)):
-                    found = with_weight_column(block.table, names, weights, source.name)
-                    yield found.values if weights is None else (found.values, found.weight)
+                for block in source.blocks(chosen_names(read, source), coding=coding):
+                    yield with_weight_column(block.table, wanted, weights, source.name)
                     is_empty = False
             if is_empty:
                 raise ValueError(f"{os.fspath(path)} has no rows.")
 
         has_names = first.has_names or columns is not None
+
+        def blocks() -> Iterator[Any]:
+            for table in tables():
+                yield table.values if weights is None else (table.values, table.weight)
+
         rows = cls(blocks, names if has_names else None, weighted=weights is not None)
+        rows._coded_blocks = tables
         rows.files = tuple(files)
         rows.n_features = len(names)
         return rows
 
-    def tables(self) -> Iterator[Table]:
-        """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused."""
+    def tables(self, coding: Coding | None = None) -> Iterator[Table]:
+        """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused.
+
+        Parameters
+        ----------
+        coding : Coding, optional
+            By which words and dates become numbers. Without one they are refused.
+
+        Yields
+        ------
+        Table
+        """
         seen: Seen | None = None
-        for table in self._tables():
+        for table in self._tables(coding):
             found = Seen.of(with_weights(table.values, table.weight))
             seen = found if seen is None else seen.merged(found)
             if self._seen is not None:
@@ -187,24 +210,18 @@ class Rows:
             self._seen = seen
         self._seen.refuse_change(seen)
 
-    def _tables(self) -> Iterator[Table]:
+    def _tables(self, coding: Coding | None) -> Iterator[Table]:
         waiting: list[Array] = []
         n_waiting = n_seen = 0
-        width = self.__dict__.get("n_features")  # if it is known yet
-        if self.feature_names is not None:
-            width = len(self.feature_names)
+        names: tuple[str, ...] = ()
 
         def table(rows: Array, end: int) -> Table:
             weight = rows[:, -1].copy() if self.is_weighted else None
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
-            names = self.feature_names or plain_names(values.shape[1])
-            return Table(tuple(names), values, end - len(rows) + 1, weight)
+            return Table(names, values, end - len(rows) + 1, weight, coding)
 
-        for block in self._blocks():
-            given, weight = block if self.is_weighted else (block, None)
-            rows = _numbers(given, width, n_seen)
-            width = self.n_features = rows.shape[1]
-            rows = with_weights(rows, weights_of(weight, len(rows), n_seen))
+        for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
+            rows, names = with_weights(block.values, block.weight), block.names
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -218,6 +235,44 @@ class Rows:
             raise ValueError("X must have at least one row. Got none; check the source of rows.")
         if waiting:
             yield table(np.concatenate(waiting), n_seen)
+
+    def _pairs(self) -> Iterator[tuple[Any, Any]]:
+        """The blocks of the source, each with the weights of its rows, or None."""
+        for block in self._blocks():
+            yield block if self.is_weighted else (block, None)
+
+    def _numbers_of_blocks(self) -> Iterator[Table]:
+        """The blocks of the source; all must hold numbers."""
+        n_seen = 0
+        for block, weight in self._pairs():
+            rows = _numbers(block, self._known_width(), n_seen)
+            width = self.n_features = rows.shape[1]
+            names = tuple(self.feature_names or plain_names(width))
+            yield Table(names, rows, weight=weights_of(weight, len(rows), n_seen))
+            n_seen += len(rows)
+
+    def _known_width(self) -> int | None:
+        """How many columns the source has, if that is known yet."""
+        found = self.__dict__.get("n_features")
+        return found if self.feature_names is None else len(self.feature_names)
+
+    def _coded(self, coding: Coding) -> Iterator[Table]:
+        """The blocks of the source; words and dates become numbers."""
+        if self._coded_blocks is not None:
+            yield from self._coded_blocks(coding)
+            return
+        names, n_seen = self.feature_names, 0
+        for block, weight in self._pairs():
+            if isinstance(block, np.ndarray):
+                _refuse_shape(block.shape, self._known_width(), n_seen)
+                self.n_features = block.shape[1]
+            table = Table.of(block, names, coding, n_seen + 1)
+            if names is None:
+                names = list(table.names)
+            found = weights_of(weight, len(table.values), n_seen)
+            n_seen += len(table.values)
+            chosen = table.choose(coding.chosen(names) if self.feature_names else None)
+            yield replace(chosen, weight=found)
 
     def __iter__(self) -> Iterator[Array]:
         """Blocks of 131072 finite float64 rows; the last one may be shorter."""
@@ -265,59 +320,6 @@ class Rows:
         return total if finish is None else finish(total)
 
 
-def write_labels(
-    path: str | os.PathLike[str], rows: Rows, predict: Callable[[Array], Indices], n_clusters: int
-) -> int:
-    """Label the rows block by block into a ``.npy`` file; returns how many there were.
-
-    Labels are the smallest integers that hold K and -1.
-    """
-    return write_rows(path, rows, predict, np.min_scalar_type(-max(n_clusters, 1)))
-
-
-def write_rows(
-    path: str | os.PathLike[str],
-    rows: Rows,
-    answer: Callable[[Array], NDArray[Any]],
-    dtype: Any,
-    shape: tuple[int, ...] = (),
-) -> int:
-    """Write what there is to say of each row into a ``.npy`` file; returns how many there were.
-
-    The file appears under its name when everything is in it, and not at all if reading or answering
-    fails before. ``shape`` is that of the answer for one row.
-    """
-    ending = Path(path).suffix.lower()
-    if ending not in ("", ".npy"):
-        raise ValueError(
-            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
-            "other kinds of files with the command eigencut predict."
-        )
-    written = Path(path)
-    if any(written.exists() and written.samefile(file) for file in rows.files):
-        raise ValueError(
-            "path must be another file than those the rows are read from. "
-            f"Got {os.fspath(path)!r}; name a new one."
-        )
-    n_rows = 0
-    with replacing(path) as file:
-        _write_header(file, np.dtype(dtype), (0, *shape))
-        for block in rows:
-            file.write(answer(block).astype(dtype).tobytes())
-            n_rows += len(block)
-        file.seek(0)
-        _write_header(file, np.dtype(dtype), (n_rows, *shape))
-    return n_rows
-
-
-def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """The head of a .npy file, as long for one number of rows as for any other."""
-    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
-    file.write(np.lib.format.magic(1, 0))
-    file.write(_HEADER_BYTES.to_bytes(2, "little"))
-    file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")
-
-
 class CheckedArray(Rows):
     """Rows of an array in memory that is known to be finite.
 
@@ -363,42 +365,21 @@ def _numbers(block: Any, width: int | None, n_before: int) -> Array:
             f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
             "or encode it."
         ) from error
-    if rows.ndim != 2 or 0 in rows.shape[1:] or (width is not None and rows.shape[1] != width):
+    _refuse_shape(rows.shape, width, n_before)
+    return rows
+
+
+def _refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> None:
+    """An error for a block that does not have so many columns."""
+    if len(shape) != 2 or 0 in shape[1:] or (width is not None and shape[1] != width):
         expected = "one or more" if width is None else f"{width}"
         raise ValueError(
-            f"X must come in two-dimensional blocks of {expected} columns. Got shape {rows.shape} "
+            f"X must come in two-dimensional blocks of {expected} columns. Got shape {shape} "
             f"after row {n_before}; make all blocks alike, whenever they are read."
         )
-    return rows
 
 
 def _finite(rows: Array, n_before: int) -> Array:
     """The rows themselves, if they are finite."""
     refuse_infinite(rows, rows, n_before)
     return rows
-
-
-def _files(path: str | os.PathLike[str]) -> list[Path]:
-    """The file, or those in a folder but for hidden ones and notes such as _SUCCESS."""
-    source = Path(path)
-    files = [source]
-    if source.is_dir():
-        files = sorted(file for file in source.iterdir() if file.name[0] not in "._")
-    files = [file for file in files if file.is_file()]
-    if not files:
-        raise FileNotFoundError(
-            "path must be a CSV, Parquet or NPY file, or a folder of such. "
-            f"Got {str(path)!r}, where there is none."
-        )
-    return files
-
-
-def _chosen(columns: Sequence[str] | None, source: Source) -> list[str]:
-    """The names of the columns to read."""
-    unknown = absent(columns or (), source.names)
-    if unknown:
-        raise ValueError(
-            f"columns must be among those of {source.name}, {quoted(source.names)}. "
-            f"Got {quoted(unknown)}; correct it."
-        )
-    return list(source.names if columns is None else columns)

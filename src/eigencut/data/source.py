@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigencut.data.coding import Coding
 from eigencut.data.table import Table
 from eigencut.runtime.progress import tell
 
@@ -48,8 +49,14 @@ class Source(ABC):
     size: int | None
 
     @abstractmethod
-    def blocks(self, columns: Sequence[str], id_column: str | None = None) -> Iterator[Block]:
-        """The chosen columns, some rows at a time."""
+    def blocks(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Iterator[Block]:
+        """The chosen columns, some rows at a time.
+
+        Without a coding they must hold numbers; with one also words and dates, and kinds that it
+        does not know are found out from the first rows, as many as are read at once.
+        """
 
     def close(self) -> None:
         """Let go of the file, where that is not done after the last block."""
@@ -59,10 +66,12 @@ class Source(ABC):
         """How much of the table is read after this block, if it can be known."""
         return block.n_read / self.size if self.size else None
 
-    def read(self, columns: Sequence[str], id_column: str | None = None) -> Block:
+    def read(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Block:
         """All rows at once."""
         blocks, n_rows = [], 0
-        for block in self.blocks(columns, id_column):
+        for block in self.blocks(columns, id_column, coding):
             blocks.append(block)
             n_rows += len(block.table.values)
             tell(self.share(block), f"{n_rows:,} rows")
@@ -70,7 +79,7 @@ class Source(ABC):
             raise ValueError(f"{self.name} has no rows.")
         values = np.concatenate([block.table.values for block in blocks])
         ids = [cell for block in blocks for cell in block.ids or []] if id_column else None
-        return Block(Table(tuple(columns), values), ids, blocks[-1].n_read)
+        return Block(Table(tuple(columns), values, coding=coding), ids, blocks[-1].n_read)
 
 
 def text_columns(name: str, examples: dict[str, str]) -> ValueError:
@@ -79,5 +88,6 @@ def text_columns(name: str, examples: dict[str, str]) -> ValueError:
     columns = ",".join(examples)
     return ValueError(
         f"{name}: columns must hold numbers, but not so {', '.join(shown)}. "
-        f"Correct the cells, or fit without these columns: drop {columns!r}."
+        f"Correct the cells, fit without these columns (drop {columns!r}), or say that they are "
+        "categorical."
     )

@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigencut.data.coding import Coding
+from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
+from eigencut.data.column_names import plain_names
+from eigencut.data.column_summary import TableSummary
+from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
+from eigencut.data.preparation_state import preparation_state, restored_preparation
 from eigencut.data.rows import Rows
-from eigencut.data.table import Table, plain_names
+from eigencut.data.table import Table, as_table
 from eigencut.data.validation import check_weights_of
 from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD
@@ -31,41 +44,62 @@ if TYPE_CHECKING:
     from eigencut.nested.hierarchy import Hierarchy
 
 
-class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin, BaseEstimator):
-    """A model of tables: columns by name, missing values and units are part of it.
+class TableModel(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    TableUpdatingMixin,
+    DescribingMixin,
+    ClusterMixin,
+    SavableMixin,
+    BaseEstimator,
+):
+    """A model of tables: what columns hold, their units and missing values are part of it.
 
+    Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
     The command line fits these; ``eigencut.load`` gives back one if the file holds one.
 
     Parameters
     ----------
-    model : GPOD
-        What clusters the rows, once they are prepared. A clone of it is fitted.
+    model : GPOD, optional
+        What clusters the rows, once they are prepared. A clone is fitted. Default: ``GPOD()``.
+    columns : dict, list of str or None, default=None
+        What columns hold, by name: "numeric", "boolean", "categorical", "date" (in days; or
+        "date:hours" and the like), "ignore", or a list of words in their order, the least first.
+        What is not said is found out from dtypes and contents; ``summary`` says it. A list of names
+        chooses columns. None takes all.
     scale : {"standard", "minmax", "none"}, default="standard"
         Columns to mean 0 and variance 1, to the range from 0 to 1, or as they are. A constant
-        column is only shifted.
+        column is only shifted. Words become points, in the same units.
     missing : {"refuse", "drop", "mean", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in what is usual in the column. The median
-        of a stream is that of a reproducible sample of 65536 different rows.
+        label -1 (and NaN for everything else); or fill in what is usual in the column. For words
+        that is the middle of all, or the most frequent. The median of a stream is that of a
+        reproducible sample of 65536 different rows.
 
     Attributes
     ----------
     columns_ : list of str
         Names of the columns, in the order of the fit; x1, x2, ... for an array.
     preparation_ : Preparation
-        With ``shift``, ``scale`` and ``fill``, one number for each column.
+        With ``kinds``, ``shift``, ``scale`` and ``fill``, one for each column.
     model_ : GPOD
         Fitted on the prepared rows.
     labels_ : array of shape (n_rows,)
         Not there after a fit on a stream.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"km": [1.0, 2, 1, 90, 91, None], "t": [1, 2, 2, 9, 8, 9]})
+    >>> frame = pd.DataFrame({"km": [1.0, 2, 1, 90, 91, None], "by": ["foot"] * 3 + ["train"] * 3})
     >>> model = TableModel(GPOD(2), missing="median").fit(frame)
-    >>> model.predict(pd.DataFrame({"t": [1, 9], "km": [1.5, 95]}))
+    >>> model.predict(pd.DataFrame({"by": ["foot", "train"], "km": [1.5, 95]}))
     array([0, 1])
+    >>> print(model.summary())
+    column  kind         found
+    km      numeric      mean 31.17, deviation 41.96
+    by      categorical  foot, train
     """
 
     _saved_as: ClassVar[str] = "TableModel"
@@ -73,42 +107,74 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
     model_: GPOD
     preparation_: Preparation
 
-    def __init__(self, model: GPOD, *, scale: str = "standard", missing: str = "refuse") -> None:
+    def __init__(
+        self,
+        model: GPOD | None = None,
+        *,
+        columns: Any = None,
+        scale: str = "standard",
+        missing: str = "refuse",
+    ) -> None:
         self.model = model
+        self.columns = columns
         self.scale = scale
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
 
-        A stream is read in blocks, once for the units and as often as ``GPOD.fit`` does.
+        A stream is read in blocks: once for the units, once more if it has words, and as often as
+        ``GPOD.fit`` does.
 
         Parameters
         ----------
         X : data frame, array of shape (n_samples, n_features) or Rows
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts, as in ``GPOD.fit``; in means and medians too.
+            What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
         """
         self._check_parameters()
-        model: GPOD = clone(self.model)
+        model: GPOD = GPOD() if self.model is None else clone(self.model)
+        how = (self.scale, self.missing)
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            preparation = Preparation.learn_stream(X, self.scale, self.missing)
+            preparation = learn_preparation_from_stream(X, *how, self.columns)
             return self._take(preparation, model.fit(preparation.stream(X)))
-        table = Table.of(X)
+        X = as_table(X, at_least=2)
+        table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
-        preparation = Preparation.learn(replace(table, weight=weight), self.scale, self.missing)
+        preparation = learn_preparation(replace(table, weight=weight), *how)
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
-        return self._take(preparation, model.fit(rows, sample_weight=of_complete), complete)
+        return self._take(preparation, model.fit(rows, sample_weight=of_complete), complete, X)
 
-    def _take(self, preparation: Preparation, model: GPOD, complete: Mask | None = None) -> Self:
-        """What was fitted; ``complete`` tells which of all rows the model was fitted on."""
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
+        """Fit, and return ``labels_``; of a stream there are none."""
+        if not hasattr(self.fit(X, **params), "labels_"):
+            raise TypeError(
+                "X must be rows in memory, for labels of a stream may not fit there. Got "
+                "eigencut.Rows; the model is fitted: predict block by block, or use the command "
+                "eigencut predict."
+            )
+        return self.labels_
+
+    def _take(
+        self,
+        preparation: Preparation,
+        model: GPOD,
+        complete: Mask | None = None,
+        X: Any = None,
+    ) -> Self:
+        """What was fitted; ``complete`` tells which of all rows of X the model was fitted on."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
             fresh.model_ = model
-            fresh.__dict__.pop("labels_", None)
+            fresh._n_features_out = model.n_clusters_
+            for name in ("labels_", "feature_names_in_"):
+                fresh.__dict__.pop(name, None)
+            fresh.n_features_in_ = len(preparation.columns)
+            if X is not None:
+                validate_data(fresh, X, reset=True, skip_check_array=True)  # names and number
             if hasattr(model, "labels_"):
                 rows = np.ones(len(model.labels_), dtype=bool) if complete is None else complete
                 fresh.labels_ = spread(model.labels_, rows, -1)
@@ -121,6 +187,11 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
     def columns_(self) -> list[str]:
         """Names of the columns, in the order of the fit."""
         return self.preparation_.columns
+
+    def summary(self) -> TableSummary:
+        """What each column holds and what becomes of it; prints as a table."""
+        check_is_fitted(self)
+        return TableSummary.of(self.preparation_)
 
     def predict(self, X: Any) -> Indices:
         """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
@@ -144,6 +215,11 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
     def transform(self, X: Any) -> Array:
         """The spectral embedding of each row; see ``GPOD.transform``."""
         return self._of_rows(X, "transform", np.nan)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
+        rows, _ = self.prepare(X)
+        return self.model_.score(rows)
 
     def answers(self, X: Any) -> Answers:
         """Labels, margins, support and probabilities of each row, in one pass over the rows."""
@@ -182,6 +258,13 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
     def prepare(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
+        X = as_table(X)
+        n_columns = np.shape(X)[1] if isinstance(X, np.ndarray) else None
+        if n_columns not in (None, self.n_features_in_, len(self.columns_)):
+            raise ValueError(
+                f"X has {n_columns} features, but TableModel is expecting {self.n_features_in_} "
+                "features as input; give it the columns of the fit."
+            )
         return self.preparation_.apply(X)
 
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
@@ -194,28 +277,27 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the model."""
         check_is_fitted(self)
-        found = {
-            "columns": self.preparation_.columns,
-            "shift": self.preparation_.shift,
-            "scale": self.preparation_.scale,
-            "fill": self.preparation_.fill,
-            "model": self.model_,
-        }
+        found = {**preparation_state(self.preparation_), "model": self.model_}
+        if self.n_features_in_ != len(self.columns_):
+            found["n_columns"] = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            found["feature_names"] = [str(name) for name in self.feature_names_in_]
         has_labels = include_training_data and hasattr(self, "labels_")
         return found | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
+        self.columns = columns_from_text(self.columns)
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
-        n_columns = self.model_.n_features_in_
-        columns = state.words("columns", n_columns)
-        shift, scale, fill = (
-            state.coordinates(name, (n_columns,)) for name in ("shift", "scale", "fill")
-        )
-        if (scale <= 0).any():
-            raise ValueError("scale must be positive.")
-        self.preparation_ = Preparation(columns, self.scale, self.missing, shift, scale, fill)
+        self._n_features_out = self.model_.n_clusters_
+        how = (self.scale, self.missing, self.model_.n_features_in_)
+        self.preparation_ = restored_preparation(state, *how)
+        self.n_features_in_ = n = len(self.columns_)
+        if "n_columns" in state:
+            self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
+        if "feature_names" in state:
+            self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
         if "labels" in state:
             self.labels_ = state.indices(
                 "labels", (None,), self.model_.numbering_.n_given, least=-1
@@ -225,14 +307,33 @@ class TableModel(TableUpdatingMixin, DescribingMixin, ClusterMixin, SavableMixin
 
     def _check_parameters(self) -> None:
         check_preparation(self.scale, self.missing)
-        if not isinstance(self.model, GPOD):
+        check_columns(self.columns)
+        if not (self.model is None or isinstance(self.model, GPOD)):
             raise ValueError(
                 f"model must be a GPOD. Got {type(self.model).__name__}; use e.g. GPOD(3)."
             )
+        if self.model is not None and self.model.affinity == "precomputed":
+            raise ValueError(
+                "model must have an affinity of rows. Got affinity='precomputed', which tables do "
+                "not have; use GPOD alone."
+            )
+
+    def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
+        """As ``get_params``, but what a file can hold: ``columns`` as text."""
+        return self.get_params(deep) | {"columns": columns_to_text(self.columns)}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        return tags
 
 
 def table_model(
-    model: GPOD, preparation: Preparation | None = None, complete: Mask | None = None
+    model: GPOD,
+    preparation: Preparation | None = None,
+    complete: Mask | None = None,
+    columns: Any = None,
 ) -> TableModel:
     """A fitted GPOD as a model of tables.
 
@@ -243,12 +344,15 @@ def table_model(
         Of the rows that it was fitted on. Default: the model's columns by name, and nothing else.
     complete : array of bool, optional
         Which rows of the table these were. Default: all.
+    columns : optional
+        The parameter ``columns``.
     """
     check_is_fitted(model)
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
         preparation = Preparation.nothing(names)
-    found = TableModel(model, scale=preparation.units, missing=preparation.missing)
+    how = {"scale": preparation.units, "missing": preparation.missing}
+    found = TableModel(model, columns=columns, **how)
     return found._take(preparation, model, complete)
 
 

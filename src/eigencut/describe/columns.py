@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from eigencut.data.column_names import plain_names, refuse_duplicates
+from eigencut.data.dates import UNITS_OF_DATES
 from eigencut.data.lazy_rows import refuse_lazy
-from eigencut.data.table import Table, plain_names, refuse_duplicates
+from eigencut.data.table import Table
 from eigencut.runtime.arrays import Array, Indices
 
 _MOST_COLUMNS = 300  # of an array: beyond, those whose means differ most between clusters
@@ -90,6 +92,8 @@ def columns_of(
         given = {str(name): name for name in X.columns}
         refuse_duplicates([str(name) for name in X.columns])
         return [_column(name, X[given[name]]) for name in (given if names is None else names)]
+    if isinstance(X, Table) and X.coding is not None:
+        return [_of_table(X, name) for name in (X.names if names is None else names)]
     if isinstance(X, Table):
         X, names = X.choose(names).values, X.names if names is None else names
     values: Any = X if issparse(X) else np.asarray(X)
@@ -101,6 +105,22 @@ def columns_of(
         columns = values.tocsc()
         return [_column(known[j], columns[:, [j]].toarray()[:, 0]) for j in chosen]
     return [_column(known[j], values[:, j]) for j in chosen]
+
+
+def _of_table(table: Table, name: str) -> Column:
+    """A column of a table, whose numbers may stand for words and dates."""
+    values, kind = table.values[:, table.names.index(name)], table.kind(name)
+    if kind.has_words:
+        words = tuple(table.words(name))
+        order = sorted(range(len(words)), key=words.__getitem__)
+        place = np.empty(len(words) + 1, dtype=np.intp)
+        place[order], place[-1] = range(len(words)), -1
+        codes = np.where(np.isnan(values), len(words), values).astype(np.intp)
+        return Column(name, "category", place[codes], tuple(words[i] for i in order))
+    if kind.name == "date":
+        in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
+        return Column(name, "date", values * in_days)
+    return Column(name, "number", _finite(values))
 
 
 def _column(name: str, given: Any) -> Column:

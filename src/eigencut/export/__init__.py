@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._version import __version__
 from eigencut.affinity import Gaussian, Landmarks, Neighbors
+from eigencut.data.column_names import quoted
 from eigencut.data.table_model import TableModel
 from eigencut.discretization import TIE
 from eigencut.estimator import GPOD
@@ -70,6 +71,12 @@ def to_onnx(
     check_replaceable(path)
     import_onnx()
     gpod = model.model_ if isinstance(model, TableModel) else model
+    if isinstance(model, TableModel) and not model.preparation_.is_numeric:
+        others = [c.name for c in model.summary().columns if c.kind != "numeric"]
+        raise ValueError(
+            "Columns must hold numbers for a model to be exported. "
+            f"Got other kinds in {quoted(others)}; encode them before, or keep to Python."
+        )
     _refuse_what_onnx_cannot_say(gpod)
     graph = OnnxGraph(dtype)
     rows, is_complete = _prepared_rows(graph, model)

@@ -73,7 +73,8 @@ def _class_name(item: Any) -> str:
 
 
 def _unfitted(item: Any) -> dict[str, Any]:
-    kind, given = _class_name(item), item.get_params(deep=False)
+    kind = _class_name(item)
+    given = getattr(item, "_saved_parameters", item.get_params)(deep=False)
     parameters = {name: _parameter(name, value) for name, value in given.items()}
     return {"class": kind, "parameters": parameters}
 

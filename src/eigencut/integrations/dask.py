@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut.data.column_names import quoted
 from eigencut.data.rows import Rows
 from eigencut.data.same_rows import Seen
-from eigencut.data.table import quoted
 from eigencut.runtime.optional import needed
 from eigencut.runtime.threads import threads
 

@@ -51,7 +51,7 @@ def command(
     from eigencut import risk
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table
 
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
@@ -60,7 +60,7 @@ def command(
     if table is not None:
         source = open_table(table, **reading)
         columns = model_columns(fitted.columns_, source, None)
-        rows, _ = fitted.prepare(source.read(columns).table)
+        rows, _ = fitted.prepare(source.read(columns, coding=coding_of(fitted)).table)
     gpod = fitted.model_
     with progress_bar("refits", quiet):
         refitted: dict[str, Any] = {

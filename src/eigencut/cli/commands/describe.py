@@ -70,13 +70,13 @@ def command(
     """
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table
 
     fitted = load_labelling_model(model, jobs)
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, documents, "--documents")
     with progress_bar("table", quiet):
-        block = source.read(columns, documents)
+        block = source.read(columns, documents, coding_of(fitted))
     described = fitted.describe(
         block.table,
         documents=block.ids,

@@ -60,7 +60,7 @@ def command(
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, None)
     with progress_bar("drift", quiet):
-        found = fitted.drift(source.read(columns).table, random_state=seed)
+        found = fitted.drift(source.read(columns, coding=coding_of(fitted)).table, random_state=seed)
     say(as_json, found.to_dict(), str(found))
     if alarm is not None and found.p_value < alarm:
         raise SystemExit(ALARM)

@@ -27,6 +27,7 @@ Labelled = tuple[list[str] | None, Any]  # names of rows, if any, and their clus
     epilog="""\b
 Examples:
   eigencut fit data.csv -k 3 -o model.eigencut
+  eigencut fit customers.csv --ordered 'size=small<medium<large' --date joined -o model.eigencut
   eigencut fit data.parquet --drop class --missing median -o model.eigencut
   eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut
   eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut
@@ -104,9 +105,9 @@ def command(
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
-    Columns, their units and what is done about missing values are part of the model. With
-    --landmarks a file is read in blocks, a few times, and memory does not grow with it; not so
-    standard input, and with --sample.
+    Columns, what they hold, their units and what is done about missing values are part of the
+    model. With --landmarks a file is read in blocks, a few times, and memory does not grow with
+    it; not so standard input, and with --sample.
     """
     outputs: list[Output] = [ModelOutput("-o", output)]
     if labels is not None:
@@ -115,8 +116,10 @@ def command(
     affinity = affinity_of(sigma, landmarks)
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, open_table
-    from eigencut.data.preparation import Preparation
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.data.coding import Coding
+    from eigencut.data.column_kinds import NUMERIC
+    from eigencut.data.learning import learn_preparation
     from eigencut.data.row_weights import with_weight_column
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
@@ -125,6 +128,7 @@ def command(
     id_column = options.id_column
     source = open_table(table, **options.reading)
     chosen = data_columns(source, options.columns, options.drop, id_column, weights)
+    kinds = kinds_of_columns(source, chosen, options)
     gpod = GPOD(
         clusters,
         cut=cut,
@@ -140,19 +144,22 @@ def command(
         start = time.perf_counter()
         with progress_bar("table", options.quiet):
             stream = Rows.from_file(table, chosen, weights=weights, **options.reading)
-            model = TableModel(gpod, scale=options.scale, missing=options.missing).fit(stream)
+            how = {"scale": options.scale, "missing": options.missing}
+            model = TableModel(gpod, columns=kinds, **how).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
+        more = [weights] if weights else []
+        coding = Coding(dict.fromkeys(more, NUMERIC), kinds)
         with progress_bar("table", options.quiet):
-            block = source.read(chosen + ([weights] if weights else []), id_column)
+            block = source.read(chosen + more, id_column, coding)
         start = time.perf_counter()
         whole = with_weight_column(block.table, chosen, weights, source.name)
-        preparation = Preparation.learn(whole, options.scale, options.missing)
+        preparation = learn_preparation(whole, options.scale, options.missing)
         rows, complete = sampled(*preparation.apply(whole), options)
         of_rows = None if whole.weight is None else whole.weight[complete]
         with progress_bar("fit", options.quiet):
             gpod.fit(rows, sample_weight=of_rows)
-            model = table_model(gpod, preparation, complete)
+            model = table_model(gpod, preparation, complete, kinds)
         found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
     model.save(output)
@@ -160,7 +167,7 @@ def command(
         n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_, spreadsheet)
     result = described(model, n_rows, sizes) | {"weights": weights}
     result |= {"seconds": round(seconds, 3), "output": output}
-    say(options.as_json, result, _text(result), output, labels)
+    say(options.as_json, result, _text(result, model), output, labels)
 
 
 def affinity_of(sigma: float | str, landmarks: int | None) -> Any:
@@ -181,6 +188,7 @@ def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any
         "rows": n_rows,
         "rows_fitted": gpod.affinity_.n_rows_,
         "columns": model.columns_,
+        "kinds": [kind.name for kind in model.preparation_.kinds],
         "n_clusters": gpod.n_clusters_,
         "sizes": sizes,
         "eigenvalues": gpod.eigenvalues_.tolist(),
@@ -189,7 +197,7 @@ def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any
     }
 
 
-def _text(result: dict[str, Any]) -> str:
+def _text(result: dict[str, Any], model: TableModel) -> str:
     listed = ", ".join(map(str, result["sizes"]))
     fitted = "" if result["rows_fitted"] == result["rows"] else f", {result['rows_fitted']} fitted"
     if result["weights"] is not None:
@@ -198,6 +206,7 @@ def _text(result: dict[str, Any]) -> str:
         [
             f"{result['n_clusters']} clusters of {listed} rows "
             f"({result['rows']} rows{fitted}, {len(result['columns'])} columns)",
+            *([] if model.preparation_.is_numeric else [str(model.summary())]),
             f"The model is in {result['output']}",
         ]
     )
@@ -207,11 +216,12 @@ def _labelled(model: TableModel, source: Source, id_column: str | None) -> Itera
     """Names and clusters of the rows of a stream, as a fit in memory has them."""
     import numpy as np
 
+    from eigencut.cli.tables import model_blocks
     from eigencut.runtime.progress import tell
     from eigencut.runtime.threads import threads
 
     gpod, n_rows = model.model_, 0
-    for block in source.blocks(model.columns_, id_column):
+    for block in model_blocks(model, source, id_column):
         rows, complete = model.prepare(block.table)
         clusters = np.full(len(complete), -1)
         if complete.any():

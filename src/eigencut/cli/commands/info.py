@@ -57,6 +57,7 @@ def _described(header: Any) -> dict[str, Any]:
         "n_clusters": state["n_clusters"] + n_split,
         "rows_fitted": affinity["state"]["n_rows"],
         "columns": table["state"]["columns"] if table else state["feature_names"],
+        "kinds": [kind["kind"] for kind in table["state"].get("kinds", [])] if table else [],
         "scale": table["parameters"]["scale"] if table else None,
         "missing": table["parameters"]["missing"] if table else None,
         "parameters": gpod["parameters"],
@@ -80,7 +81,7 @@ def _text(result: dict[str, Any]) -> str:
     columns = result["columns"]
     lines = {
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
-        "columns": ", ".join(columns) if columns else "without names",
+        "columns": ", ".join(_with_kinds(columns, result["kinds"])) if columns else "without names",
         "preparation": f"scale {result['scale']}, missing {result['missing']}"
         if result["scale"]
         else "none",
@@ -94,3 +95,9 @@ def _text(result: dict[str, Any]) -> str:
         + ("every SHA-256 is right" if result["verified"] else "not verified (--verify)"),
     }
     return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())
+
+
+def _with_kinds(columns: list[str], kinds: list[str]) -> list[str]:
+    """Names of columns, and what those hold that hold no numbers."""
+    pairs = zip(columns, kinds or ["numeric"] * len(columns), strict=True)
+    return [name if kind == "numeric" else f"{name} ({kind})" for name, kind in pairs]

@@ -84,18 +84,18 @@ def command(
 
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import model_blocks, open_table
     from eigencut.cli.writing import open_writer
     from eigencut.runtime.progress import tell
 
     fitted = load_labelling_model(model, jobs)
     source = open_table(table, **reading)
-    columns = model_columns(fitted.columns_, source, id_column)
+    blocks = model_blocks(fitted, source, id_column)
     start, n_rows = time.perf_counter(), 0
     is_shown = is_standard_output(output)
     quiet = quiet or (is_shown and sys.stdout.isatty())  # the labels show how far it is
     with progress_bar("labels", quiet), open_writer(output, spreadsheet) as writer:
-        for block in source.blocks(columns, id_column):
+        for block in blocks:
             writer.write(_labelled(fitted, block, id_column, **asked))
             n_rows += len(block.table.values)
             share = source.share(block)

@@ -59,14 +59,14 @@ def command(
 
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table
     from eigencut.nested.recluster import recluster
 
     fitted = load_labelling_model(model, jobs)
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, None)
     with progress_bar("table", quiet):
-        rows = source.read(columns).table
+        rows = source.read(columns, coding=coding_of(fitted)).table
     with progress_bar("fit", quiet):
         found = recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
     found.save(output)

@@ -61,16 +61,18 @@ def command(
     check_outputs(outputs, [table], options.as_json)
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, open_table
-    from eigencut.data.preparation import Preparation
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.data.coding import Coding
+    from eigencut.data.learning import learn_preparation
     from eigencut.data.table_model import table_model
     from eigencut.selection.select import select
 
     source = open_table(table, **options.reading)
     with progress_bar("table", options.quiet):
         columns = data_columns(source, options.columns, options.drop, options.id_column)
-        whole = source.read(columns).table
-    preparation = Preparation.learn(whole, options.scale, options.missing)
+        kinds = kinds_of_columns(source, columns, options)
+        whole = source.read(columns, coding=Coding(columns=kinds)).table
+    preparation = learn_preparation(whole, options.scale, options.missing)
     rows, complete = sampled(*preparation.apply(whole), options)
     with progress_bar("candidates", options.quiet):
         how = (cut, criterion, options.seed, options.jobs)
@@ -78,7 +80,7 @@ def command(
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
-        table_model(found.model, preparation, complete).save(output)
+        table_model(found.model, preparation, complete, kinds).save(output)
         text += f"\nThe best model is in {output}"
     say(options.as_json, result, text, output)
 

@@ -75,7 +75,7 @@ def command(
             source.close()
             fitted.update(Rows.from_file(table, columns, **reading), decay=decay)
         else:
-            fitted.update(source.read(columns).table, decay=decay)
+            fitted.update(source.read(columns, coding=coding_of(fitted)).table, decay=decay)
     fitted.save(output)
     updated, seconds = fitted.model_.updated_, time.perf_counter() - start
     result = updated.to_dict() | {"seconds": round(seconds, 3), "output": output}

@@ -1,0 +1,187 @@
+"""Tables of numbers and words with known clusters; on half of the families nothing was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_moons
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class MixedTable:
+    """A table, its clusters, and what ``TableModel(columns=...)`` is told of it."""
+
+    frame: pd.DataFrame
+    clusters: Any
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(np.unique(self.clusters))
+
+
+Family = Callable[[int], MixedTable]
+N_ROWS = 600
+
+
+def _words(rng: Random, clusters: Any, n_words: int, concentration: float, name: str) -> Any:
+    """Words whose shares differ between clusters, the more the smaller the concentration."""
+    shares = rng.dirichlet(np.full(n_words, concentration), size=clusters.max() + 1)
+    below = shares[clusters].cumsum(axis=1) < rng.random(len(clusters))[:, None]
+    chosen = np.minimum(below.sum(axis=1), n_words - 1)
+    return np.array([f"{name}{i}" for i in range(n_words)], dtype=object)[chosen]
+
+
+def _any_words(rng: Random, n_rows: int, n_words: int) -> Any:
+    """Words that tell nothing."""
+    return np.array([f"w{i}" for i in range(n_words)], dtype=object)[
+        rng.integers(n_words, size=n_rows)
+    ]
+
+
+def _blobs(rng: Random, clusters: Any, n_columns: int, distance: float) -> dict[str, Any]:
+    centers = rng.normal(0, distance, size=(clusters.max() + 1, n_columns))
+    rows = centers[clusters] + rng.normal(size=(len(clusters), n_columns))
+    return {f"n{j}": rows[:, j] for j in range(n_columns)}
+
+
+def _mixture(
+    n_clusters: int,
+    numbers: tuple[int, float],
+    words: Sequence[int],
+    concentration: float,
+    noise: Sequence[int] = (),
+) -> Family:
+    """Gaussian clusters with words, and words that have nothing to do with them."""
+
+    def family(seed: int) -> MixedTable:
+        rng = np.random.default_rng(seed)
+        clusters = rng.integers(n_clusters, size=N_ROWS)
+        columns = _blobs(rng, clusters, *numbers)
+        for j, size in enumerate(words):
+            columns[f"c{j}"] = _words(rng, clusters, size, concentration, f"c{j}_")
+        for j, size in enumerate(noise):
+            columns[f"u{j}"] = _any_words(rng, N_ROWS, size)
+        return MixedTable(pd.DataFrame(columns), clusters)
+
+    return family
+
+
+def _moons(seed: int) -> MixedTable:
+    rng = np.random.default_rng(seed)
+    rows, clusters = make_moons(N_ROWS, noise=0.08, random_state=seed)
+    guess = np.where(rng.random(N_ROWS) < 0.15, rng.integers(2, size=N_ROWS), clusters)
+    colour = np.array(["red", "blue"], dtype=object)[guess]
+    town = _any_words(rng, N_ROWS, 5)
+    frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "colour": colour, "town": town})
+    return MixedTable(frame, clusters)
+
+
+def _unequal(seed: int) -> MixedTable:
+    rng = np.random.default_rng(seed)
+    clusters = rng.choice(3, size=N_ROWS, p=[0.6, 0.3, 0.1])
+    columns = _blobs(rng, clusters, 3, 2.0)
+    columns["n0"] = np.exp(columns["n0"] / 2)
+    for j, size in enumerate((3, 12, 4)):
+        columns[f"c{j}"] = _words(rng, clusters, size, 0.5, f"c{j}_")
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+CHOSEN_ON: dict[str, Family] = {
+    "customers": _mixture(4, (4, 1.6), (3, 5, 8, 4), 0.4),
+    "numbers are noise": _mixture(3, (2, 0.0), (4, 4, 6, 3, 5), 0.3),
+    "words are noise": _mixture(3, (3, 2.5), (), 1.0, noise=(2, 5, 10)),
+    "moons and colours": _moons,
+    "survey": _mixture(4, (1, 0.8), (2, 3, 4) * 3, 0.7),
+    "unequal sizes": _unequal,
+    "one column of words": _mixture(5, (6, 1.7), (6,), 0.3),
+}
+
+
+# --------------------------------------------------------------------------------------- held out
+
+
+def _patients(seed: int) -> MixedTable:
+    """Truth values, an order, skewed numbers, and gaps in all of them."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.choice(3, size=N_ROWS, p=[0.5, 0.3, 0.2])
+    level = np.array([0.0, 1.2, 2.4])[clusters]
+    columns: dict[str, Any] = {
+        "age": 45 + 9 * level + rng.normal(0, 8, N_ROWS),
+        "protein": np.exp(level + rng.normal(0, 0.5, N_ROWS)),
+        "pressure": 120 + 10 * level * (clusters != 1) + rng.normal(0, 8, N_ROWS),
+    }
+    grades = np.array(["none seen", "mild", "severe"], dtype=object)
+    severity = np.clip(np.round(level / 1.2 + rng.normal(0, 0.4, N_ROWS)), 0, 2).astype(int)
+    columns["severity"] = grades[severity]
+    often = rng.uniform(0.05, 0.95, size=(3, 4))
+    for j in range(4):
+        columns[f"sign{j}"] = (rng.random(N_ROWS) < often[clusters, j]).astype(object)
+    columns["ward"] = _words(rng, clusters, 5, 0.5, "ward")
+    frame = pd.DataFrame(columns)
+    for name in frame:
+        frame.loc[rng.random(N_ROWS) < 0.03, name] = None
+    return MixedTable(frame, clusters, {"severity": grades.tolist()})
+
+
+def _shops(seed: int) -> MixedTable:
+    """Many words, most of them rare; money in lognormal amounts; days of opening."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.integers(4, size=N_ROWS)
+    spread = rng.normal(0, 1.0, size=(4, 2))
+    columns: dict[str, Any] = {
+        "turnover": np.exp(spread[clusters, 0] * 1.5 + rng.normal(0, 0.6, N_ROWS)),
+        "visitors": np.exp(spread[clusters, 1] * 1.5 + rng.normal(0, 0.6, N_ROWS)),
+        "opened": pd.Timestamp("2001-01-01")
+        + pd.to_timedelta(np.round(900 * clusters + rng.normal(0, 300, N_ROWS)), unit="D"),
+        "town": _words(rng, clusters, 40, 0.15, "town"),
+        "trade": _words(rng, clusters, 9, 0.3, "trade"),
+        "franchise": _words(rng, clusters, 2, 0.8, "franchise"),
+    }
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+def _ring(seed: int) -> MixedTable:
+    """A ring around a core, a word that often tells which, and one that never does."""
+    rng = np.random.default_rng(seed)
+    clusters = (rng.random(N_ROWS) < 0.6).astype(int)
+    angle = rng.uniform(0, 2 * np.pi, N_ROWS)
+    radius = np.where(clusters == 1, 1.0, 0.0) + rng.normal(0, 0.1, N_ROWS)
+    core = rng.normal(0, 0.15, size=(2, N_ROWS)) * (clusters == 0)
+    guess = np.where(rng.random(N_ROWS) < 0.3, rng.integers(2, size=N_ROWS), clusters)
+    columns = {
+        "x": radius * np.cos(angle) + core[0],
+        "y": radius * np.sin(angle) + core[1],
+        "zone": np.array(["inner", "outer"], dtype=object)[guess],
+        "crew": _any_words(rng, N_ROWS, 3),
+    }
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+def _devices(seed: int) -> MixedTable:
+    """Six clusters; numbers tell pairs of them apart, and words the two of a pair."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.integers(6, size=N_ROWS)
+    stretch = rng.normal(size=(3, 3))
+    centers = rng.normal(0, 3.5, size=(3, 3))
+    rows = centers[clusters // 2] + rng.normal(size=(N_ROWS, 3)) @ (0.5 * stretch + np.eye(3))
+    columns: dict[str, Any] = {f"n{j}": rows[:, j] for j in range(3)}
+    for j in range(4):
+        wrong = rng.random(N_ROWS) < 0.1
+        of_pair = np.where(wrong, rng.integers(2, size=N_ROWS), clusters % 2)
+        columns[f"part{j}"] = np.array([f"a{j}", f"b{j}"], dtype=object)[of_pair]
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+HELD_OUT: dict[str, Family] = {
+    "patients": _patients,
+    "shops": _shops,
+    "ring and zones": _ring,
+    "devices": _devices,
+}
