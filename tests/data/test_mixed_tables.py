@@ -381,6 +381,28 @@ def test_pyarrow_reads_words_as_the_slow_way_does(tmp_path, monkeypatch):
     assert np.array_equal(slow, fast, equal_nan=True) and words == others
 
 
+@pytest.mark.parametrize("missing", ["drop", "mean", "median"])
+def test_integer_weights_are_repeated_rows(missing):
+    frame, _ = customers(60, gaps=0.05)
+    times = np.random.default_rng(0).integers(0, 4, size=60)
+    repeated = frame.iloc[np.repeat(np.arange(60), times)].reset_index(drop=True)
+    model = TableModel(GPOD(3), columns=SAID, missing=missing)
+    if missing != "median":  # of two middle values in memory, of one with weights
+        expected, rows = prepared(repeated, SAID, missing=missing)
+        weighted = clone(model).fit(frame, sample_weight=times)
+        assert pdist(weighted.preparation_.apply(repeated)[0]) == pytest.approx(pdist(rows))
+        words = weighted.preparation_.categories.columns
+        for column, other in zip(words, expected.categories.columns, strict=True):
+            assert column.words == other.words and column.shares == pytest.approx(other.shares)
+    pairs = [(frame.iloc[:35], times[:35]), (frame.iloc[35:], times[35:])]
+    stream = Rows(lambda: iter(pairs), weighted=True)
+    whole = Rows(lambda: iter([repeated]))
+    found = learn_preparation_from_stream(stream, "standard", missing, SAID)
+    other = learn_preparation_from_stream(whole, "standard", missing, SAID)
+    assert found.shift == pytest.approx(other.shift) and found.fill == pytest.approx(other.fill)
+    assert pdist(found.apply(frame)[0]) == pytest.approx(pdist(other.apply(frame)[0]))
+
+
 # ------------------------------------------------------------------------------------ what is wrong
 
 
