@@ -53,14 +53,16 @@ def command(
     """
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)
     source = open_table(table, **reading)
     columns = model_columns(fitted.columns_, source, None)
     with progress_bar("drift", quiet):
-        found = fitted.drift(source.read(columns, coding=coding_of(fitted)).table, random_state=seed)
+        found = fitted.drift(
+            source.read(columns, coding=coding_of(fitted)).table, random_state=seed
+        )
     say(as_json, found.to_dict(), str(found))
     if alarm is not None and found.p_value < alarm:
         raise SystemExit(ALARM)

@@ -62,7 +62,7 @@ def command(
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table
     from eigencut.data.rows import Rows
 
     fitted = load_table_model(model)
