@@ -179,4 +179,4 @@ def choose_affinity(
     n_distinct = budget.n_distinct
     if are_many_clusters(n_distinct, n_clusters):  # with too few rows each for landmarks
         return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters),))
-    return choose_graph(X, n_clusters, starts, sample_weight, n_distinct)
+    return choose_graph(X, n_clusters, starts, sample_weight, n_distinct, budget.allows)

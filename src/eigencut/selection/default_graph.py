@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +20,16 @@ from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance, without_progress
 from eigencut.search.distinct_rows import count_distinct_rows
+from eigencut.search.searched_rows import SearchedRows
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.criteria import NO_CLUSTER, Choice, conductance_of
 from eigencut.selection.some_rows import some_rows
 from eigencut.selection.spectrum import Spectrum
 
 _NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
+_WIDE_NEIGHBORS = 100  # at most, where distances hardly differ; else as above
+_HARDLY_FARTHER = 1.15  # times as far as the neighbours of the other graphs
+_ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
 _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
@@ -59,13 +63,16 @@ def choose_graph(
     starts: Mapping[str, Any],
     sample_weight: Array | None = None,
     n_distinct: int | None = None,
+    allows: Callable[[Affinity], bool] = lambda affinity: True,
 ) -> Chosen:
     """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
-    many dimensions it cuts off handfuls of rows, where the symmetric graph is right. It is decided
+    many dimensions it cuts off handfuls of rows, where the symmetric graph is right; and where
+    distances hardly differ, as between embeddings of texts, one with more neighbours. It is decided
     on all rows if they are not very many, so that nothing is done twice, and else on some of them;
-    ``starts`` are options of POD, and ``n_distinct`` is the number of different rows, if known.
+    ``starts`` are options of POD, ``n_distinct`` is the number of different rows, if known, and
+    ``allows`` says whether there is memory for an affinity.
     """
     if n_distinct is None:
         n_distinct = count_distinct_rows(X)
@@ -95,8 +102,12 @@ def choose_graph(
     first = look(mutual, 0.0)
     if not first.is_clear:
         second = look(symmetric, 2 * _MUCH_BETTER)
-        if first.has_slivers and not second.is_clear:  # perhaps because of the contrast
-            look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
+        if not second.is_clear:
+            wide = _wide_graph(searched, k, n_clusters)
+            if wide is not None and allows(wide):
+                look(wide, _MUCH_BETTER)
+            elif first.has_slivers:  # perhaps because of the contrast
+                look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
         is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
         if is_many and all(one.has_slivers for one in looks):
             look(Landmarks(), 0.0)
@@ -120,6 +131,26 @@ def symmetric_graph(n_rows: int, n_clusters: int) -> Neighbors:
     """The graph that is right where clusters overlap."""
     k = n_neighbors(n_rows, n_clusters)
     return Neighbors(k, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
+
+
+def _wide_graph(searched: SearchedRows, k: int, n_clusters: int) -> Neighbors | None:
+    """One with half the rows of an average cluster as neighbours, if these are hardly farther.
+
+    In m dimensions the j-th neighbour is (j / k)^(1/m) times as far as the k-th. Where m is large,
+    as it is of embeddings, more neighbours make a graph no less local; and few of them show only the
+    smallest topics that clusters consist of.
+    """
+    points = searched.points
+    n_points = points.points.shape[0]
+    wide = min(n_points // (2 * n_clusters), _WIDE_NEIGHBORS)
+    if wide <= k:
+        return None
+    asked = points.points[:: max(1, n_points // _ASKED_ROWS)]
+    distances, _ = points.index.query(asked, wide)
+    near, far = np.median(distances[:, [k - 1, wide - 1]], axis=0)
+    if far > _HARDLY_FARTHER * near:
+        return None
+    return Neighbors(wide, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
 
 
 def _cut(
