@@ -1,1 +1,1 @@
-"""Clusters of text embeddings and of many clusters in hundreds of dimensions; see docs/embeddings.md."""
+"""Text embeddings, and hundreds of clusters in 384 dimensions; see docs/embeddings.md."""

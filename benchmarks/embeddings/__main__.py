@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks import RESULTS, ROOT
 from benchmarks.data import NoData, ari
 from benchmarks.embeddings.peers import PEERS
-from benchmarks.embeddings.samples import Sample, embedded, mixture
+from benchmarks.embeddings.samples import Sample, clusters_of_topics, embedded, mixture
 from benchmarks.embeddings.texts import LOADERS
 from benchmarks.harness.machine import facts
 from benchmarks.harness.markdown import table
@@ -38,9 +38,9 @@ from eigencut.datasets import cache_dir
 
 SAMPLES: dict[str, Callable[[int, Path], Sample]] = {
     **{name: partial(embedded, name) for name in LOADERS},
-    "mixture, K = 200, well apart": lambda seed, _: mixture(20_000, 200, seed, separation=3.0),
-    "mixture, K = 200, overlapping": lambda seed, _: mixture(20_000, 200, seed, separation=2.0),
-    "mixture, K = 20, few rows": lambda seed, _: mixture(2000, 20, seed, separation=2.0),
+    "mixture of 200": lambda seed, _: mixture(20_000, 200, seed),
+    "mixture of 20": lambda seed, _: mixture(3000, 20, seed, separation=0.8),
+    "clusters of topics": lambda seed, _: clusters_of_topics(3000, 20, seed),
 }
 _WARM_UP_ROWS, _WARM_UP_CLUSTERS = 300, 5
 _THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"

@@ -15,6 +15,7 @@ from benchmarks.embeddings.minilm import Floats
 Peer = Callable[[Floats, int], Iterator[Labels]]
 
 _SMALLEST = 5, 15, 50  # sizes of the smallest cluster that are tried
+_MOST_NUMBERS = 5_000_000  # in the rows of HDBSCAN, which computes all distances between them
 _NOISE_LEVELS = 0.5, 0.0  # EVoC's default, and as many rows as possible in clusters
 
 
@@ -50,22 +51,19 @@ def _evoc_given_k(X: Floats, K: int) -> Iterator[Labels]:
 def _hdbscan(X: Floats, K: int) -> Iterator[Labels]:
     from sklearn.cluster import HDBSCAN
 
+    if X.size > _MOST_NUMBERS:
+        raise NoData(f"not run on {len(X):,} x {X.shape[1]}: all distances take too long")
     for smallest in _SMALLEST:
         yield HDBSCAN(min_cluster_size=smallest, copy=True).fit_predict(X)
 
 
-def _umap_hdbscan(X: Floats, K: int) -> Iterator[Labels]:
-    yield from _hdbscan(_reduced(X), K)
-
-
-def _umap_kmeans(X: Floats, K: int) -> Iterator[Labels]:
-    yield from _kmeans(_reduced(X), K)
-
-
-def _reduced(X: Floats) -> Any:
+def _umap(X: Floats, K: int) -> Iterator[Labels]:
+    """In five dimensions, and there with KMeans and HDBSCAN."""
     umap = _installed("umap", "umap-learn")
     reducer = umap.UMAP(n_components=5, min_dist=0.0, metric="cosine", random_state=0, n_jobs=1)
-    return reducer.fit_transform(X)
+    reduced = reducer.fit_transform(X)
+    yield from _kmeans(reduced, K)
+    yield from _hdbscan(reduced, K)
 
 
 def _installed(module: str, package: str = "") -> Any:
@@ -84,6 +82,5 @@ PEERS: dict[str, Peer] = {
     "EVoC, best layer": _evoc,
     "EVoC, K given, best of 2": _evoc_given_k,
     "HDBSCAN, best of 3": _hdbscan,
-    "UMAP + HDBSCAN, best of 3": _umap_hdbscan,
-    "UMAP + KMeans": _umap_kmeans,
+    "UMAP + HDBSCAN or KMeans, best of 4": _umap,
 }

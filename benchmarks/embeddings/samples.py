@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from benchmarks.embeddings.texts import LOADERS, drawn
 Sample = tuple[Floats, Labels]
 
 DIMENSIONS = 384
+_TOPIC_SPREAD, _TOPIC_COMMON = 0.7, 0.5
 
 
 def embedded(name: str, seed: int, folder: Path) -> Sample:
@@ -35,7 +37,7 @@ def mixture(
     *,
     span: int = 32,
     inner: int = 16,
-    separation: float = 5.0,
+    separation: float = 1.0,
     noise: float = 1.0,
     unequal: float = 4.0,
 ) -> Sample:
@@ -65,9 +67,50 @@ def mixture(
         directions = np.linalg.qr(rng.normal(size=(span, inner)))[0].T
         spread = np.sqrt(rng.dirichlet(np.ones(inner)))  # squares sum to 1
         within[mine] = centers[k] + (rng.normal(size=(len(mine), inner)) * spread) @ directions
-    axes = np.linalg.qr(rng.normal(size=(DIMENSIONS, span)))[0].T
-    common = rng.normal(size=DIMENSIONS) * separation / np.sqrt(DIMENSIONS)
-    X = within @ axes + common
+    common = separation * rng.normal(size=DIMENSIONS)
+    return _unit_rows(within, common, noise, rng), y
+
+
+def clusters_of_topics(
+    n_rows: int,
+    n_clusters: int,
+    seed: int,
+    *,
+    n_topics: int = 12,
+    span: int = 100,
+    separation: float = 0.7,
+    topic_separation: float = 1.0,
+    noise: float = 1.0,
+) -> Sample:
+    """Clusters that consist of topics, as classes of texts do, and stand hardly farther apart.
+
+    Parameters
+    ----------
+    n_rows, n_clusters, seed : int
+    n_topics : int
+        Of each cluster, of very unequal sizes.
+    span : int
+        Dimensions in which clusters and topics differ; rows spread in them less and less.
+    separation, topic_separation, noise : float
+        Typical distances of clusters, of topics in one, and of rows from where they would be.
+    """
+    rng = np.random.default_rng([seed, n_clusters, 5])
+    clusters = rng.normal(size=(n_clusters, 1, span)) * separation
+    topics = clusters + rng.normal(size=(n_clusters, n_topics, span)) * topic_separation
+    y = rng.integers(n_clusters, size=n_rows)
+    shares = rng.dirichlet(np.ones(n_topics), size=n_clusters)
+    topic = np.array([rng.choice(n_topics, p=shares[k]) for k in y])
+    spread = 1 / np.sqrt(1 + np.arange(span))
+    within = topics[y, topic] / np.sqrt(2 * span)
+    within += _TOPIC_SPREAD * rng.normal(size=within.shape) * spread / np.linalg.norm(spread)
+    common = _TOPIC_COMMON * rng.normal(size=DIMENSIONS)
+    return _unit_rows(within, common, noise, rng), y
+
+
+def _unit_rows(within: Any, common: Any, noise: float, rng: np.random.Generator) -> Floats:
+    """Rows of a few dimensions turned into all, with noise, around a common direction."""
+    axes = np.linalg.qr(rng.normal(size=(DIMENSIONS, within.shape[1])))[0].T
+    X = within @ axes + common / np.sqrt(DIMENSIONS)
     X += rng.normal(size=X.shape) * noise / np.sqrt(DIMENSIONS)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return X.astype(np.float32), y
+    return np.asarray(X, dtype=np.float32)

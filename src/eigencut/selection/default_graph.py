@@ -28,7 +28,7 @@ from eigencut.selection.spectrum import Spectrum
 
 _NEIGHBORS = (5, 15)  # least and most; half the rows of an average cluster in between
 _WIDE_NEIGHBORS = 100  # at most, where distances hardly differ; else as above
-_HARDLY_FARTHER = 1.15  # times as far as the neighbours of the other graphs
+_MANY_DIMENSIONS = 9.0  # around rows, from which more neighbours are hardly farther
 _ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
 _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
@@ -37,6 +37,8 @@ _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller on
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
 _SOME_ROWS = 2000  # on which it is decided otherwise,
 _SOME_ROWS_PER_CLUSTER = 50  # or so many for each
+_IN_PIECES = -0.5  # score, at most, of a graph in more than K pieces: it shows no K clusters
+_NO_CUT = 1e-12  # an eigenvalue of one piece more
 _MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
 
 
@@ -136,9 +138,9 @@ def symmetric_graph(n_rows: int, n_clusters: int) -> Neighbors:
 def _wide_graph(searched: SearchedRows, k: int, n_clusters: int) -> Neighbors | None:
     """One with half the rows of an average cluster as neighbours, if these are hardly farther.
 
-    In m dimensions the j-th neighbour is (j / k)^(1/m) times as far as the k-th. Where m is large,
-    as it is of embeddings, more neighbours make a graph no less local; and few of them show only the
-    smallest topics that clusters consist of.
+    In m dimensions the w-th neighbour is (w / k)^(1/m) times as far as the k-th. Where m is large,
+    as it is of embeddings, more neighbours make a graph no less local; and few of them show only
+    the smallest topics that clusters consist of.
     """
     points = searched.points
     n_points = points.points.shape[0]
@@ -148,7 +150,7 @@ def _wide_graph(searched: SearchedRows, k: int, n_clusters: int) -> Neighbors | 
     asked = points.points[:: max(1, n_points // _ASKED_ROWS)]
     distances, _ = points.index.query(asked, wide)
     near, far = np.median(distances[:, [k - 1, wide - 1]], axis=0)
-    if far > _HARDLY_FARTHER * near:
+    if far > near * (wide / k) ** (1 / _MANY_DIMENSIONS):
         return None
     return Neighbors(wide, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
 
@@ -163,5 +165,7 @@ def _cut(
         partition = spectrum.partition(n_clusters, **starts)
         score = float(conductance_of(spectrum, [n_clusters])[0])
     sizes = np.bincount(partition.labels, graph.multiplicity, n_clusters)
+    if spectrum.pairs.values[n_clusters] <= _NO_CUT:
+        score = min(score, _IN_PIECES)
     is_sliver = sizes.min() < _LEAST_SHARE * graph.n_rows / n_clusters
     return spectrum, NO_CLUSTER if is_sliver else score
