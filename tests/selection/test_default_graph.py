@@ -28,6 +28,8 @@ def scores(monkeypatch):
             name = getattr(affinity, "graph", "landmarks")
             if name == "mutual" and not affinity.density_contrast:
                 name = "without contrast"
+            if name == "symmetric" and affinity.n_neighbors > 15:
+                name = "wide"
             return original(affinity, graph, *args)[0], given[name]
 
         monkeypatch.setattr(module, "_cut", cut)
@@ -35,8 +37,12 @@ def scores(monkeypatch):
     return fix
 
 
+def graphs(X, K=2, **options):
+    return choose_graph(X, K, {}, None, X.shape[0], **options)
+
+
 def taken(X, K=2):
-    chosen = choose_graph(X, K, {})
+    chosen = graphs(X, K)
     first = chosen.affinities[0]
     return type(first), getattr(first, "graph", ""), len(chosen.compared)
 
@@ -60,7 +66,46 @@ def test_the_symmetric_graph_must_be_much_better(scores, symmetric, name):
 def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
     X = make_moons(300, noise=0.1, random_state=0)[0]
     scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": without})
-    assert choose_graph(X, 2, {}).affinities[0].density_contrast == contrast
+    assert graphs(X).affinities[0].density_contrast == contrast
+
+
+@pytest.mark.parametrize(
+    ("wide", "neighbors"), [(-1.3, 60), (-1.7, 15)], ids=["better", "not better"]
+)
+def test_where_distances_hardly_differ_more_neighbors_are_tried(scores, wide, neighbors):
+    X = np.random.default_rng(0).normal(size=(600, 30))
+    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "wide": wide})
+    chosen = graphs(X, K=5)
+    assert chosen.affinities[0].n_neighbors == neighbors and len(chosen.compared) == 3
+
+
+def test_more_neighbors_are_not_tried_on_the_plane_nor_without_memory(scores):
+    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -1.0, "wide": 9.0})
+    rng = np.random.default_rng(0)
+    plane, space = rng.normal(size=(600, 2)), rng.normal(size=(600, 30))
+    few = lambda affinity: affinity.n_neighbors <= 15  # noqa: E731
+    for chosen in (graphs(plane, K=5), graphs(space, K=5, allows=few)):
+        assert [one.affinity.n_neighbors for one in chosen.compared] == [15, 15, 15]
+    assert graphs(space, K=5).affinities[0].n_neighbors == 60
+
+
+def test_a_graph_in_more_pieces_than_clusters_is_not_clear():
+    """Six far blobs, of which two are asked for: no graph shows which."""
+    X, _ = make_blobs(300, centers=[[100 * i, 0] for i in range(6)], random_state=0)
+    chosen = graphs(X)
+    assert len(chosen.compared) > 1
+    assert all(one.score <= module._IN_PIECES for one in chosen.compared)
+    assert graphs(X, K=6).compared[0].score > 1
+
+
+def test_clusters_of_topics_are_found_where_few_neighbors_see_only_topics():
+    from benchmarks.embeddings.samples import clusters_of_topics
+
+    X, y = clusters_of_topics(1000, 10, 1, separation=0.6, topic_separation=1.1)
+    model = GPOD(10).fit(X)
+    few = GPOD(10, affinity=Neighbors(15, density_contrast=1.0)).fit(X)
+    assert model.affinity_.n_neighbors == 50
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, few.labels_) + 0.1
 
 
 def test_landmarks_are_the_last_resort_for_many_dense_rows(scores):
@@ -88,7 +133,7 @@ def test_small_clusters_are_not_believed():
     """Clusters of 40 and 960 rows, far apart: a tenth of an average one has 50."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(960, 2)), 90 + rng.normal(size=(40, 2))])
-    chosen = choose_graph(X, 2, {})
+    chosen = graphs(X)
     assert all(one.score == NO_CLUSTER for one in chosen.compared)
 
 

@@ -37,7 +37,7 @@ _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller on
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
 _SOME_ROWS = 2000  # on which it is decided otherwise,
 _SOME_ROWS_PER_CLUSTER = 50  # or so many for each
-_IN_PIECES = -0.5  # score, at most, of a graph in more than K pieces: it shows no K clusters
+_IN_PIECES = -1.0  # score, at most, in more than K pieces: any graph that is clear is better
 _NO_CUT = 1e-12  # an eigenvalue of one piece more
 _MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
 
