@@ -11,6 +11,7 @@ python -m benchmarks.probabilities  whether refits agree as often; see docs/prob
 python -m benchmarks.significance how often p-values are small; see docs/risk.md
 python -m benchmarks.pod_steps    how soon POD stops; see docs/risk.md
 python -m benchmarks.mixed_tables  tables of numbers and words, and peers; see docs/tables.md
+python -m benchmarks.embeddings   texts, and K = 200 in d = 384; see docs/embeddings.md
 python -m benchmarks.fit_memory   what fits take in memory; see docs/scale.md
 """
 

@@ -6,7 +6,8 @@
     python -m benchmarks.embeddings [--folder FOLDER] [--only SAMPLE ...] [--methods NAME ...]
 
 What is not installed is left out, with the reason. Embeddings are kept in the folder. Every method
-runs in a process of its own, on one thread, after a run on few rows that compiles and loads.
+runs in a process of its own, on one thread, after a run on few rows that compiles and loads. With
+--add, what was measured of other samples and methods stays in the results and in the table.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,63 +56,77 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "embeddings.json")
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--add", action="store_true", help="to what is in --out")
+    parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps(measure_here(Path(asked.one[0]), asked.one[1])))
+        measure_here(asked.one[0], list(map(Path, asked.one[1:])))
         return
-    results: dict[str, Any] = {"machine": facts(), "seed": asked.seed, "samples": {}}
-    for name in asked.only:
-        try:
-            X, y = SAMPLES[name](asked.seed, asked.folder)
-        except NoData as reason:
-            print(f"{name} is left out: {reason}", file=sys.stderr)
-            continue
-        measured = measure(X, y, asked.methods)
-        results["samples"][name] = {"n": len(X), "K": int(y.max()) + 1, "methods": measured}
-        asked.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(table_of(results["samples"]))
-
-
-def measure(X: Any, y: Any, methods: list[str]) -> dict[str, Any]:
-    """What every method reaches and takes, each in a process of its own."""
-    found: dict[str, Any] = {}
-    environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
+    is_added = asked.add and asked.out.exists()
+    known = json.loads(asked.out.read_text(encoding="utf-8"))["samples"] if is_added else {}
+    results: dict[str, Any] = {"machine": facts(), "seed": asked.seed, "samples": known}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "sample.npz"
-        np.savez(path, X=X, y=y)
-        for name in methods:
-            command = [sys.executable, "-m", "benchmarks.embeddings", "--one", str(path), name]
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=environment
-            )
-            found[name] = json.loads(done.stdout.splitlines()[-1])
-            print(name, found[name], file=sys.stderr, flush=True)
-    return found
+        paths = {}
+        for name in asked.only:
+            try:
+                X, y = SAMPLES[name](asked.seed, asked.folder)
+            except NoData as reason:
+                print(f"{name} is left out: {reason}", file=sys.stderr)
+                continue
+            paths[name] = Path(folder) / f"{len(paths)}.npz"
+            np.savez(paths[name], X=X, y=y)
+            size = {"n": len(X), "K": int(y.max()) + 1}
+            known[name] = {**size, "methods": known.get(name, {}).get("methods", {})}
+        for method in asked.methods:
+            for name, measured in measure(method, paths):
+                known[name]["methods"][method] = measured
+                print(f"{name}, {method}: {measured}", file=sys.stderr, flush=True)
+                asked.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(table_of(known))
 
 
-def measure_here(path: Path, method: str) -> dict[str, Any]:
-    """The same for one method in this process; a reason where it cannot run."""
+def measure(method: str, samples: dict[str, Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a method reaches and takes on each sample, in a process of its own."""
+    environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
+    command = [sys.executable, "-m", "benchmarks.embeddings", "--one", method]
+    command += map(str, samples.values())
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+    ) as process:
+        assert process.stdout is not None
+        for name, line in zip(samples, process.stdout, strict=True):
+            yield name, json.loads(line)
+
+
+def measure_here(method: str, paths: list[Path]) -> None:
+    """The same in this process: a line for each sample, or a reason why there is none."""
     warnings.simplefilter("ignore")
-    with np.load(path, allow_pickle=False) as sample:
-        X, y = sample["X"], sample["y"]
-    K, peer = int(y.max()) + 1, PEERS[method]
+    for path in paths:
+        with np.load(path, allow_pickle=False) as sample:
+            X, y = sample["X"], sample["y"]
+        try:
+            if path == paths[0]:
+                list(PEERS[method](X[:_WARM_UP_ROWS], _WARM_UP_CLUSTERS))
+            measured = measured_on(X, y, method)
+        except NoData as reason:
+            measured = {"reason": str(reason)}
+        print(json.dumps(measured), flush=True)
+
+
+def measured_on(X: Any, y: Any, method: str) -> dict[str, Any]:
+    """The best ARI of the labels that a method yields, and what it took."""
     best: dict[str, Any] = {"ari": -1.0}
 
     def work() -> None:
-        for run, labels in enumerate(peer(X, K), 1):
+        for run, labels in enumerate(PEERS[method](X, int(y.max()) + 1), 1):
             best["runs"] = run
             if (score := ari(y, labels)) > best["ari"]:
                 best["ari"] = round(score, 4)
                 best["found"] = len(np.unique(labels[labels >= 0]))
                 best["labelled"] = round(float(np.mean(labels >= 0)), 3)
 
-    try:
-        list(peer(X[:_WARM_UP_ROWS], _WARM_UP_CLUSTERS))
-        start = time.process_time()
-        memory = peaks_of(work)
-    except NoData as reason:
-        return {"reason": str(reason)}
+    start = time.process_time()
+    memory = peaks_of(work)
     return {**best, "seconds": round(time.process_time() - start, 2), **memory}
 
 

@@ -1,6 +1,8 @@
 """The benchmark of embeddings: its language model, what it reads, and its table."""
 
 import io
+import json
+import sys
 import tarfile
 
 import numpy as np
@@ -188,13 +190,14 @@ def test_generated_rows_are_of_unit_length_and_reproducible(draw):
     assert np.mean(nearest == y) > 0.99
 
 
-def test_a_method_is_measured_and_one_that_is_missing_says_so(tmp_path, monkeypatch):
+def test_a_method_is_measured_and_one_that_is_missing_says_so(tmp_path, monkeypatch, capsys):
     X, y = samples.mixture(400, 3, 0, separation=4.0)
     np.savez(tmp_path / "sample.npz", X=X, y=y)
-    got = measure_here(tmp_path / "sample.npz", "KMeans")
+    monkeypatch.setitem(sys.modules, "evoc", None)
+    for method in ("KMeans", "EVoC, best layer"):
+        measure_here(method, [tmp_path / "sample.npz"])
+    got, missing = map(json.loads, capsys.readouterr().out.splitlines())
     assert got["ari"] > 0.9 and got["found"] == 3 and got["labelled"] == 1.0 and got["runs"] == 1
-    monkeypatch.setitem(__import__("sys").modules, "evoc", None)
-    missing = measure_here(tmp_path / "sample.npz", "EVoC, best layer")
     assert missing == {"reason": "evoc must be installed: pip install evoc"}
     sample = {"n": 400, "K": 3, "methods": {"KMeans": got, "EVoC": missing}}
     lines = table_of({"mixture": sample}).splitlines()
