@@ -66,7 +66,7 @@ def main() -> None:
     known = json.loads(asked.out.read_text(encoding="utf-8"))["samples"] if is_added else {}
     results: dict[str, Any] = {"machine": facts(), "seed": asked.seed, "samples": known}
     with tempfile.TemporaryDirectory() as folder:
-        paths = {}
+        paths: dict[str, Path] = {}
         for name in asked.only:
             try:
                 X, y = SAMPLES[name](asked.seed, asked.folder)
