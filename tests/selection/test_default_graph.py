@@ -70,13 +70,13 @@ def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
 
 
 @pytest.mark.parametrize(
-    ("wide", "neighbors"), [(-1.3, 60), (-1.7, 15)], ids=["better", "not better"]
+    ("wide", "neighbors"), [(-0.5, 60), (-0.7, 15)], ids=["better", "not better"]
 )
 def test_where_distances_hardly_differ_more_neighbors_are_tried(scores, wide, neighbors):
     X = np.random.default_rng(0).normal(size=(600, 30))
-    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "wide": wide})
+    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -3.0, "wide": wide})
     chosen = graphs(X, K=5)
-    assert chosen.affinities[0].n_neighbors == neighbors and len(chosen.compared) == 3
+    assert chosen.affinities[0].n_neighbors == neighbors and len(chosen.compared) == 4
 
 
 def test_more_neighbors_are_not_tried_on_the_plane_nor_without_memory(scores):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -32,12 +33,13 @@ _MANY_DIMENSIONS = 9.0  # around rows, from which more neighbours are hardly far
 _ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
 _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
+_WIDER_BETTER = 0.4  # by which more neighbours must show more than few, of the same graph
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
 _SOME_ROWS = 2000  # on which it is decided otherwise,
 _SOME_ROWS_PER_CLUSTER = 50  # or so many for each
-_IN_PIECES = -1.0  # score, at most, in more than K pieces: any graph that is clear is better
+_IN_PIECES = -2.0  # score, at most, in more than K pieces, which show no K clusters
 _NO_CUT = 1e-12  # an eigenvalue of one piece more
 _MANY_FOR_LANDMARKS = 1000  # rows from which landmarks are a last resort
 
@@ -105,11 +107,13 @@ def choose_graph(
     if not first.is_clear:
         second = look(symmetric, 2 * _MUCH_BETTER)
         if not second.is_clear:
+            if first.has_slivers:  # perhaps because of the contrast
+                look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
             wide = _wide_graph(searched, k, n_clusters)
             if wide is not None and allows(wide):
                 look(wide, _MUCH_BETTER)
-            elif first.has_slivers:  # perhaps because of the contrast
-                look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
+                if looks[-1].score < second.score + _WIDER_BETTER:
+                    looks[-1] = looks[-1]._replace(handicap=math.inf)
         is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
         if is_many and all(one.has_slivers for one in looks):
             look(Landmarks(), 0.0)
