@@ -74,6 +74,10 @@ class GPOD(
         complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
         ``Landmarks()``; "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)``
         and the like say more; a function ``k(A, B)`` gives any other weights.
+    metric : str or None, default=None
+        The distance that the graph compares rows by: "euclidean", "cosine", "manhattan",
+        "chebyshev", "hamming", "jaccard" or "haversine" (see ``docs/metrics.md``). None is
+        "euclidean", or that of an affinity object.
     extension : {"consistent", "paper"}, default="consistent"
         The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
         the consistent form gives back the eigenvectors at the training rows.
@@ -155,6 +159,7 @@ class GPOD(
         *,
         cut: str = "ncut",
         affinity: Any = "auto",
+        metric: str | None = None,
         extension: str = "consistent",
         n_init: int = 10,
         outliers: str = "keep",
@@ -167,6 +172,7 @@ class GPOD(
         self.n_clusters = n_clusters
         self.cut = cut
         self.affinity = affinity
+        self.metric = metric
         self.extension = extension
         self.n_init = n_init
         self.outliers = outliers
@@ -265,7 +271,7 @@ class GPOD(
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
             asked = (self.n_clusters, self.affinity, self.memory_limit)
-            chosen = choose(source, *asked, self._starts, sample_weight)
+            chosen = choose(source, *asked, self._starts, sample_weight, self.metric)
             Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
         return chosen
 
@@ -331,6 +337,7 @@ class GPOD(
         return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
 
     def _check_parameters(self) -> None:
+        named_affinity(self.affinity, self.metric)
         check_asked(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
@@ -345,7 +352,8 @@ class GPOD(
         """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""
         of_affinity = any(name.startswith("affinity__") for name in params)
         if of_affinity and isinstance(params.get("affinity", self.affinity), str):
-            params["affinity"] = named_affinity(params.get("affinity", self.affinity))
+            given = params.get("affinity", self.affinity), params.get("metric", self.metric)
+            params["affinity"] = named_affinity(*given)
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.affinity import named_affinity
 from eigencut.cut import CUTS
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
@@ -81,7 +80,6 @@ class KeepingMixin:
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
-        named_affinity(self.affinity)
         fitted = FittedCut._restored(state, CUTS[self.cut])
         K = len(fitted.rotation)
         self.n_features_in_ = fitted.affinity.n_columns_

@@ -13,7 +13,7 @@ import numpy as np
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.search.build import exact_index
 from eigencut.search.index import Index
-from eigencut.search.metrics import METRICS, Space
+from eigencut.search.metrics import METRICS, Metric, Space
 
 Bandwidth = float | str | Callable[[Array], Array]
 
@@ -41,14 +41,16 @@ def check_bandwidth(sigma: object) -> Bandwidth:
     )
 
 
-def median_distance(points: Array) -> float:
+def median_distance(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
     """Median distance between two different rows (of at most 2000 evenly spaced ones)."""
     from scipy.spatial.distance import pdist
 
     if len(points) < 2:
         return 1.0
-    step = -(-len(points) // _MEDIAN_ROWS)
-    return float(np.median(pdist(points[::step])))
+    some = points[:: -(-len(points) // _MEDIAN_ROWS)]
+    if metric.is_flat:
+        return float(np.median(pdist(some)))
+    return float(np.median(metric.all_pairs(some, some)[np.triu_indices(len(some), 1)]))
 
 
 class NeighborDistances:
@@ -58,35 +60,39 @@ class NeighborDistances:
     training rows and for new rows, without a jump where a new row meets a training row.
     """
 
-    def __init__(self, points: Array, k: int) -> None:
+    def __init__(self, points: Array, k: int, metric: Metric = METRICS["euclidean"]) -> None:
         self._points = points
         self._k = min(k, len(points))
+        self._metric = metric
 
     @cached_property
     def _index(self) -> Index:
-        return exact_index(self._points, Space(self._points, METRICS["euclidean"]))
+        return exact_index(self._points, Space(self._points, self._metric))
 
     def __getstate__(self) -> dict[str, Any]:
         # The index is quickly built anew, and has parts that skops cannot keep.
-        return {"_points": self._points, "_k": self._k}
+        return {"_points": self._points, "_k": self._k, "_metric": self._metric}
 
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
             return np.ones(len(queries))
         if len(queries) * len(self._points) < _FEW_DISTANCES:
-            from scipy.spatial.distance import cdist
-
-            distances = cdist(queries, self._points)
+            distances = self._metric.all_pairs(queries, self._points)
             return np.partition(distances, self._k - 1, axis=1)[:, self._k - 1]
         _, nearest = self._index.query(queries, self._k)
         kth = np.zeros(len(queries))
         for column in nearest.T:
-            np.maximum(kth, np.linalg.norm(queries - self._points[column], axis=1), out=kth)
+            np.maximum(kth, _lengths(queries, self._points[column], self._metric), out=kth)
         return kth
 
     def nearest(self, queries: Array) -> Indices:
         """Numbers of the k nearest points of each row."""
         return self._index.query(queries, self._k)[1]
+
+
+def _lengths(A: Array, B: Array, metric: Metric) -> Array:
+    """Distances from each point of A to the one of B in the same place, or to the only one."""
+    return np.linalg.norm(A - B, axis=1) if metric.is_flat else metric.between(A, B)
 
 
 class LocalWidth:
@@ -108,9 +114,11 @@ class LocalWidth:
         self.most = most
 
     @classmethod
-    def of(cls, points: Array, k: int, scale: float) -> LocalWidth:
+    def of(
+        cls, points: Array, k: int, scale: float, metric: Metric = METRICS["euclidean"]
+    ) -> LocalWidth:
         """With the limits that the points give."""
-        neighbors = NeighborDistances(points, k)
+        neighbors = NeighborDistances(points, k, metric)
         distances = neighbors(points)
         least = _LEAST_WIDTH * float(np.median(distances))
         found = cls(neighbors, scale, least, float(distances.max()))
@@ -124,9 +132,9 @@ class LocalWidth:
         return np.clip(self._scale * np.clip(distances, self.least, self.most), *WIDTH_LIMITS)
 
 
-def longest_spanning_edge(points: Array) -> float:
-    """Longest edge of the Euclidean minimum spanning tree (Prim): the gap that must be bridged."""
-    to_tree = np.linalg.norm(points - points[0], axis=1)
+def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
+    """Longest edge of the minimum spanning tree (Prim): the gap that must be bridged."""
+    to_tree = _lengths(points, points[0], metric)
     in_tree = np.zeros(len(points), dtype=bool)
     in_tree[0] = True
     longest = 0.0
@@ -134,5 +142,5 @@ def longest_spanning_edge(points: Array) -> float:
         closest = int(np.argmin(np.where(in_tree, np.inf, to_tree)))
         longest = max(longest, float(to_tree[closest]))
         in_tree[closest] = True
-        np.minimum(to_tree, np.linalg.norm(points - points[closest], axis=1), out=to_tree)
+        np.minimum(to_tree, _lengths(points, points[closest], metric), out=to_tree)
     return longest

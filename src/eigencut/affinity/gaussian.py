@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -20,93 +19,21 @@ from eigencut.affinity.bandwidth import (
     median_distance,
 )
 from eigencut.affinity.density import DensityContrast, check_contrast
+from eigencut.affinity.exponents import Points, direct_exponents, exponents_of
 from eigencut.affinity.vectors import VectorAffinity
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.validation import check_choice
+from eigencut.search.metrics import METRICS, Metric
+from eigencut.search.points import warn_about_radians
 
 _LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
-_EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
 _COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
 _LOCAL_SCALE = 0.5  # see benchmarks/studies/bandwidth.md
 _EPS = float(np.finfo(np.float64).eps)
 _MOST_EXPONENT = 1100  # of two, in a file: beyond every float64
 _FARTHEST = 1e140  # coordinates are clipped here, so that squares stay finite
-
-
-@dataclass(frozen=True)
-class _Points:
-    """Rows in the units of a fitted Gaussian.
-
-    With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
-    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
-    ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
-    ``contrast`` is ``rho(x)^beta``, None without density contrast.
-    """
-
-    coordinates: Array
-    inverse_width: Array
-    factor: Array
-    contrast: Array | None
-
-    @classmethod
-    def of(cls, coordinates: Array, inverse_width: Array, contrast: Array | None) -> _Points:
-        squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
-        factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
-        with np.errstate(over="ignore"):  # an infinite factor is never used: see _exponents
-            factor *= inverse_width[:, np.newaxis]
-        return cls(coordinates, inverse_width, factor, contrast)
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
-    def __getitem__(self, rows: slice | Indices) -> _Points:
-        contrast = None if self.contrast is None else self.contrast[rows]
-        of_rows = self.coordinates[rows], self.inverse_width[rows], self.factor[rows]
-        return _Points(*of_rows, contrast)
-
-    @property
-    def left_factor(self) -> Array:
-        left = np.empty_like(self.factor)
-        left[:, :-2] = 2 * self.factor[:, :-2]
-        left[:, -2] = -self.factor[:, -1]
-        left[:, -1] = -self.factor[:, -2]
-        return left
-
-    @property
-    def norm(self) -> Array:
-        return np.sqrt(self.factor[:, -1] / self.factor[:, -2])
-
-
-def _direct_exponents(A: _Points, B: _Points) -> Array:
-    """Exponents from direct differences: slower than a matrix product, and always accurate."""
-    from scipy.spatial.distance import cdist
-
-    with np.errstate(over="ignore"):
-        exponents = cdist(A.coordinates, B.coordinates, "sqeuclidean")
-        exponents *= -A.inverse_width[:, np.newaxis]
-        exponents *= B.inverse_width
-    return np.asarray(exponents)
-
-
-def _exponents(A: _Points, B: _Points) -> Array:
-    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
-
-    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
-    used is decided for each row of A by itself, so that a row's weights do not depend on its
-    company.
-    """
-    with np.errstate(over="ignore"):
-        reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
-    is_risky = ~(reach * _EPS < _EXPONENT_ERROR)
-    if is_risky.all():
-        return _direct_exponents(A, B)
-    with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
-        exponents = A.left_factor @ B.factor.T
-    risky = np.flatnonzero(is_risky)
-    if len(risky):
-        exponents[risky] = _direct_exponents(A[risky], B)
-    return exponents
 
 
 class Gaussian(VectorAffinity):
@@ -135,6 +62,9 @@ class Gaussian(VectorAffinity):
         row, the mean of ``r_j^-min(d, 2)`` over its ``n_neighbors`` nearest training rows, r_j the
         distance from row j to the farthest of its own. 0 is no contrast, and the paper's form. Or a
         function that gives ``rho(x)^beta`` of each row of X.
+    metric : str, default="euclidean"
+        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
+        or "haversine"; see ``docs/metrics.md``. Sigma is in its units.
 
     Attributes
     ----------
@@ -168,11 +98,17 @@ class Gaussian(VectorAffinity):
         n_neighbors: int = 10,
         scale: float | None = None,
         density_contrast: float | Callable[[Array], Array] = 0.0,
+        metric: str = "euclidean",
     ) -> None:
         self.sigma = sigma
         self.n_neighbors = n_neighbors
         self.scale = scale
         self.density_contrast = density_contrast
+        self.metric = metric
+
+    @property
+    def _metric(self) -> Metric:
+        return METRICS[self.metric]
 
     def _check_parameters(self) -> Bandwidth:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 2:
@@ -187,43 +123,60 @@ class Gaussian(VectorAffinity):
             )
         if not callable(self.density_contrast):
             check_contrast(self.density_contrast)
+        check_choice("metric", self.metric, tuple(METRICS))
         return check_bandwidth(self.sigma)
 
     def _fit_rows(self, rows: Array) -> None:
         sigma = self._check_parameters()
-        # Centring keeps matrix products accurate; scaling by a power of two is exact and keeps
-        # squares away from overflow and underflow whatever the user's units.
-        lowest, highest = rows.min(axis=0), rows.max(axis=0)
-        self._center = lowest / 2 + highest / 2
-        self._exponent = int(np.frexp(np.abs(rows - self._center).max())[1])
-        coordinates = self._to_units(rows)
+        if self.metric == "haversine":
+            warn_about_radians(rows)
+        coordinates = self._fitted_units(rows)
+        metric = self._metric.of_points
         self._local: LocalWidth | None = None
         factor = 1.0 if self.scale is None else self.scale
         if callable(sigma):
             width = float(np.median(self._width_of(rows)))
         elif sigma == "median":
-            width = factor * median_distance(coordinates)
+            width = factor * median_distance(coordinates, metric)
         elif sigma == "neighbors":
-            distances = NeighborDistances(coordinates, self.n_neighbors)(coordinates)
+            distances = self._neighbor_distances(coordinates, self.n_neighbors)(coordinates)
             width = factor * float(distances.mean())
         elif sigma in ("local", "auto"):
-            self._local = LocalWidth.of(coordinates, self.n_neighbors, self._local_scale)
+            self._local = LocalWidth.of(coordinates, self.n_neighbors, self._local_scale, metric)
             width = float(np.median(self._local.at_points))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
-        self._refuse_complete_graph(float(np.linalg.norm(np.ptp(coordinates, axis=0))))
+        self._refuse_complete_graph(metric.diameter(coordinates))
         self._contrast = self._fitted_contrast(coordinates)
+
+    def _fitted_units(self, rows: Array) -> Array:
+        """Choose the units, and return the points of the rows in them.
+
+        Centring keeps matrix products accurate; scaling by a power of two is exact and keeps
+        squares away from overflow and underflow whatever the user's units. Sets and codes have
+        neither.
+        """
+        points = self._metric.points(rows)
+        self._center, self._exponent = np.zeros(points.shape[1]), 0
+        if self._metric.has_means:
+            lowest, highest = points.min(axis=0), points.max(axis=0)
+            self._center = lowest / 2 + highest / 2
+            self._exponent = int(np.frexp(np.abs(points - self._center).max())[1])
+        return self._in_units(points)
 
     def _fitted_contrast(self, coordinates: Array) -> DensityContrast | None:
         """rho, from the distances to ``n_neighbors`` rows, whatever the bandwidth."""
         if callable(self.density_contrast) or not self.density_contrast:
             return None
-        self._near = NeighborDistances(coordinates, self.n_neighbors)
+        self._near = self._neighbor_distances(coordinates, self.n_neighbors)
         radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
         beta = float(self.density_contrast)
-        return DensityContrast.of(radii, numbers, coordinates.shape[1], beta)
+        return DensityContrast.of(radii, numbers, self.n_columns_, beta)
+
+    def _neighbor_distances(self, coordinates: Array, k: int) -> NeighborDistances:
+        return NeighborDistances(coordinates, k, self._metric.of_points)
 
     def _contrast_of(self, X: Array) -> Array | None:
         """``rho(x)^beta`` of each row of X; None without contrast."""
@@ -259,16 +212,22 @@ class Gaussian(VectorAffinity):
             )
 
     def _to_units(self, X: Array) -> Array:
+        return self._in_units(self._metric.points(X))
+
+    def _in_units(self, points: Array) -> Array:
+        if not self._metric.has_means:
+            return points
         with np.errstate(over="ignore"):
-            coordinates = np.ldexp(X - self._center, -self._exponent)
+            coordinates = np.ldexp(points - self._center, -self._exponent)
         return np.asarray(np.clip(coordinates, -_FARTHEST, _FARTHEST))
 
-    def _prepare(self, X: Array) -> _Points:
+    def _prepare(self, X: Array) -> Points:
         inverse_width = 1 / (math.sqrt(2) * self._width_of(X))
-        return _Points.of(self._to_units(X), inverse_width, self._contrast_of(X))
+        given = self._to_units(X), inverse_width, self._contrast_of(X)
+        return Points.of(*given, self._metric.of_points)
 
-    def _weights(self, A: _Points, B: _Points) -> Array:
-        weights = _exponents(A, B)
+    def _weights(self, A: Points, B: Points) -> Array:
+        weights = exponents_of(A, B)
         np.clip(weights, _LOWEST_EXPONENT, 0.0, out=weights)
         np.exp(weights, out=weights)
         if A.contrast is not None and B.contrast is not None:
@@ -277,13 +236,14 @@ class Gaussian(VectorAffinity):
         return weights
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        if self._training.contrast is not None:  # the weights are no bare exponentials
+        is_product = self._metric.is_flat and self._training.contrast is None
+        if not is_product:  # the weights are no bare exponentials of products
             return None
         return self._training.factor if X is None else self._prepare(X).left_factor
 
-    def _underflowed(self, A: _Points, weighted: Array) -> tuple[Array, Array]:
+    def _underflowed(self, A: Points, weighted: Array) -> tuple[Array, Array]:
         """Subtract the largest exponent: the weighted average tends to the nearest row."""
-        exponents = _direct_exponents(A, self._training)
+        exponents = direct_exponents(A, self._training)
         largest = exponents.max(axis=1, keepdims=True)
         largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
         exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
@@ -320,7 +280,8 @@ class Gaussian(VectorAffinity):
     def _restore(self, state: StateReader) -> None:
         self._check_parameters()
         super()._restore(state)
-        self._center = state.coordinates("center", (self.n_columns_,))
+        n_coordinates = self._metric.n_coordinates or self.n_columns_
+        self._center = state.coordinates("center", (n_coordinates,))
         self._exponent = state.integer("exponent", -_MOST_EXPONENT, _MOST_EXPONENT)
         self._width = float(np.clip(state.number("width"), *WIDTH_LIMITS))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
@@ -328,18 +289,20 @@ class Gaussian(VectorAffinity):
         if "local" in state:
             local = state.part("local")
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
-            distances = NeighborDistances(self._to_units(self.rows_), local.integer("k", least=2))
+            points, k = self._to_units(self.rows_), local.integer("k", least=2)
+            distances = self._neighbor_distances(points, k)
             self._local = LocalWidth(distances, scale, least, local.number("most", least=least))
         self._contrast = None
         if "contrast" in state:
-            self._near = NeighborDistances(self._to_units(self.rows_), self.n_neighbors)
+            points = self._to_units(self.rows_)
+            self._near = self._neighbor_distances(points, self.n_neighbors)
             self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
         self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
         sigma: Bandwidth = self.sigma_ if self._local is None else self.local_sigma
         contrast = 0.0 if self._training.contrast is None else self.contrast_factors
-        return Gaussian(sigma=sigma, density_contrast=contrast)
+        return Gaussian(sigma=sigma, density_contrast=contrast, metric=self.metric)
 
     def contrast_factors(self, X: Array) -> Array:
         """``rho(x)^beta`` of each row of X."""
@@ -359,10 +322,18 @@ class Gaussian(VectorAffinity):
             return np.full(len(X), self._width)
         return self._local(self._to_units(X))
 
+    def nearest_vertices(self, X: Array) -> Indices:
+        points = self._metric.points(self.rows_)
+        return self._metric.nearest(self._metric.points(X), points)
+
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
+        points = self._metric.points(self.rows_)
+        return among[self._metric.nearest(points[vertices], points[among])]
+
     def connection_hint(self) -> str:
         if self._local is not None or callable(self.sigma):
             return "Raise n_neighbors or scale, or use a number for sigma."
-        edge = longest_spanning_edge(self._training.coordinates)
+        edge = longest_spanning_edge(self._training.coordinates, self._metric.of_points)
         connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(_EPS))
         return (
             f"Any sigma above {connecting:.3g} connects them (now {self._asked:.3g}); "

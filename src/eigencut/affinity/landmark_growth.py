@@ -26,8 +26,6 @@ from eigencut.graph.kept_sums import KeptSums
 from eigencut.graph.landmarks import LandmarkGraph
 from eigencut.graph.memberships import QUANTUM, Memberships, MembershipSums, RowUnits
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.search.distinct_rows import DistinctRows
-from eigencut.search.kmeans import kmeans_centres
 from eigencut.search.nearest_landmarks import NearestLandmarks
 
 if TYPE_CHECKING:
@@ -212,9 +210,10 @@ def _grow(affinity: Landmarks, sample: RowSample, kept: KeptSums, n_new: int) ->
     """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
     before = affinity.landmarks_
     n_new = min(n_new, len(sample.rows))
-    centres = DistinctRows.of(kmeans_centres(sample.rows, sample.counts, n_new)).rows
+    centres = affinity._chosen(sample, n_new)
     # As at a fit, a centre of next to no rows would only be a cheap cut.
-    group = NearestLandmarks(centres, 1)(np.asarray(sample.rows, dtype=np.float64))[0][:, 0]
+    search = NearestLandmarks(centres, 1, metric=affinity._metric)
+    group = search(np.asarray(sample.rows, dtype=np.float64))[0][:, 0]
     counts = np.bincount(group, sample.counts, len(centres))
     centres = centres[counts >= _LEAST_ROWS * counts.mean()]
     affinity._place(np.concatenate([before, centres]), n_rows=0)

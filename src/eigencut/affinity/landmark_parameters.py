@@ -9,6 +9,7 @@ import numpy as np
 
 from eigencut.affinity.density import check_contrast
 from eigencut.runtime.validation import check_choice, check_count
+from eigencut.search.metrics import METRICS
 
 
 def check_landmark_parameters(landmarks: Any) -> None:
@@ -16,6 +17,7 @@ def check_landmark_parameters(landmarks: Any) -> None:
     check_count("n_landmarks", landmarks.n_landmarks, "use the default of 1000")
     check_count("n_nearest", landmarks.n_nearest, "use the default of 5")
     check_choice("selection", landmarks.selection, ("kmeans", "random"))
+    check_choice("metric", landmarks.metric, tuple(METRICS))
     check_contrast(landmarks.density_contrast)
     seed = landmarks.random_state
     is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)

@@ -42,10 +42,11 @@ from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
-from eigencut.search.distances import nearest_rows
 from eigencut.search.distinct_rows import DistinctRows
 from eigencut.search.kmeans import kmeans_centres
+from eigencut.search.metrics import METRICS, Metric
 from eigencut.search.nearest_landmarks import NearestLandmarks
+from eigencut.search.points import warn_about_radians
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared distances differ by
@@ -70,7 +71,8 @@ class Landmarks(Affinity):
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
         Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or ``n_landmarks``
-        rows of it as they are.
+        rows of it as they are. Sets and codes have no mean: with "hamming" and "jaccard" landmarks
+        are always such rows.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
         sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, the nearest of the landmarks of x
@@ -78,12 +80,16 @@ class Landmarks(Affinity):
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
         row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
+    metric : str, default="euclidean"
+        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
+        or "haversine"; see ``docs/metrics.md``. Sigma is in its units.
     random_state : int or None, default=None
         Of the sample. None means 0.
 
     Attributes
     ----------
     landmarks_ : array of shape (p, n_features)
+        With "cosine", of rows of unit length; with "haversine", on (or in) the globe, in km.
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
     masses_ : array of shape (p,), or None
@@ -139,6 +145,7 @@ class Landmarks(Affinity):
         selection: str = "kmeans",
         sigma: float | str = "auto",
         density_contrast: float = 1.0,
+        metric: str = "euclidean",
         random_state: int | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
@@ -146,7 +153,12 @@ class Landmarks(Affinity):
         self.selection = selection
         self.sigma = sigma
         self.density_contrast = density_contrast
+        self.metric = metric
         self.random_state = random_state
+
+    @property
+    def _metric(self) -> Metric:
+        return METRICS[self.metric]
 
     # ------------------------------------------------------------------ fit
 
@@ -178,10 +190,9 @@ class Landmarks(Affinity):
         """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
         refuse_all_zero(len(sample.rows))
         p = min(self.n_landmarks, len(sample.rows))
-        points = sample.rows[:p]
-        if self.selection == "kmeans":
-            points = kmeans_centres(sample.rows, sample.counts, p)
-        self._place(DistinctRows.of(points).rows, sample.n_rows)
+        if self.metric == "haversine":
+            warn_about_radians(sample.rows)
+        self._place(self._chosen(sample, p), sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._nearest(sample.rows)
         support = RowSupport(self._support(nearest, squared), sample.counts, len(self.landmarks_))
@@ -194,6 +205,18 @@ class Landmarks(Affinity):
         total = as_number(sample.total)
         return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
 
+    def _chosen(self, sample: RowSample, n_landmarks: int) -> Array:
+        """Landmarks for the rows of a sample, in lexicographic order."""
+        points = self._metric.points(sample.rows)
+        if self._has_centres:
+            return DistinctRows.of(kmeans_centres(points, sample.counts, n_landmarks)).rows
+        return DistinctRows.of(points[:n_landmarks]).rows
+
+    @property
+    def _has_centres(self) -> bool:
+        """Whether landmarks are centres of rows, and not rows."""
+        return self.selection == "kmeans" and self._metric.has_means
+
     def _is_wanted(self, rows: Array) -> Any:
         """Whether each landmark is there for enough of the rows.
 
@@ -201,17 +224,18 @@ class Landmarks(Affinity):
         to any other, so that the two would be a cheap cut.
         """
         nearest, squared = self._nearest(rows)
-        if self.selection != "kmeans":
+        if not self._has_centres:
             return np.bincount(nearest.ravel(), minlength=len(self.landmarks_)) > 0
         counts = np.bincount(_first(nearest, squared), minlength=len(self.landmarks_))
         return counts >= _LEAST_ROWS * counts.mean()
 
     def _place(self, landmarks: Array, n_rows: int) -> None:
-        self.landmarks_ = landmarks
-        self._search = NearestLandmarks(landmarks, min(self.n_nearest, len(landmarks)), n_rows)
+        self.landmarks_, metric = landmarks, self._metric
+        r = min(self.n_nearest, len(landmarks))
+        self._search = NearestLandmarks(landmarks, r, n_rows, metric)
         # What the distance to the farthest of the r landmarks is at a landmark itself.
         n_near = min(max(2, self.n_nearest), len(landmarks))
-        _, squared = NearestLandmarks(landmarks, n_near)(landmarks)
+        _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
         self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
     def _sums(
@@ -305,8 +329,13 @@ class Landmarks(Affinity):
     # ----------------------------------------------------------------- saving
 
     @property
+    def landmark_rows_(self) -> Array:
+        """The landmarks as rows to ask about."""
+        return self._metric.rows(self.landmarks_)
+
+    @property
     def n_columns_(self) -> int:
-        return self.landmarks_.shape[1]
+        return self._metric.n_columns or self.landmarks_.shape[1]
 
     @property
     def spacing_(self) -> Array:
@@ -334,7 +363,8 @@ class Landmarks(Affinity):
         self.local_scale = scale
         self.from_nearest = "from_nearest" in state and bool(state.integer("from_nearest", 0, 1))
         # How many rows there were says nothing of how many will come: cells are made if they do.
-        self._place(state.coordinates("landmarks", (p, None)), n_rows=0)
+        shape = (p, self._metric.n_coordinates)
+        self._place(state.coordinates("landmarks", shape), n_rows=0)
         self.masses_, self._volumes = None, self.multiplicity_
         if "contrast" in state:
             contrast = state.part("contrast")
@@ -372,7 +402,7 @@ class Landmarks(Affinity):
         return mass * members.average(self.n_rows_ / self._volumes[:, np.newaxis] * gathered)
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        return among[nearest_rows(self.landmarks_[vertices], self.landmarks_[among])]
+        return among[self._metric.nearest(self.landmarks_[vertices], self.landmarks_[among])]
 
     def connection_hint(self) -> str:
         return "Use a larger n_nearest, or fewer landmarks."

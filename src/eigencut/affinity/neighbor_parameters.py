@@ -10,7 +10,7 @@ from scipy import sparse
 
 from eigencut.affinity.density import check_contrast
 from eigencut.runtime.validation import check_choice
-from eigencut.search.build import INDEXES
+from eigencut.search.build import INDEXES, allowed_indexes
 from eigencut.search.metrics import METRICS
 
 GRAPHS = ("symmetric", "mutual")
@@ -36,13 +36,14 @@ def check_neighbor_parameters(affinity: Any, X: Any) -> None:
         ("index", INDEXES),
     ):
         check_choice(name, getattr(affinity, name), choices)
-    is_flat = METRICS[affinity.metric].p == 2
-    if affinity.index == "approximate" and not is_flat:
+    if affinity.index not in ("auto", *allowed_indexes(affinity.metric, is_sparse=False)):
+        possible = [name for name in METRICS if affinity.index in allowed_indexes(name, False)]
         raise ValueError(
-            "metric must be 'euclidean' or 'cosine' with index='approximate'. "
+            f"metric must be {' or '.join(map(repr, possible))} with index={affinity.index!r}. "
             f"Got {affinity.metric!r}; use index='brute'."
         )
-    if sparse.issparse(X) and not (is_flat and affinity.index in ("auto", "brute")):
+    takes_sparse = METRICS[affinity.metric].takes_sparse
+    if sparse.issparse(X) and not (takes_sparse and affinity.index in ("auto", "brute")):
         raise ValueError(
             "X must be dense with this metric and index. Got a sparse X with "
             f"metric={affinity.metric!r} and index={affinity.index!r}; use metric='euclidean' or "

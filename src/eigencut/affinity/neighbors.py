@@ -37,6 +37,7 @@ from eigencut.search.build import allowed_indexes
 from eigencut.search.distinct_rows import distinct_rows, row_keys
 from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
+from eigencut.search.points import warn_about_radians
 from eigencut.search.searched_rows import SearchedPoints, SearchedRows
 
 _CHUNK_ROWS, _CHUNK_ELEMENTS = 1 << 16, 1 << 22  # of new rows searched for at a time, at most
@@ -78,11 +79,14 @@ class Neighbors(Affinity):
     weights : {"local", "binary", "gaussian"}, default="local"
         h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
         1 for every edge.
-    metric : {"euclidean", "cosine", "manhattan", "chebyshev"}, default="euclidean"
-        The distance. "cosine" is the Euclidean distance of rows scaled to unit length.
+    metric : str, default="euclidean"
+        The distance: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard" or
+        "haversine". "cosine" is the Euclidean distance of rows scaled to unit length; of the
+        others see ``docs/metrics.md``.
     index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
         How neighbours are found. "kdtree" and "brute" are exact and give the same graph;
-        "approximate" finds nearly all of them, and is faster for many rows of many features.
+        "approximate" finds nearly all of them, and is faster for many rows of many features. With
+        "hamming" and "jaccard" there is "brute" only.
     scale : float, default=0.7
         Factor on sigma.
     density_contrast : float, default=0.0
@@ -149,6 +153,8 @@ class Neighbors(Affinity):
         SearchedRows
         """
         check_neighbor_parameters(self, X)
+        if self.metric == "haversine":
+            warn_about_radians(X)
         return SearchedRows.of(distinct_rows(X, sample_weight), self.metric, self.index)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
@@ -192,7 +198,7 @@ class Neighbors(Affinity):
         if not self.density_contrast:
             return None
         beta = float(self.density_contrast)
-        return DensityContrast.of(self.radii_, numbers, self._points.shape[1], beta)
+        return DensityContrast.of(self.radii_, numbers, self.n_columns_, beta)
 
     def _neighbors_among(self, n: int) -> int:
         """k."""
@@ -324,7 +330,7 @@ class Neighbors(Affinity):
         return product, log_scale
 
     def _neighbor_graph(self) -> NeighborGraph:
-        is_sparse, is_euclidean = sparse.issparse(self._points), METRICS[self.metric].p == 2
+        is_sparse, is_euclidean = sparse.issparse(self._points), METRICS[self.metric].is_flat
         points = self._points if is_sparse else np.ascontiguousarray(self._points)
         between = self._space.between
         return NeighborGraph(

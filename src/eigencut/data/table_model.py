@@ -38,6 +38,7 @@ from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_sample_weight
+from eigencut.search.metrics import METRICS
 
 if TYPE_CHECKING:
     from eigencut.describe.description import Labelled
@@ -317,6 +318,8 @@ class TableModel(
                 "model must have an affinity of rows. Got affinity='precomputed', which tables do "
                 "not have; use GPOD alone."
             )
+        if self.model is not None:
+            refuse_units(self.model, self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
         """As ``get_params``, but what a file can hold: ``columns`` as text."""
@@ -356,9 +359,19 @@ def table_model(
     return found._take(preparation, model, complete)
 
 
+def refuse_units(model: GPOD, scale: str) -> None:
+    """An error where columns would be scaled that a metric compares as they are."""
+    metric = model.metric or getattr(model.affinity, "metric", None)
+    if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
+        raise ValueError(
+            f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
+            f"Got {scale!r}; use scale='none'."
+        )
+
+
 def _some(rows: Array) -> Array:
     """The rows, or another one where there are none: a model wants one row at least."""
-    return np.ascontiguousarray(rows) if len(rows) else np.zeros((1, rows.shape[1]))
+    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
 
 
 def spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
 from eigencut.export.landmarks import LandmarkNodes
 from eigencut.export.neighbors import NeighborNodes
+from eigencut.export.points import EXPORTED, has_point_nodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.export.probabilities import probability_nodes
 from eigencut.extension.combined import CombinedFunctions
@@ -54,13 +55,14 @@ def to_onnx(
     of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``),
     ``support`` (``score_samples``) and ``probabilities`` (``predict_proba``). A row with NaN or
     infinity, where the model has no rule for missing values, gets the label -1 and NaN for the
-    rest. A batch of m rows needs a few arrays of m times the number of training rows.
+    rest; and so does one that the metric refuses (zeros with "cosine", no place with "haversine").
+    A batch of m rows needs a few arrays of m times the number of training rows.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
-        With a Gaussian affinity (and the consistent extension), a graph of neighbours of dense rows
-        with ``metric="euclidean"``, or landmarks.
+        With a Gaussian affinity (and the consistent extension), a graph of neighbours of dense
+        rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine".
     path : path
     dtype : {"float64", "float32"}, default="float64"
         Of the input and the weights. Labels equal the model's in float64; in float32, which is
@@ -106,11 +108,15 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             "affinity must be Gaussian, Neighbors or Landmarks for a model to be exported. "
             f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
         )
-    is_other = isinstance(model.affinity_, Neighbors) and model.affinity_.metric != "euclidean"
-    if is_other or issparse(getattr(model.affinity_, "rows_", None)):
+    if model.affinity_.metric not in EXPORTED:
         raise ValueError(
-            "A graph of neighbours must be of dense rows with metric='euclidean' to be exported. "
-            f"Got metric={model.affinity_.metric!r}; fit with affinity='landmarks'."
+            f"metric must be {' or '.join(map(repr, EXPORTED))} for a model to be exported. "
+            f"Got {model.affinity_.metric!r}; fit with metric='euclidean'."
+        )
+    if issparse(getattr(model.affinity_, "rows_", None)):
+        raise ValueError(
+            "A graph of neighbours must be of dense rows to be exported. "
+            "Got sparse ones; fit on X.toarray()."
         )
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
@@ -148,6 +154,9 @@ def _outputs(
     graph: OnnxGraph, model: GPOD, precision: Precision, rows: str, is_complete: str
 ) -> dict[str, str]:
     """Names of the outputs, by what they are."""
+    has_point = has_point_nodes(graph, model.affinity_.metric, rows)
+    if has_point is not None:
+        is_complete = graph("And", is_complete, has_point)
     functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
     U, support = functions(rows)
     fitted = model.fitted_cut_
@@ -198,7 +207,7 @@ def _divided(graph: OnnxGraph, U: str, length: str) -> str:
 def _compare(content: bytes, model: GPOD | TableModel, gpod: GPOD, dtype: str) -> None:
     """onnxruntime and the model on training rows: equal labels, or an error."""
     affinity = gpod.affinity_
-    rows: Array = affinity.landmarks_ if isinstance(affinity, Landmarks) else affinity.rows_
+    rows: Array = affinity.landmark_rows_ if isinstance(affinity, Landmarks) else affinity.rows_
     rows = rows[:: -(-len(rows) // _CHECKED_ROWS)]
     if isinstance(model, TableModel):
         rows = rows * model.preparation_.scale + model.preparation_.shift

@@ -15,6 +15,7 @@ from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.estimator import GPOD
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
+from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT
 from eigencut.files.state_reader import StateReader
@@ -39,7 +40,8 @@ class GaussianNodes:
         self._contrast = model.affinity_._contrast
         widths = np.ldexp(model.affinity_.local_sigma(self._rows), -self._exponent)
         self._inverse_widths = 1 / (math.sqrt(2) * widths)
-        self._points = np.ldexp(self._rows - self._center, -self._exponent)
+        self._metric = model.affinity_.metric
+        self._points = model.affinity_._to_units(self._rows)
 
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
@@ -57,7 +59,8 @@ class GaussianNodes:
     def _to_units(self, rows: str) -> str:
         """Centred, in units of the data."""
         graph = self._graph
-        moved = graph.in_units(rows, self._center, self._exponent, _FARTHEST)
+        points = point_nodes(graph, self._metric, rows)
+        moved = graph.in_units(points, self._center, self._exponent, _FARTHEST)
         limit = math.sqrt(-self._precision.lowest_finite)
         moved = graph("Clip", moved, graph.double(-limit), graph.double(limit))
         return graph.cast(moved)

@@ -8,6 +8,7 @@ from eigencut.affinity.landmarks import LEAST_WIDTH
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers
+from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.search.distances import FARTHEST
 
@@ -27,8 +28,9 @@ class LandmarkNodes:
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
         graph = self._graph
+        points = point_nodes(graph, self._affinity.metric, rows)
         given = (None, self._space.exponent, FARTHEST)
-        nearest, squared = self._nearest(graph.in_units(rows, *given))
+        nearest, squared = self._nearest(graph.in_units(points, *given))
         weights = graph.cast(self._weights(squared))
         table = graph("Gather", graph.number(self._table), nearest)  # rows x r x K
         one = graph.integers([1])

@@ -13,6 +13,7 @@ from eigencut.estimator import GPOD
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers
+from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.kernels.neighbor_graph import SLACK
 from eigencut.runtime.arrays import Array
@@ -54,7 +55,8 @@ class NeighborNodes:
 
     def _to_points(self, rows: str) -> str:
         """In units of the data, as ``Space.points``."""
-        return self._graph.in_units(rows, None, self._space.exponent, FARTHEST)
+        points = point_nodes(self._graph, self._affinity.metric, rows)
+        return self._graph.in_units(points, None, self._space.exponent, FARTHEST)
 
     def _nearest(self, points: str) -> tuple[str, str]:
         """Numbers of the k nearest vertices, and distances to them."""

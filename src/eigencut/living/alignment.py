@@ -75,7 +75,7 @@ def align_labels(model: Any, reference: Any, X: ArrayLike | None = None) -> Any:
 def _places(reference: Any) -> tuple[Any, Array]:
     """What the reference keeps of its rows, and how many each stands for."""
     affinity = reference.affinity_
-    for name in ("rows_", "landmarks_"):
+    for name in ("rows_", "landmark_rows_"):
         if hasattr(affinity, name):
             return getattr(affinity, name), affinity.multiplicity_
     raise ValueError(

@@ -10,6 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from eigencut.living.drift_report import NewCluster
 from eigencut.runtime.arrays import Indices
+from eigencut.search.metrics import METRICS
 
 _MOST_ROWS = 10_000  # that are looked at
 _NEIGHBORS = 4
@@ -40,7 +41,10 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
 
 def _largest_group(model: Any, X: Any, some: Indices, outside: Indices) -> Indices:
     """Places of the rows of the largest connected group."""
-    metric = getattr(model.affinity_, "metric", "euclidean")
+    used = METRICS[getattr(model.affinity_, "metric", "euclidean")]
+    X, metric = used.points(X), used.of_points.name
+    if metric == "jaccard":
+        X = X > 0  # as scikit-learn wants sets
     search = NearestNeighbors(n_neighbors=_NEIGHBORS + 1, metric=metric).fit(X[some])
     supported = np.setdiff1d(some, outside)
     usual = X[supported] if len(supported) > _NEIGHBORS else X[outside]

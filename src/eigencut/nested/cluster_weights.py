@@ -64,7 +64,7 @@ def cluster_weights(fitted: FittedCut) -> ClusterWeights:
     # What is no edge for the eigensolver is none here.
     least = (EDGE if exact else _SOLVED) * np.sqrt(np.outer(mass, mass))
     weights = np.where(weights > least, weights, 0.0)
-    places = getattr(affinity, "landmarks_", None) if places is None else places
+    places = getattr(affinity, "landmark_rows_", None) if places is None else places
     return ClusterWeights(weights, mass, count @ is_in, _means(places, is_in, count), exact)
 
 

@@ -208,7 +208,7 @@ def learning_curve(
     rng = check_random_state(0 if random_state is None else random_state)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
-    _refuse_matrices(estimator.affinity, named_affinity(estimator.affinity))
+    _refuse_matrices(estimator.affinity, named_affinity(estimator.affinity, estimator.metric))
     reference = clone(estimator)
     if isinstance(estimator.affinity, str) and estimator.affinity == "auto":
         reference.set_params(affinity="gaussian")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
+from eigencut.affinity import refuse_metric_of_no_numbers
 from eigencut.risk.json_ready import json_ready
 from eigencut.risk.refits import refits, training_rows
 from eigencut.risk.summary import SMALL_P
@@ -162,6 +163,7 @@ def significance(
     check_count("n_null", n_null, "use the default of 99")
     check_count("max_rows", max_rows, "use the default of 2000")
     rng = check_random_state(0 if random_state is None else random_state)
+    refuse_metric_of_no_numbers(model.affinity_, "significance", "eigencut.stability instead")
     rows = training_rows(model, X)
     if issparse(rows):
         raise ValueError(

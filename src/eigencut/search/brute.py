@@ -86,4 +86,4 @@ def brute_index(points: Any, space: Space) -> Index:
     """The index that compares every query with all points."""
     if sparse.issparse(points):
         return SparseIndex(points, space)
-    return ProductIndex(points, space) if space.metric.p == 2 else DirectIndex(points, space)
+    return ProductIndex(points, space) if space.metric.is_flat else DirectIndex(points, space)

@@ -28,7 +28,9 @@ def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
     """Those that can find neighbours of dense or of sparse rows by this metric."""
     if is_sparse:
         return ("brute",)
-    return tuple(kind for kind in _KINDS if kind != "approximate" or METRICS[metric].p == 2)
+    used = METRICS[metric]
+    is_allowed = {"kdtree": used.has_means, "brute": True, "approximate": used.is_flat}
+    return tuple(kind for kind in _KINDS if is_allowed[kind])
 
 
 def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
@@ -40,13 +42,19 @@ def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
 def _fastest(points: Any, space: Space) -> str:
     """See the measurements in ``benchmarks/studies/neighbors.md``."""
     n, d = points.shape
-    if not sparse.issparse(points) and d <= TREE_FEATURES:
+    if _has_tree(points, space):
         return "kdtree"
-    is_plain = space.metric.p == 2 and not sparse.issparse(points)
+    is_plain = space.metric.is_flat and not sparse.issparse(points)
     return "approximate" if is_plain and float(n) ** 2 * d > _BRUTE_PRODUCTS else "brute"
 
 
 def exact_index(points: Any, space: Space) -> Index:
     """The faster of the exact ones."""
-    is_tree = not sparse.issparse(points) and points.shape[1] <= TREE_FEATURES
-    return TreeIndex(points, space) if is_tree else brute_index(points, space)
+    kind = TreeIndex if _has_tree(points, space) else brute_index
+    return kind(points, space)
+
+
+def _has_tree(points: Any, space: Space) -> bool:
+    """Whether a tree finds the nearest sooner than anything else."""
+    is_dense = not sparse.issparse(points)
+    return is_dense and space.metric.has_means and points.shape[1] <= TREE_FEATURES

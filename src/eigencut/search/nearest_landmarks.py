@@ -22,7 +22,7 @@ from eigencut.runtime.blocks import row_blocks
 from eigencut.search.distances import nearest_of
 from eigencut.search.float32_candidates import score_error
 from eigencut.search.grid import CELL_FEATURES, Cells
-from eigencut.search.metrics import METRICS, Space
+from eigencut.search.metrics import METRICS, Metric, Space
 from eigencut.search.tree import TREE_LEAF
 
 _TREE_FEATURES = 4  # up to here the tree is faster
@@ -38,6 +38,8 @@ _building = Lock()  # cells are made by one thread, while others wait for them
 class NearestLandmarks:
     """Finds the ``n_nearest`` of the points that are nearest to a row, and their distances.
 
+    Distances other than the Euclidean one are all measured, or found by the tree.
+
     Parameters
     ----------
     points : array of shape (n_points, n_features)
@@ -46,6 +48,8 @@ class NearestLandmarks:
     n_rows : int, default=0
         Rows that will be asked about: what pays for many need not for few. Where more are asked
         about than it says, it is found out; what is found is the same.
+    metric : Metric, default=METRICS["euclidean"]
+        Of rows; ``points`` are points of it already.
 
     Attributes
     ----------
@@ -62,21 +66,29 @@ class NearestLandmarks:
     (array([[1, 2]]), array([[9., 1.]]))
     """
 
-    def __init__(self, points: Array, n_nearest: int, n_rows: int = 0) -> None:
-        self.space = Space(points, METRICS["euclidean"])
+    def __init__(
+        self,
+        points: Array,
+        n_nearest: int,
+        n_rows: int = 0,
+        metric: Metric = METRICS["euclidean"],
+    ) -> None:
+        self.metric = metric
+        self.space = Space(points, metric)
         self.exponent = self.space.exponent
-        self.points: Array = self.space.points(points)
+        self.points: Array = self.space.in_units(points)
         self.n_nearest = n_nearest
         self._n_asked = n_rows
         self._search = self._strategy()
 
     def _strategy(self) -> Any:
         n_points, n_features = self.points.shape
+        given = self.points, self.n_nearest, self.metric
         if n_points <= _FEW_POINTS or self.n_nearest == n_points:
-            return _Direct(self.points, self.n_nearest)
-        if n_features <= _TREE_FEATURES:
-            return _Tree(self.points, self.n_nearest)
-        return _Product(self.points, self.n_nearest)
+            return _Direct(*given)
+        if n_features <= _TREE_FEATURES and self.metric.has_means:
+            return _Tree(*given)
+        return _Product(self.points, self.n_nearest) if self.metric.is_flat else _Direct(*given)
 
     def _search_for(self, n_rows: int) -> Any:
         """What finds the nearest points of so many more rows: cells once they pay."""
@@ -84,6 +96,7 @@ class NearestLandmarks:
         if self._n_asked >= MANY_ROWS and isinstance(self._search, _Tree):
             n_points, n_features = self.points.shape
             pays = n_features <= CELL_FEATURES and self._n_asked >= _ROWS_PER_POINT * n_points
+            pays = pays and self.metric.is_flat
             if pays and self.n_nearest < CANDIDATES < n_points:
                 with _building:
                     if isinstance(self._search, _Tree):
@@ -92,11 +105,18 @@ class NearestLandmarks:
 
     def __call__(self, X: Array) -> tuple[Indices, Array]:
         """Numbers of the nearest points, ascending, and squared distances to them, in units."""
-        X = self.space.points(X)
+        return self.of_points(self.metric.points(X))
+
+    def of_points(self, X: Array) -> tuple[Indices, Array]:
+        """The same of rows that are points already."""
+        X = self.space.in_units(X)
         nearest = self._search_for(len(X))(X)
         squared = np.empty(nearest.shape, order="F")  # columns are what is worked on
         # By direct differences, without the cancellation of |x|^2 - 2xy + |y|^2.
         for place, column in enumerate(nearest.T):
+            if not self.metric.is_flat:
+                squared[:, place] = self.metric.between(X, self.points[column]) ** 2
+                continue
             difference = self.points[column]
             difference -= X
             np.einsum("ij,ij->i", difference, difference, out=squared[:, place])
@@ -106,15 +126,14 @@ class NearestLandmarks:
 class _Direct:
     """All distances by direct differences."""
 
-    def __init__(self, points: Array, n_nearest: int) -> None:
-        self._points, self._n_nearest = points, n_nearest
+    def __init__(self, points: Array, n_nearest: int, metric: Metric) -> None:
+        self._points, self._n_nearest, self._metric = points, n_nearest, metric
 
     def __call__(self, X: Array) -> Indices:
-        from scipy.spatial.distance import cdist
-
         found = np.empty((len(X), self._n_nearest), dtype=np.intp)
         for rows in row_blocks(len(X), len(self._points), _DIRECT_ENTRIES):
-            found[rows] = nearest_of(cdist(X[rows], self._points), self._n_nearest)[1]
+            distances = self._metric.all_pairs(X[rows], self._points)
+            found[rows] = nearest_of(distances, self._n_nearest)[1]
         found.sort(axis=1)
         return found
 
@@ -122,14 +141,14 @@ class _Direct:
 class _Tree:
     """A k-d tree."""
 
-    def __init__(self, points: Array, n_nearest: int) -> None:
+    def __init__(self, points: Array, n_nearest: int, metric: Metric) -> None:
         from scipy.spatial import cKDTree
 
-        self._n_nearest = n_nearest
+        self._n_nearest, self._p = n_nearest, metric.p
         self.tree = cKDTree(points, leafsize=TREE_LEAF)
 
     def __call__(self, X: Array) -> Indices:
-        _, found = self.tree.query(X, self._n_nearest)
+        _, found = self.tree.query(X, self._n_nearest, p=self._p)
         # In the order in which cells have them, so that sums over them have the same bits.
         return np.sort(np.reshape(found, (len(X), self._n_nearest)), axis=1)
 
@@ -138,7 +157,7 @@ class _Product:
     """Scores ``|y|^2 - 2xy`` from a product in float32, doubtful rows by direct differences."""
 
     def __init__(self, points: Array, n_nearest: int) -> None:
-        self._direct = _Direct(points, n_nearest)
+        self._direct = _Direct(points, n_nearest, METRICS["euclidean"])
         self._n_nearest = n_nearest
         self._centre = points.mean(axis=0)
         centred = points - self._centre

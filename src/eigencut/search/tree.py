@@ -108,4 +108,6 @@ class TreeIndex(Index):
 
     @property
     def _p(self) -> float:
-        return self.space.metric.p
+        p = self.space.metric.p
+        assert p is not None  # no tree is built for sets and codes
+        return p

@@ -19,9 +19,11 @@ from eigencut.data.sample import RowSample
 from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import without_progress
+from eigencut.runtime.progress import note, without_progress
 from eigencut.runtime.validation import check_n_clusters
 from eigencut.runtime.warn import warn_user
+from eigencut.search.metrics import METRICS
+from eigencut.search.points import are_unit_vectors
 from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
 from eigencut.selection.candidates import Candidates, is_number
 from eigencut.selection.chosen import Chosen
@@ -46,6 +48,7 @@ def choose(
     memory_limit: Any,
     starts: Mapping[str, Any],
     sample_weight: Array | None = None,
+    metric: str | None = None,
 ) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
@@ -60,19 +63,24 @@ def choose(
         Options of POD.
     sample_weight : array, optional
         Of rows in memory; what is decided depends on the different rows and what each counts.
+    metric : str, optional
+        Of every affinity that is looked at.
     """
+    used = metric or "euclidean"
     is_auto = isinstance(affinity, str) and affinity == "auto"
     is_given = is_number(n_clusters)
     if isinstance(X, Rows):
         if is_auto:
-            affinity = Landmarks(landmarks_for(n_clusters)) if is_given else Landmarks()
-        return _choose_for_stream(X, n_clusters, affinity)
-    given: Affinity = clone(named_affinity(affinity))
+            affinity = Landmarks(landmarks_for(n_clusters if is_given else 1), metric=used)
+        return _choose_for_stream(X, n_clusters, named_affinity(affinity, metric))
+    given: Affinity = clone(named_affinity(affinity, metric))
+    if metric is None and not given.pairwise and are_unit_vectors(X):
+        note("all rows have length 1: metric='cosine' would see the same neighbours")
     if is_given:
         K = int(n_clusters)
         if not is_auto:
             return Chosen(K, (given,))
-        return choose_affinity(X, K, memory_limit, starts, sample_weight)
+        return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
     candidates = Candidates.of(n_clusters)
     if given.pairwise:
         # All of the matrix: a part of it would be another graph, and depend on its order.
@@ -80,20 +88,22 @@ def choose(
         found.report(candidates)
         return Chosen(found.best.n_clusters, (given,))
     rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
-    K = choose_number(rows, None if is_auto else given, candidates, weight)
+    affinities = default_affinities(rows.shape[0], used) if is_auto else [given]
+    K = choose_number(rows, affinities, candidates, weight)
     if not is_auto:
         return Chosen(K, (given,))
-    return choose_affinity(X, K, memory_limit, starts, sample_weight)
+    return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
 
 
 def choose_number(
-    rows: Any, affinity: Affinity | None, candidates: Candidates, sample_weight: Array
+    rows: Any, affinities: list[Affinity], candidates: Candidates, sample_weight: Array
 ) -> int:
-    """K on these different rows, by the graph of an affinity or by those of the default."""
-    affinities = default_affinities(rows.shape[0]) if affinity is None else [affinity]
+    """K on these different rows, by the graphs of affinities."""
     found = find_number(rows, affinities, candidates, sample_weight)
     best = found.best
-    untested = is_sure(best.score, rows.shape[0]) or issparse(rows)
+    # What rows are compared with has no directions, codes, sets or places of their kind.
+    is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
+    untested = is_sure(best.score, rows.shape[0]) or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         found.report(candidates)
         return best.n_clusters
@@ -136,8 +146,8 @@ def choose_for_graph(
     return Chosen(found.best.n_clusters if is_better else present, (affinity,), graph=graph)
 
 
-def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
-    given: Affinity = clone(named_affinity(affinity))
+def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Affinity) -> Chosen:
+    given: Affinity = clone(affinity)
     if not given.streams:
         raise ValueError(
             f"affinity must be one that can be fitted on a stream of rows. Got {affinity!r}; use "
@@ -154,7 +164,7 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Any) -> Chosen:
 def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
     """K of a stream, by a sample of its rows."""
     refuse_all_zero(len(sample.rows))
-    return choose_number(sample.rows, affinity, candidates, sample.counts)
+    return choose_number(sample.rows, [affinity], candidates, sample.counts)
 
 
 def choose_affinity(
@@ -163,6 +173,7 @@ def choose_affinity(
     memory_limit: Any = None,
     starts: Mapping[str, Any] = MappingProxyType({}),
     sample_weight: Array | None = None,
+    metric: str = "euclidean",
 ) -> Chosen:
     """What ``affinity="auto"`` is for a given K.
 
@@ -170,7 +181,7 @@ def choose_affinity(
     landmarks (``eigencut.selection.budget``); what the rows show, on its variant.
     """
     check_n_clusters(n_clusters, X.shape[0], "different rows")
-    budget = Budget.of(X, n_clusters, memory_limit)
+    budget = Budget.of(X, n_clusters, memory_limit, metric)
     name = budget.affinity_name()
     budget.report(name)
     budget.refuse(budget.named(name))
@@ -178,5 +189,6 @@ def choose_affinity(
         return Chosen(n_clusters, (budget.named(name),))
     n_distinct = budget.n_distinct
     if are_many_clusters(n_distinct, n_clusters):  # with too few rows each for landmarks
-        return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters),))
-    return choose_graph(X, n_clusters, starts, sample_weight, n_distinct, budget.allows)
+        return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters, metric),))
+    given = (starts, sample_weight, n_distinct, budget.allows, metric)
+    return choose_graph(X, n_clusters, *given)

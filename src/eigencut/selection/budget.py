@@ -52,6 +52,8 @@ class Budget:
         Whether the fit is done in this process.
     is_sparse : bool
         Whether rows are sparse, which not all affinities take.
+    metric : str
+        Of the affinities that "auto" takes.
 
     Examples
     --------
@@ -66,9 +68,10 @@ class Budget:
     rows: Any
     is_local: bool
     is_sparse: bool
+    metric: str = "euclidean"
 
     @classmethod
-    def of(cls, X: Any, n_clusters: int, limit: Any = None) -> Budget:
+    def of(cls, X: Any, n_clusters: int, limit: Any = None, metric: str = "euclidean") -> Budget:
         """Of a fit on X, rows in memory or a stream."""
         is_stream, is_sparse = isinstance(X, Rows), issparse(X)
         is_local = X.is_local if is_stream else True
@@ -77,7 +80,7 @@ class Budget:
         if is_sparse:
             n_features = X.nnz / max(1, X.shape[0])
         sizes = FitSizes(n_rows, n_features, n_clusters, is_sparse)
-        return cls(limit, sizes, X, is_local, is_sparse)
+        return cls(limit, sizes, X, is_local, is_sparse, metric)
 
     @cached_property
     def allowed(self) -> float:
@@ -116,10 +119,11 @@ class Budget:
     def named(self, name: str) -> Affinity:
         """The affinity of that name, for so many clusters."""
         if name != "landmarks":
-            return NAMES[name]()
+            return NAMES[name](metric=self.metric)
         n, K = self.sizes.n_rows, self.sizes.n_clusters
         is_counted = n is not None and are_many_clusters(n, K)
-        return Landmarks(landmarks_for(K, self.n_distinct if is_counted else n))
+        p = landmarks_for(K, self.n_distinct if is_counted else n)
+        return Landmarks(p, metric=self.metric)
 
     def report(self, taken: str) -> None:
         """Warn where it was the memory available just now that decided on what is taken."""

@@ -188,12 +188,13 @@ class Criterion:
     least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
     needs_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
     takes_sparse: bool = True  # whether rows may be a scipy.sparse array
+    needs_numbers: bool = False  # whether it compares with normal rows
 
 
 CRITERIA: dict[str, Criterion] = {
     "conductance": Criterion(conductance),
     "stability": Criterion(stability, _last_stable, least_rows=40, needs_rows=True),
-    "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False),
+    "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False, needs_numbers=True),
     "eigengap": Criterion(eigengap),
 }
 

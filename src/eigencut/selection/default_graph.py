@@ -68,6 +68,7 @@ def choose_graph(
     sample_weight: Array | None = None,
     n_distinct: int | None = None,
     allows: Callable[[Affinity], bool] = lambda affinity: True,
+    metric: str = "euclidean",
 ) -> Chosen:
     """The mutual graph with contrast, unless it shows nothing clear and another one does.
 
@@ -80,14 +81,15 @@ def choose_graph(
     """
     if n_distinct is None:
         n_distinct = count_distinct_rows(X)
-    symmetric = symmetric_graph(n_distinct, n_clusters)
+    symmetric = symmetric_graph(n_distinct, n_clusters, metric)
     if n_clusters == 1:  # nothing to cut: the graph with fewer pieces
         return Chosen(1, (symmetric,))
     n_some = max(_SOME_ROWS, _SOME_ROWS_PER_CLUSTER * n_clusters)
     is_whole = n_distinct <= _WHOLE_ROWS
     rows, weight = (X, sample_weight) if is_whole else some_rows(X, n_some, sample_weight)
     k = n_neighbors(n_distinct, n_clusters)
-    mutual = Neighbors(k, graph="mutual", density_contrast=_MUTUAL_CONTRAST)
+    contrast = _MUTUAL_CONTRAST
+    mutual = Neighbors(k, graph="mutual", density_contrast=contrast, metric=metric)
     searched = mutual.search(rows, weight)
     if n_clusters >= len(searched.distinct.multiplicity):
         return Chosen(n_clusters, (mutual, symmetric))
@@ -108,15 +110,15 @@ def choose_graph(
         second = look(symmetric, 2 * _MUCH_BETTER)
         if not second.is_clear:
             if first.has_slivers:  # perhaps because of the contrast
-                look(Neighbors(k, graph="mutual"), _MUCH_BETTER)
-            wide = _wide_graph(searched, k, n_clusters)
+                look(Neighbors(k, graph="mutual", metric=metric), _MUCH_BETTER)
+            wide = _wide_graph(searched, k, n_clusters, metric)
             if wide is not None and allows(wide):
                 look(wide, _MUCH_BETTER)
                 if looks[-1].score < second.score + _WIDER_BETTER:
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
         is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
         if is_many and all(one.has_slivers for one in looks):
-            look(Landmarks(), 0.0)
+            look(Landmarks(metric=metric), 0.0)
     compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
     looks.sort(key=lambda one: one.handicap - one.score)
     affinities = [one.affinity for one in looks]
@@ -133,13 +135,16 @@ def n_neighbors(n_rows: int, n_clusters: int) -> int:
     return int(np.clip(n_rows // (2 * n_clusters), *_NEIGHBORS))
 
 
-def symmetric_graph(n_rows: int, n_clusters: int) -> Neighbors:
+def symmetric_graph(n_rows: int, n_clusters: int, metric: str = "euclidean") -> Neighbors:
     """The graph that is right where clusters overlap."""
     k = n_neighbors(n_rows, n_clusters)
-    return Neighbors(k, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
+    contrast = _SYMMETRIC_CONTRAST
+    return Neighbors(k, graph="symmetric", density_contrast=contrast, metric=metric)
 
 
-def _wide_graph(searched: SearchedRows, k: int, n_clusters: int) -> Neighbors | None:
+def _wide_graph(
+    searched: SearchedRows, k: int, n_clusters: int, metric: str
+) -> Neighbors | None:
     """One with half the rows of an average cluster as neighbours, if these are hardly farther.
 
     In m dimensions the w-th neighbour is (w / k)^(1/m) times as far as the k-th. Where m is large,
@@ -156,7 +161,8 @@ def _wide_graph(searched: SearchedRows, k: int, n_clusters: int) -> Neighbors | 
     near, far = np.median(distances[:, [k - 1, wide - 1]], axis=0)
     if far > near * (wide / k) ** (1 / _MANY_DIMENSIONS):
         return None
-    return Neighbors(wide, graph="symmetric", density_contrast=_SYMMETRIC_CONTRAST)
+    contrast = _SYMMETRIC_CONTRAST
+    return Neighbors(wide, graph="symmetric", density_contrast=contrast, metric=metric)
 
 
 def _cut(

@@ -69,14 +69,14 @@ class Found:
             )
 
 
-def default_affinities(n_rows: int) -> list[Affinity]:
+def default_affinities(n_rows: int, metric: str = "euclidean") -> list[Affinity]:
     """The graph on which K is looked for, and one to turn to where it shows nothing clear.
 
     Both are symmetric: outliers make many small pieces of a mutual graph. With contrast, gaps show
     that are narrow and long, and clusters of different density less well.
     """
     k = int(np.clip(n_rows // 4, 5, _NEIGHBORS))
-    return [Neighbors(k), Neighbors(k, density_contrast=1.0)]
+    return [Neighbors(k, metric=metric), Neighbors(k, density_contrast=1.0, metric=metric)]
 
 
 def find_number(

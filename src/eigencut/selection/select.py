@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from eigencut.affinity import Affinity, named_affinity
+from eigencut.affinity import Affinity, named_affinity, refuse_metric_of_no_numbers
 from eigencut.data.validation import check_rows, rows_that_count
 from eigencut.estimator import GPOD
 from eigencut.runtime.arrays import Array
@@ -103,6 +103,7 @@ def select(
     n_jobs: int | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    metric: str | None = None,
 ) -> Selection:
     """Choose the number of clusters, and the affinity if there are several, without labels.
 
@@ -129,6 +130,8 @@ def select(
         Threads. None means all cores.
     sample_weight : array-like of shape (n_samples,), optional
         What each row counts, as in ``GPOD.fit``.
+    metric : str or None, default=None
+        As of ``GPOD``: that of all affinities.
 
     Returns
     -------
@@ -147,18 +150,18 @@ def select(
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     check_n_jobs(n_jobs)
-    model = GPOD(cut=cut, n_jobs=n_jobs)
+    model = GPOD(cut=cut, n_jobs=n_jobs, metric=metric)
     rows = check_rows(model, X, reset=True)
     weight = check_sample_weight(sample_weight, rows.shape[0])
-    if not any(one.pairwise for one in _affinities(affinity, criterion)):
+    if not any(one.pairwise for one in _affinities(affinity, criterion, metric)):
         rows, weight = rows_that_count(model, rows, weight)
     candidates = _candidates(n_clusters, criterion, rows)
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
         rows, weight = some_rows(rows, CHOICE_ROWS, weight)
-        affinities = default_affinities(rows.shape[0])
+        affinities = default_affinities(rows.shape[0], metric or "euclidean")
     else:
-        affinities = _affinities(affinity, criterion)
+        affinities = _affinities(affinity, criterion, metric)
     if issparse(rows):
         _refuse_sparse(affinities, criterion)
     budget = Budget.of(rows, max(candidates.numbers or (2,)))
@@ -224,16 +227,19 @@ def _compared(criterion: str, tasks: list[Task]) -> tuple[list[Choice], Choice]:
     return choices, max((chosen for _, chosen in found), key=lambda choice: choice.score)
 
 
-def _affinities(given: Any, criterion: str) -> list[Affinity]:
+def _affinities(given: Any, criterion: str, metric: str | None) -> list[Affinity]:
     entries = list(given) if isinstance(given, (list, tuple)) else [given]
     if not entries:
         raise ValueError("affinity must hold at least one. Got none; use affinity='auto'.")
-    affinities = [named_affinity(entry) for entry in entries]
+    affinities = [named_affinity(entry, metric) for entry in entries]
     if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
         raise ValueError(
             f"affinity must be one of rows for criterion={criterion!r}, which splits them. "
             "Got Precomputed(); use criterion='conductance' or 'eigengap'."
         )
+    if CRITERIA[criterion].needs_numbers:
+        for one in affinities:
+            refuse_metric_of_no_numbers(one, f"criterion={criterion!r}", "criterion='conductance'")
     return affinities
 
 

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eigencut.cli.affinity_options import (
+    AffinityOptions,
+    affinity_options,
+    suggest_cosine,
+    with_units_for,
+)
 from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
 from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
 from eigencut.cli.sampling import sampled
-from eigencut.cli.values import BANDWIDTH, CLUSTERS, FILE, MEMORY, whole_number
+from eigencut.cli.values import CLUSTERS, FILE, MEMORY
 
 if TYPE_CHECKING:
     from eigencut.data.source import Source
@@ -29,6 +35,7 @@ Examples:
   eigencut fit data.csv -k 3 -o model.eigencut
   eigencut fit customers.csv --ordered 'size=small<medium<large' --date joined -o model.eigencut
   eigencut fit data.parquet --drop class --missing median -o model.eigencut
+  eigencut fit embeddings.npy --metric cosine -k 20 -o model.eigencut
   eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut
   eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
@@ -49,20 +56,7 @@ Examples:
     help="How many, auto, or candidates like 2-30.",
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
-@click.option(
-    "--sigma",
-    type=BANDWIDTH,
-    default="auto",
-    show_default=True,
-    metavar="S",
-    help="Bandwidth: a number, or auto, local, median, neighbors.",
-)
-@click.option(
-    "--landmarks",
-    type=whole_number(2),
-    metavar="P",
-    help="Cut a graph through P landmarks: for tables of millions of rows.",
-)
+@affinity_options
 @click.option(
     "--outliers",
     type=click.Choice(["keep", "label"]),
@@ -94,26 +88,26 @@ def command(
     output: str,
     clusters: int | str,
     cut: str,
-    sigma: float | str,
-    landmarks: int | None,
     outliers: str,
     labels: str | None,
     weights: str | None,
     memory_limit: str | None,
     spreadsheet: bool,
+    how: AffinityOptions,
     options: TableOptions,
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
     Columns, what they hold, their units and what is done about missing values are part of the
-    model. With --landmarks a file is read in blocks, a few times, and memory does not grow with
+    model. With landmarks a file is read in blocks, a few times, and memory does not grow with
     it; not so standard input, and with --sample.
     """
     outputs: list[Output] = [ModelOutput("-o", output)]
     if labels is not None:
         outputs.append(TableOutput("--labels", labels))
     check_outputs(outputs, [table], options.as_json)
-    affinity = affinity_of(sigma, landmarks)
+    affinity = how.affinity()
+    options = with_units_for(how.metric, options)
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
@@ -133,19 +127,20 @@ def command(
         clusters,
         cut=cut,
         affinity=affinity,
+        metric=how.metric,
         outliers=outliers,
         random_state=options.seed,
         n_jobs=options.jobs,
         memory_limit=memory_limit,
     )
     found: Iterable[Labelled]
-    if landmarks is not None and options.sample is None and Path(table).is_file():
+    if how.name == "landmarks" and options.sample is None and Path(table).is_file():
         source.close()
         start = time.perf_counter()
         with progress_bar("table", options.quiet):
             stream = Rows.from_file(table, chosen, weights=weights, **options.reading)
-            how = {"scale": options.scale, "missing": options.missing}
-            model = TableModel(gpod, columns=kinds, **how).fit(stream)
+            units = {"scale": options.scale, "missing": options.missing}
+            model = TableModel(gpod, columns=kinds, **units).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
         more = [weights] if weights else []
@@ -154,6 +149,7 @@ def command(
             block = source.read(chosen + more, id_column, coding)
         start = time.perf_counter()
         whole = with_weight_column(block.table, chosen, weights, source.name)
+        suggest_cosine(how.metric, options, whole.values)
         preparation = learn_preparation(whole, options.scale, options.missing)
         rows, complete = sampled(*preparation.apply(whole), options)
         of_rows = None if whole.weight is None else whole.weight[complete]
@@ -168,17 +164,6 @@ def command(
     result = described(model, n_rows, sizes) | {"weights": weights}
     result |= {"seconds": round(seconds, 3), "output": output}
     say(options.as_json, result, _text(result, model), output, labels)
-
-
-def affinity_of(sigma: float | str, landmarks: int | None) -> Any:
-    """The affinity for what --sigma and --landmarks say."""
-    if sigma == "auto" and landmarks is None:
-        return "auto"
-    if landmarks is not None and isinstance(sigma, str) and sigma != "auto":
-        raise click.UsageError(f"--sigma {sigma} is not for --landmarks; use a number, or auto.")
-    from eigencut.affinity import Gaussian, Landmarks
-
-    return Gaussian(sigma) if landmarks is None else Landmarks(landmarks, sigma=sigma)
 
 
 def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from eigencut.cli.affinity_options import metric_option, with_units_for
 from eigencut.cli.options import TableOptions, say, table_options
 from eigencut.cli.outputs import ModelOutput, check_outputs
 from eigencut.cli.sampling import sampled
@@ -38,6 +39,7 @@ Examples:
     metavar="S",
     help="Candidates: numbers or rules, separated by commas.",
 )
+@metric_option
 @click.option(
     "--criterion",
     type=click.Choice(["conductance", "stability", "risk", "eigengap"]),
@@ -51,6 +53,7 @@ def command(
     table: str,
     clusters: list[int] | str,
     sigma: list[float | str],
+    metric: str | None,
     criterion: str,
     cut: str,
     output: str | None,
@@ -59,6 +62,7 @@ def command(
     """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
     outputs = [] if output is None else [ModelOutput("-o", output)]
     check_outputs(outputs, [table], options.as_json)
+    options = with_units_for(metric, options)
 
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
@@ -76,7 +80,7 @@ def command(
     rows, complete = sampled(*preparation.apply(whole), options)
     with progress_bar("candidates", options.quiet):
         how = (cut, criterion, options.seed, options.jobs)
-        found = select(rows, clusters, _affinities(sigma), *how)
+        found = select(rows, clusters, _affinities(sigma, metric), *how, metric=metric)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:
@@ -85,10 +89,10 @@ def command(
     say(options.as_json, result, text, output)
 
 
-def _affinities(bandwidths: list[float | str]) -> Any:
+def _affinities(bandwidths: list[float | str], metric: str | None) -> Any:
     """The affinities with the bandwidths that --sigma lists."""
     if bandwidths == ["auto"]:
         return "auto"
     from eigencut.affinity import Gaussian
 
-    return [Gaussian(width) for width in bandwidths]
+    return [Gaussian(width, metric=metric or "euclidean") for width in bandwidths]
