@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.export import run_onnx, to_onnx
+from metric_data import rows_for
 
 pytest.importorskip("onnxruntime")
 
@@ -156,7 +158,33 @@ def test_what_is_not_a_number_gets_no_label(tmp_path):
     assert np.isnan(found["embedding"]).all(axis=1).tolist() == [True, True, False]
 
 
+@SILENT
+@pytest.mark.parametrize("metric", ["cosine", "haversine"])
+@pytest.mark.parametrize(
+    "affinity",
+    [Gaussian(), Neighbors(9, density_contrast=1.0), Landmarks(40)],
+    ids=["gaussian", "neighbors", "landmarks"],
+)
+def test_directions_and_places(tmp_path, affinity, metric):
+    X, new = (rows_for(metric, 300, seed=seed)[0] for seed in (0, 1))
+    affinity = clone(affinity).set_params(metric=metric)
+    model = GPOD(3, affinity=affinity).fit(X)
+    to_onnx(model, tmp_path / "m.onnx")
+    found = run_onnx(tmp_path / "m.onnx", new)
+    assert (found["labels"] == model.predict(new)).all()
+    U = model.transform(new)
+    assert np.abs(found["embedding"] - U).max() < 1e-7 * np.abs(U).max()
+    refused = np.zeros((1, 6)) if metric == "cosine" else np.array([[91.0, 0.0], [0.0, -181.0]])
+    found = run_onnx(tmp_path / "m.onnx", np.vstack([new[:1], refused]))
+    assert (found["labels"][1:] == -1).all() and np.isnan(found["support"][1:]).all()
+    assert found["labels"][0] == model.predict(new[:1])
+
+
 REFUSED = {
+    "metric": (
+        GPOD(2, metric="manhattan"),
+        "metric must be 'euclidean' or 'cosine' or 'haversine' .* Got 'manhattan'; fit",
+    ),
     "kernel": (
         GPOD(2, affinity=laplacian_kernel),
         "affinity must be Gaussian, Neighbors or Landmarks .* Got Kernel; fit",

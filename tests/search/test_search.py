@@ -14,6 +14,7 @@ from eigencut.search.metrics import METRICS, Space
 from eigencut.search.tree import TreeIndex
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
+OF_NUMBERS = ["euclidean", "cosine", "manhattan", "chebyshev"]  # for others see test_metrics
 
 
 pytestmark = pytest.mark.usefixtures("kernels")
@@ -96,7 +97,7 @@ def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", EXACT.values(), ids=EXACT.keys())
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", OF_NUMBERS)
 def test_metrics(kind, metric):
     rows, new = clouds(3)
     index, space = build(kind, rows, metric)
@@ -108,7 +109,7 @@ def test_metrics(kind, metric):
 @pytest.mark.parametrize("scale", [1e-200, 1e150])
 def test_units_do_not_matter(scale):
     rows, new = clouds(4)
-    for metric in METRICS:
+    for metric in OF_NUMBERS:
         index, space = build(brute_index, rows * scale, metric)
         same, same_space = build(brute_index, rows, metric)
         found = index.query(space.points(new * scale), 5)[1]
