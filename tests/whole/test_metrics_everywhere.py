@@ -224,3 +224,27 @@ def test_unit_vectors_are_told_to_those_who_ask(capsys):
         GPOD(3, affinity=Gaussian(), verbose=True).fit(X)
         GPOD(3, affinity=Gaussian()).fit(X)
     assert capsys.readouterr().err.count("metric='cosine' would see the same neighbours") == 1
+
+
+@pytest.mark.parametrize("affinity", ["neighbors", "landmarks"])
+def test_a_model_is_brought_up_to_date_by_its_metric(metric, affinity):
+    X, cluster = rows_for(metric)
+    new = rows_for(metric, 90, seed=1)[0]
+    model = GPOD(3, affinity=affinity, metric=metric).fit(X)
+    before = model.predict(new)
+    model.update(new)
+    assert model.affinity_.metric == metric and model.affinity_.n_rows_ == 390
+    assert adjusted_rand_score(model.predict(new), before) > 0.9
+    assert np.isfinite(model.drift(new).p_value)
+
+
+def test_a_new_cluster_is_seen_by_the_metric():
+    for metric, far in (("haversine", [-40.0, 100.0]), ("cosine", None)):
+        X = rows_for(metric)[0]
+        model = GPOD(3, affinity="neighbors", metric=metric).fit(X)
+        rng = np.random.default_rng(2)
+        if far is None:
+            far = -np.sign(X.mean(axis=0)) * np.abs(X).mean()
+        new = np.asarray(far) + 0.05 * rng.normal(size=(60, X.shape[1]))
+        found = model.drift(np.vstack([X[:200], new])).new_cluster
+        assert found is not None and set(found.rows) <= set(range(200, 260))
