@@ -228,8 +228,7 @@ def test_unit_vectors_are_told_to_those_who_ask(capsys):
 
 @pytest.mark.parametrize("affinity", ["neighbors", "landmarks"])
 def test_a_model_is_brought_up_to_date_by_its_metric(metric, affinity):
-    X, cluster = rows_for(metric)
-    new = rows_for(metric, 90, seed=1)[0]
+    X, new = rows_for(metric)[0], rows_for(metric, 90, seed=1)[0]
     model = GPOD(3, affinity=affinity, metric=metric).fit(X)
     before = model.predict(new)
     model.update(new)
