@@ -123,7 +123,7 @@ def test_select_by_a_metric(capsys):
         ("--affinity neighbors --sigma 1", "--sigma is not for neighbors; use --affinity gaussian"),
         ("--affinity gaussian --landmarks 9", "--landmarks is not for --affinity gaussian"),
         ("--landmarks 9 --neighbors 9", "--neighbors is not for landmarks"),
-        ("--landmarks 9 --sigma median", "--sigma median is not for landmarks"),
+        ("--landmarks 9 --sigma median", "--sigma median is not for --landmarks"),
     ],
 )
 def test_options_that_do_not_go_together(options, message, capsys):

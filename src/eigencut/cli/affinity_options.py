@@ -64,7 +64,9 @@ class AffinityOptions:
         if sigma != "auto" and name == "neighbors":
             raise click.UsageError("--sigma is not for neighbors; use --affinity gaussian.")
         if isinstance(sigma, str) and sigma != "auto" and name == "landmarks":
-            raise click.UsageError(f"--sigma {sigma} is not for landmarks; use a number, or auto.")
+            raise click.UsageError(
+                f"--sigma {sigma} is not for --landmarks; use a number, or auto."
+            )
         if name == "auto":
             return name
         from eigencut.affinity import Gaussian, Landmarks, Neighbors
