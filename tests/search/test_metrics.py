@@ -117,3 +117,4 @@ def test_unit_vectors_are_recognized():
     assert are_unit_vectors(unit) and are_unit_vectors(unit.astype(np.float16).astype(float))
     assert not are_unit_vectors(X) and not are_unit_vectors(np.ones((5, 1)))
     assert not are_unit_vectors(1.01 * unit)
+    assert not are_unit_vectors(np.full((5, 3), 66, dtype=np.int8))

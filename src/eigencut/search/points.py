@@ -121,7 +121,7 @@ def are_unit_vectors(X: Any) -> bool:
     """
     if X.shape[1] < _FEWEST_COLUMNS or not X.shape[0]:
         return False
-    some = X[:: 1 + X.shape[0] // _SOME]
+    some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # rows may be narrower
     with np.errstate(over="ignore"):
         squares = some.multiply(some) if sparse.issparse(some) else np.square(some)
         lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
