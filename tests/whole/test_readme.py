@@ -42,11 +42,12 @@ PAGES = [
 def names(tmp_path, monkeypatch):
     """What the README and the pages speak of: rows, a model of them, and files in a folder."""
     monkeypatch.chdir(tmp_path)
-    rows, _ = make_blobs(460, 2, centers=3, random_state=0)
+    rows, truth = make_blobs(460, 2, centers=3, random_state=0)
     X, new = rows[:400], rows[400:]
     frame = pd.DataFrame(X, columns=["x", "y"])
     Path("measurements").mkdir()
     frame.to_parquet("measurements/rows.parquet")
+    frame["size"] = np.array(["S", "M", "L"])[truth[:400]]
     weights = sklearn.metrics.pairwise.rbf_kernel(rows, X)
     model = GPOD(3).fit(X)
     model.save("m.eigencut")
@@ -65,6 +66,10 @@ def names(tmp_path, monkeypatch):
         "U": model.embedding_,
         "path": "measurements",
         "frame": frame,
+        "w": np.linspace(1.0, 3.0, 400),
+        "people": np.linspace(1.0, 3.0, 400),
+        "y": np.where(np.arange(400) % 20 == 0, truth[:400], -1),
+        "pairs": [(0, 1), (2, 3)],
     }
 
 
@@ -80,7 +85,7 @@ def test_cells_of_the_table_run(code, names):
     value = eval(compile(code, "README.md", "eval"), names)
     if isinstance(value, Affinity):
         value = GPOD(3, affinity=value)
-    if isinstance(value, BaseEstimator) and not is_fitted(value):
+    if hasattr(value, "fit") and isinstance(value, BaseEstimator) and not is_fitted(value):
         labels = value.fit(names["X"]).predict(names["X_heldout"])
         assert labels.shape == (60,) and np.issubdtype(labels.dtype, np.integer)
 
