@@ -221,6 +221,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         from eigencut.nested.hierarchy import hierarchy_of
 
         check_is_fitted(self)
+        self.numbering_.refuse_gaps("hierarchy")
         with threads(self.n_jobs):
             return hierarchy_of(self.fitted_cut_)
 
@@ -232,7 +233,8 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
             found = self.fitted_cut_.answers(rows, mark_outliers=marks)
             points = None if affinity.pairwise else rows
             metric = getattr(affinity, "metric", "euclidean")
-            return Labelled(found.labels, found.margins, points, self.n_clusters_, str(metric))
+            of_rows = (found.labels, found.margins, points, self.n_clusters_, str(metric))
+            return Labelled(*of_rows, self.cluster_numbers_)
 
         return self._answer(X, asked)
 

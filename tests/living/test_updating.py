@@ -17,11 +17,13 @@ from eigencut import (
     Rows,
     align_labels,
     load,
+    recluster,
 )
 from eigencut.affinity import landmarks as landmarks_module
 from eigencut.data.sample import as_number
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.living.matching import NEW, Shared, continued, match_clusters
+from eigencut.risk import label_sets, stability
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -381,3 +383,26 @@ def test_a_model_that_knows_pairs_is_not_updated_without_them():
     with pytest.raises(ValueError, match="without known labels and pairs to be updated"):
         model.update(X[:10])
     assert (model.predict(X) == before).all()
+
+
+def test_what_speaks_of_clusters_minds_numbers_with_gaps():
+    """Cluster 1 goes: the others are described under their numbers; what cannot, says so."""
+    rng = np.random.default_rng(0)
+    places = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
+    X = np.vstack([place + rng.normal(size=(60 - 10 * k, 2)) for k, place in enumerate(places)])
+    model = GPOD("auto", affinity="gaussian").fit(X)
+    left = np.vstack([X[:60], X[110:]])
+    for _ in range(6):
+        model.update(left, decay=0.4)
+    assert model.cluster_numbers_.tolist() == [0, 2]
+    assert [one.cluster for one in model.describe(left).clusters] == [0, 2]
+    for ask in (
+        model.hierarchy,
+        lambda: recluster(model, cluster=0),
+        lambda: stability(model, left),
+        lambda: label_sets(model, left),
+    ):
+        with pytest.raises(
+            ValueError, match=r"clusters 0 to K-1 .* Got clusters 0, 2"
+        ):
+            ask()

@@ -142,6 +142,8 @@ class Labelled:
         What distances between rows are taken of; rows in no cluster may hold anything.
     n_clusters : int
     metric : str
+    numbers : array of shape (n_clusters,), or None
+        Of the clusters, where they are not 0, 1, ...
     """
 
     labels: Indices
@@ -149,6 +151,7 @@ class Labelled:
     points: Any
     n_clusters: int
     metric: str = "euclidean"
+    numbers: Indices | None = None
 
 
 def describe_rows(
@@ -188,7 +191,7 @@ def describe_rows(
         shown = columns if len(columns) <= _VALUES else _asked_for(columns, most)
         clusters.append(
             ClusterDescription(
-                cluster=k,
+                cluster=k if rows.numbers is None else int(rows.numbers[k]),
                 size=int(sizes[k]),
                 share=float(sizes[k] / max(1, len(there))),
                 margin=float(margins[k] / sizes[k]) if sizes[k] else float("nan"),

@@ -64,6 +64,15 @@ class ClusterNumbers:
         spread[:, self.numbers] = values
         return spread
 
+    def refuse_gaps(self, what: str) -> None:
+        """An error for what speaks of clusters 0 to K-1, if they have other numbers."""
+        if not self.is_plain:
+            listed = ", ".join(map(str, self.numbers))
+            raise ValueError(
+                f"model must have the clusters 0 to K-1 for {what}. Got clusters {listed}, since "
+                "others have gone in updates; fit it anew on all rows."
+            )
+
     def _state(self) -> dict[str, object]:
         return {"numbers": self.numbers.astype(np.int64), "n_given": self.n_given}
 

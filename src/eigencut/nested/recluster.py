@@ -271,6 +271,7 @@ def recluster(
     """
     before = model if isinstance(model, Reclustered) else _unsplit(model)
     gpod = gpod_of(before.base_)
+    gpod.numbering_.refuse_gaps("recluster")
     if n_clusters != "auto":
         check_count("n_clusters", n_clusters, "use the number of parts you expect, or 'auto'")
     K = before.n_clusters_

@@ -207,6 +207,7 @@ def label_sets(
     np.int64(1)
     """
     check_count("n_batches", n_batches, "use the default of 20")
+    model.numbering_.refuse_gaps("label sets")
     rng = check_random_state(0 if random_state is None else random_state)
     rows, held_out = training_rows(model, X), check_rows(model, X_heldout, reset=False)
     batch_size = held_out.shape[0] // n_batches

@@ -102,6 +102,7 @@ def stability(
     1.0
     """
     check_count("n_refits", n_refits, "use the default of 30")
+    model.numbering_.refuse_gaps("stability")
     rng = check_random_state(0 if random_state is None else random_state)
     rows, K = training_rows(model, X), model.n_clusters_
     n_rows = rows.shape[0]

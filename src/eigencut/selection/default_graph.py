@@ -142,9 +142,7 @@ def symmetric_graph(n_rows: int, n_clusters: int, metric: str = "euclidean") -> 
     return Neighbors(k, graph="symmetric", density_contrast=contrast, metric=metric)
 
 
-def _wide_graph(
-    searched: SearchedRows, k: int, n_clusters: int, metric: str
-) -> Neighbors | None:
+def _wide_graph(searched: SearchedRows, k: int, n_clusters: int, metric: str) -> Neighbors | None:
     """One with half the rows of an average cluster as neighbours, if these are hardly farther.
 
     In m dimensions the w-th neighbour is (w / k)^(1/m) times as far as the k-th. Where m is large,
