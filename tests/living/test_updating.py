@@ -402,7 +402,5 @@ def test_what_speaks_of_clusters_minds_numbers_with_gaps():
         lambda: stability(model, left),
         lambda: label_sets(model, left),
     ):
-        with pytest.raises(
-            ValueError, match=r"clusters 0 to K-1 .* Got clusters 0, 2"
-        ):
+        with pytest.raises(ValueError, match=r"clusters 0 to K-1 .* Got clusters 0, 2"):
             ask()
