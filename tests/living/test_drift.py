@@ -1,10 +1,11 @@
 """Drift: p-values that hold when nothing has changed, and are small when something has."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.affinity import Affinity
 from eigencut.living.cluster_facts import ClusterFacts, FactTotals
 from eigencut.living.drift import _p_of_shares, _p_outside
@@ -148,3 +149,15 @@ def test_every_affinity_says_what_it_keeps():
     kinds = {Gaussian: "rows", Kernel: "rows", Neighbors: "rows", Landmarks: "sums"}
     assert {kind: kind.keeps for kind in kinds} == kinds
     assert Precomputed.keeps is Affinity.keeps is None
+
+
+def test_a_new_cluster_of_a_table_with_words_is_shown_by_a_row():
+    rng = np.random.default_rng(0)
+
+    def table(place, word, n=150):
+        return pd.DataFrame({"a": place + rng.normal(size=n), "b": rng.normal(size=n), "c": word})
+
+    model = TableModel(GPOD(2)).fit(pd.concat([table(0, "x"), table(30, "y")]))
+    found = model.drift(pd.concat([table(0, "x"), table(-60, "x")]))
+    assert found.new_cluster.centre is None and found.new_cluster.rows.min() >= 150
+    assert f"such as row {found.new_cluster.rows[0]}" in str(found)

@@ -28,14 +28,14 @@ class NewCluster(JsonReady):
     Attributes
     ----------
     n_rows : int
-    centre : array of shape (n_features,)
+    centre : array of shape (n_features,), or None for tables that hold words
         Their mean.
     rows : array of shape (n_rows,)
         Their places among the new rows.
     """
 
     n_rows: int
-    centre: Array
+    centre: Array | None
     rows: Indices
 
 
@@ -102,7 +102,15 @@ class Drift(JsonReady):
         if self.new_cluster is None:
             lines.append("  no new cluster stands out")
         else:
-            centre = ", ".join(f"{value:.4g}" for value in self.new_cluster.centre[:8])
-            more = ", ..." if len(self.new_cluster.centre) > 8 else ""
-            lines.append(f"  new cluster      {self.new_cluster.n_rows} rows around {centre}{more}")
+            lines.append(
+                f"  new cluster      {self.new_cluster.n_rows} rows {_where(self.new_cluster)}"
+            )
         return "\n".join(lines)
+
+
+def _where(found: NewCluster) -> str:
+    """Where a new cluster lies: around what numbers, or which row to look at."""
+    if found.centre is None:
+        return f"such as row {int(found.rows[0])} (the first is 0)"
+    centre = ", ".join(f"{value:.4g}" for value in found.centre[:8])
+    return f"around {centre}{', ...' if len(found.centre) > 8 else ''}"

@@ -71,8 +71,9 @@ class TableUpdatingMixin:
             return found
         scale, shift = self.preparation_.scale, self.preparation_.shift
         centre, places = found.new_cluster.centre, np.flatnonzero(complete)
-        if len(scale) == len(centre):
-            centre = centre * scale + shift
+        assert centre is not None
+        has_words = len(scale) != len(centre)  # which are points of several coordinates
+        centre = None if has_words else centre * scale + shift
         new = replace(found.new_cluster, centre=centre, rows=places[found.new_cluster.rows])
         return replace(found, new_cluster=new)
 
