@@ -142,8 +142,11 @@ def test_sparse_rows_have_the_sets_of_dense_ones():
         label_sets(GPOD(K, affinity=Neighbors(6)).fit(rows[:60]), rows[60:], n_batches=4)
         for rows in (X, csr_array(X))
     )
-    assert np.array_equal(dense.labels, thin.labels)
-    assert dense.deficits == pytest.approx(thin.deficits, abs=1e-6)
+    # Clusters of equal size may have other numbers: sparse rows come in another order.
+    number = np.empty(K, dtype=int)
+    number[thin.model.labels_] = dense.model.labels_
+    assert np.array_equal(dense.labels, number[thin.labels])
+    assert dense.deficits[..., number] == pytest.approx(thin.deficits, abs=1e-6)
 
 
 def test_the_method_of_the_model_gives_the_same_sets(calibrated):

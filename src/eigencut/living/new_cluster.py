@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from sklearn.neighbors import NearestNeighbors
 
 from eigencut.living.drift_report import NewCluster
 from eigencut.runtime.arrays import Indices
@@ -41,6 +40,8 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
 
 def _largest_group(model: Any, X: Any, some: Indices, outside: Indices) -> Indices:
     """Places of the rows of the largest connected group."""
+    from sklearn.neighbors import NearestNeighbors
+
     used = METRICS[getattr(model.affinity_, "metric", "euclidean")]
     X, metric = used.points(X), used.of_points.name
     if metric == "jaccard":
