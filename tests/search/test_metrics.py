@@ -92,7 +92,7 @@ def test_places_are_on_the_globe_wherever_longitude_begins(X, turn):
     points = places_on_earth(X)
     assert np.abs(np.linalg.norm(points, axis=1) - EARTH).max() < 1e-8
     X[:, 1] -= 90
-    turned = [*X, 0.0, turn]
+    turned = X + np.array([0.0, turn])
     assert np.abs(places_on_earth(turned) - places_on_earth(X)).max() < 1e-8
 
 
