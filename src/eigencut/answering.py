@@ -18,7 +18,6 @@ from eigencut.describe.describing import DescribingMixin
 from eigencut.discretization import Partition, pod
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.fitted import FittedCut
-from eigencut.risk.errors import held_out_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice
@@ -286,6 +285,8 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         -------
         score : float
         """
+
+        from eigencut.risk.errors import held_out_error
 
         def error(rows: Array) -> float:
             return held_out_error(self.fitted_cut_, rows, sample_weight)

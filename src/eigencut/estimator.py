@@ -25,7 +25,6 @@ from eigencut.fitted import FittedCut, first_sound
 from eigencut.graph.base import Graph
 from eigencut.keeping import KeepingMixin
 from eigencut.known.constraints import Constraints
-from eigencut.known.guided_cut import UnguidedCut, guided_cut
 from eigencut.known.information import Known
 from eigencut.living.updating import UpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
@@ -303,6 +302,8 @@ class GPOD(
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
             functions.report_lost_components()
             if known is not None:
+                from eigencut.known.guided_cut import UnguidedCut, guided_cut
+
                 with stage("known labels and pairs"):
                     unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
                     functions, partition = guided_cut(unguided, known)

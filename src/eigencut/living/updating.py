@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +15,14 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream, check_weights_of
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
-from eigencut.living.drift import drift_of
-from eigencut.living.drift_report import Drift
-from eigencut.living.matching import continued, match_clusters
-from eigencut.living.refitting import refitted
-from eigencut.living.updated import Updated
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import reporting
 from eigencut.runtime.threads import threads
+
+if TYPE_CHECKING:
+    from eigencut.living.drift_report import Drift
+    from eigencut.living.updated import Updated
 
 
 def _keeps_rows(model: Any) -> bool:
@@ -139,9 +138,15 @@ class UpdatingMixin:
             The share of rows without support, the shares of clusters and the value of the cut,
             before and now, each with a p-value; and whether a new cluster stands out.
         """
+        from eigencut.living.drift import drift_of
+
         return self._answer(X, lambda rows: drift_of(self, rows, random_state), at_least=2)
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
+        from eigencut.living.matching import continued, match_clusters
+        from eigencut.living.refitting import refitted
+        from eigencut.living.updated import Updated
+
         before = self.numbering_
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)

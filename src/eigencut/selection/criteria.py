@@ -16,7 +16,6 @@ from sklearn.base import clone
 from eigencut.affinity import Affinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
-from eigencut.risk.errors import dirichlet_error
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import without_progress
 from eigencut.search.distinct_rows import distinct_rows
@@ -159,6 +158,8 @@ def risk(task: Task) -> Array:
 
 def _held_out_jumps(task: Task, X: Array, weight: Array, rng: np.random.Generator) -> Array:
     """``log((F_{K+1} + e) / (F_K + e))`` on a random fifth of the rows, e = 1e-4."""
+    from eigencut.risk.errors import dirichlet_error
+
     order = rng.permutation(len(X))
     training, rest = np.split(order, [4 * len(order) // 5])
     spectrum = task.spectrum_of(X[training], weight[training])

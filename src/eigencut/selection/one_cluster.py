@@ -15,7 +15,6 @@ from sklearn.base import clone
 from eigencut.affinity import Affinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
-from eigencut.risk.significance import SameCovariance, smoothed_cluster
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import without_progress
 from eigencut.selection.some_rows import some_rows
@@ -51,6 +50,8 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
     Principal axes are functions of the covariance, which samples share; so the test of the
     Gaussian null is as exact on some principal components as on all columns.
     """
+    from eigencut.risk.significance import SameCovariance, smoothed_cluster
+
     rows, _ = some_rows(X, _ROWS)
     rows = rows[np.lexsort(rows.T)]  # samples are drawn of rows by number
     if n_clusters >= len(rows):
