@@ -68,8 +68,9 @@ class GPOD(
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
         The graph. "auto" is a graph of nearest neighbours with density contrast, mutual or
-        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``); above 2
-        million rows, or where there is no memory for that, "landmarks". "gaussian" is the paper's
+        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``); above
+        500 000 rows, with hundreds of clusters, or where there is no memory for that, landmarks.
+        "gaussian" is the paper's
         complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
         ``Landmarks()``; "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)``
         and the like say more; a function ``k(A, B)`` gives any other weights.
