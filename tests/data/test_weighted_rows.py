@@ -83,7 +83,7 @@ def test_bad_weights_of_streams_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"columns must be among .* Got 'people'"):
         Rows.from_file(path, weights="people")
     weight = np.array([1, 1, 1, 1, np.nan, 1])
-    with pytest.raises(ValueError, match="Got nan for row 4; correct it, or use 0"):
+    with pytest.raises(ValueError, match="Got a missing value in row 4; correct it, or use 0"):
         model.fit(in_pieces(X, weight, sizes=(3,)))
     with pytest.raises(ValueError, match=r"each of the 6 rows. Got shape \(5,\)"):
         Rows.from_array(X, sample_weight=np.ones(5))

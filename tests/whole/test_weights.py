@@ -234,9 +234,9 @@ def test_survey_weights_decide_nothing_about_memory():
     [
         ([1.0, 2.0], r"one number for each of the 4 rows. Got shape \(2,\)"),
         ([[1.0] * 4], r"one number for each of the 4 rows. Got shape \(1, 4\)"),
-        ([1, 1, -2, 1], r"at least 0. Got sample_weight\[2\] = -2; correct it, or use 0"),
-        ([1, np.nan, 1, 1], r"finite numbers of at least 0. Got sample_weight\[1\] = nan"),
-        ([1, 1, 1, np.inf], r"finite numbers of at least 0. Got sample_weight\[3\] = inf"),
+        ([1, 1, -2, 1], r"at least 0. Got -2 in row 2; correct it, or use 0"),
+        ([1, np.nan, 1, 1], r"finite numbers of at least 0. Got a missing value in row 1"),
+        ([1, 1, 1, np.inf], r"finite numbers of at least 0. Got inf in row 3"),
         ([0, 0, 0, 0], "positive for at least one row. Got zeros only; leave it out"),
         ([1e200] * 4, r"ordinary size. Got 4e\+200 together; divide them by their mean"),
         (["a"] * 4, "must hold real numbers"),

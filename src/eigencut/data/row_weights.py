@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from eigencut.data.table import Table
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.validation import real_array, refuse_weights
+from eigencut.runtime.validation import refuse_weights, weights_of_rows
 
 
 def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
@@ -21,14 +21,7 @@ def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
     """
     if weight is None:
         return None
-    found = real_array("sample_weight", weight)
-    if found.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows. Got shape "
-            f"{found.shape} after row {n_before}; pass the weights of the same rows."
-        )
-    refuse_weights(found, lambda row: f"{found[row]:g} for row {row + n_before}")
-    return found
+    return weights_of_rows(weight, n_rows, lambda row: f"in row {row + n_before}")
 
 
 def with_weights(rows: Array, weight: Array | None) -> Array:
@@ -43,15 +36,8 @@ def with_weight_column(
     if weights is None:
         return table
     weight = table.values[:, table.names.index(weights)].copy()
-    is_bad = ~((weight >= 0) & (weight < np.inf))
-    if is_bad.any():
-        row = int(np.argmax(is_bad))
-        found = "a missing value" if np.isnan(weight[row]) else f"{weight[row]:g}"
-        raise ValueError(
-            f"{source}: the weights in column {weights!r} must be finite numbers of at least 0. "
-            f"Got {found} in row {row + table.first_row}; correct it, or use 0 to leave the row "
-            "out."
-        )
+    named = f"{source}: the weights in column {weights!r}"
+    refuse_weights(weight, named, lambda row: f"in row {row + table.first_row}")
     return replace(table.choose(names), weight=weight)
 
 

@@ -153,13 +153,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     """What each row counts, at least one of them more than nothing; None for None."""
     if sample_weight is None:
         return None
-    weight = real_array("sample_weight", sample_weight)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows. Got shape "
-            f"{weight.shape}; pass the weights of the same rows."
-        )
-    refuse_weights(weight, lambda row: f"sample_weight[{row}] = {weight[row]:g}")
+    weight = weights_of_rows(sample_weight, n_rows, lambda row: f"in row {row}")
     total = float(weight.sum())
     if not 1 / _LARGEST_TOTAL < total < _LARGEST_TOTAL:
         if total == 0:
@@ -174,13 +168,30 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     return weight
 
 
-def refuse_weights(weight: Array, where: Callable[[int], str]) -> None:
+def weights_of_rows(weight: ArrayLike, n_rows: int, where: Callable[[int], str]) -> Array:
+    """Weights as an array of finite numbers that are not negative, one for each row.
+
+    ``where`` says where a weight stands, after its value.
+    """
+    found = real_array("sample_weight", weight)
+    if found.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of the {n_rows} rows. Got shape "
+            f"{found.shape}; pass the weights of the same rows."
+        )
+    refuse_weights(found, "sample_weight", where)
+    return found
+
+
+def refuse_weights(weight: Array, name: str, where: Callable[[int], str]) -> None:
     """An error that names the first weight that is none, if there is one."""
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
+        row = int(np.argmax(is_bad))
+        value = "a missing value" if np.isnan(weight[row]) else f"{weight[row]:g}"
         raise ValueError(
-            "sample_weight must hold finite numbers of at least 0. "
-            f"Got {where(int(np.argmax(is_bad)))}; correct it, or use 0 to leave the row out."
+            f"{name} must be finite numbers of at least 0. Got {value} {where(row)}; correct it, "
+            "or use 0 to leave the row out."
         )
 
 
