@@ -2,10 +2,10 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def test_columns_are_those_of_the_fit(model):
         wrong = ["y", "x"]
     else:
         wrong = None
-    with pytest.raises(ValueError, match="columns must be the features in the order of the fit"):
+    with pytest.raises(ValueError, match=r"columns must be the features in the order of the fit"):
         label_batches(model, wrong)
 
 
@@ -95,7 +95,7 @@ def test_labels_of_a_frame(session, model):
     shares = predict_proba(model, frame, ["x", "y"]).toPandas().sort_values("id")
     assert list(shares) == ["x", "y", "id", "probabilities"]
     assert (np.vstack(shares["probabilities"].tolist()) == np.vstack(labelled["p"].tolist())).all()
-    with pytest.raises(ValueError, match="Got 'id', and the columns 'x', 'y', 'id'; choose"):
+    with pytest.raises(ValueError, match=r"Got 'id', and the columns 'x', 'y', 'id'; choose"):
         predict(model, frame, ["x", "y"], "id")
 
 
@@ -126,25 +126,32 @@ def test_weights_are_a_column(session):
 def test_bad_frames_are_refused(session):
     frame = session.createDataFrame(FRAME)
     model = GPOD(2, affinity=Landmarks(60))
-    with pytest.raises(ValueError, match="frame must be a Spark data frame. Got DataFrame"):
+    with pytest.raises(ValueError, match=r"frame must be a Spark data frame. Got DataFrame"):
         fit(model, FRAME)
-    with pytest.raises(ValueError, match="among those of the frame .*. Got 'z'; correct it"):
+    with pytest.raises(ValueError, match=r"among those of the frame .*. Got 'z'; correct it"):
         fit(model, frame, ["x", "z"])
-    with pytest.raises(ValueError, match="Got 'people'; correct it"):
+    with pytest.raises(ValueError, match=r"Got 'people'; correct it"):
         fit(model, frame, ["x", "y"], weights="people")
-    with pytest.raises(ValueError, match="at least one row. Got none"):
+    with pytest.raises(ValueError, match=r"at least one row. Got none"):
         fit(model, frame.where("id < 0"), ["x", "y"])
-    with pytest.raises(Exception, match="X must not contain NaN|missing|infinit"):
+    with pytest.raises(Exception, match=r"X must not contain NaN|missing|infinit"):
         fit(model, session.createDataFrame([(1.0, None), (2.0, 3.0)], "x double, y double"))
 
 
 def executors():
-    """The processes of Spark's executors that are children of this process, by number."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
-    lines = [line.split(None, 1) for line in listed.splitlines()]
-    return [int(pid) for pid, command in lines if "CoarseGrainedExecutorBackend" in command]
+    """The numbers of the processes that are executors of Spark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes()
+        except OSError:  # it ended
+            continue
+        if b"CoarseGrainedExecutorBackend" in command:
+            found.append(int(path.parent.name))
+    return found
 
 
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are listed by Linux")
 def test_an_executor_that_is_killed_changes_nothing(session, monkeypatch):
     expected = GPOD(2, affinity=Landmarks(60)).fit(Rows.from_array(X))
     session.stop()  # a process has one Spark at a time; this is the last test of this file
