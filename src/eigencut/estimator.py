@@ -21,7 +21,7 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.extension.eigenfunctions import extend
 from eigencut.files.saving import SavableMixin
-from eigencut.fitted import FittedCut, first_sound
+from eigencut.fitted import CutGraph, FittedCut, first_sound
 from eigencut.graph.base import Graph
 from eigencut.keeping import KeepingMixin
 from eigencut.known.constraints import Constraints
@@ -285,7 +285,14 @@ class GPOD(
         """The graph, and its fitted cut."""
         chosen.report()
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        return first_sound(self._cuts(source, sample_weight, chosen, known))
+        found = first_sound(self._cuts(source, sample_weight, chosen, known))
+        if found.agreement is not None and found.agreement.is_corrected:
+            from eigencut.selection.labelled_graph import graphs_for_labels, most_agreeing
+
+            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
+            others = graphs_for_labels(chosen, found.fitted.affinity, budget.allows)
+            found = most_agreeing(found, self._cuts(source, sample_weight, others, known))
+        return found.graph, found.fitted
 
     def _cuts(
         self,
@@ -293,7 +300,7 @@ class GPOD(
         sample_weight: Array | None,
         chosen: Chosen,
         known: Known | None,
-    ) -> Iterator[tuple[Graph, FittedCut]]:
+    ) -> Iterator[CutGraph]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
         for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
@@ -302,16 +309,17 @@ class GPOD(
             with stage("extension"):
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
             functions.report_lost_components()
+            agreement = None
             if known is not None:
                 from eigencut.known.guided_cut import UnguidedCut, guided_cut
 
                 with stage("known labels and pairs"):
                     unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
-                    functions, partition = guided_cut(unguided, known)
+                    functions, partition, agreement = guided_cut(unguided, known)
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
                 fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield graph, fitted
+            yield CutGraph(graph, fitted, agreement)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")

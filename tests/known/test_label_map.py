@@ -37,7 +37,7 @@ def circle(n, seed):
 def test_labels_correct_what_clusters_miss():
     values, classes, eigenvalues = circle(60, seed=0)
     found = label_map(values, classes, np.eye(2), eigenvalues)
-    assert found.is_corrected
+    assert found.agreement.is_corrected
     new, expected, _ = circle(1000, seed=1)
     assert ((new @ found.matrix).argmax(axis=1) == expected).mean() > 0.95
 
