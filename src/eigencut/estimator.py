@@ -41,7 +41,7 @@ from eigencut.runtime.validation import (
 )
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
-from eigencut.selection.candidates import check_asked
+from eigencut.selection.candidates import check_asked, is_number
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -249,7 +249,7 @@ class GPOD(
 
     def _fit(self, source: Any, sample_weight: Array | None, known: Known | None) -> None:
         counted, weight = rows_that_count(self, source, sample_weight)
-        chosen = self._choices(counted, weight)
+        chosen = self._choices(counted, weight, known)
         if known is not None:
             known.check_model(chosen.n_clusters, self.outliers, self.extension)
         graph, fitted = self._cut_graph(counted, weight, chosen, known)
@@ -267,11 +267,16 @@ class GPOD(
         """Options of POD."""
         return {"n_init": self.n_init, "random_state": self.random_state}
 
-    def _choices(self, source: Any, sample_weight: Array | None) -> Chosen:
+    def _choices(
+        self, source: Any, sample_weight: Array | None, known: Known | None = None
+    ) -> Chosen:
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
-            asked = (self.n_clusters, self.affinity, self.memory_limit)
-            chosen = choose(source, *asked, self._starts, sample_weight, self.metric)
+            how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
+            chosen = choose(source, self.n_clusters, *how)
+            n_classes = 0 if known is None else known.n_classes
+            if n_classes > chosen.n_clusters and not is_number(self.n_clusters):
+                chosen = choose(source, n_classes, *how)
             Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
         return chosen
 

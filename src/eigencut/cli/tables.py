@@ -36,13 +36,18 @@ def data_columns(
     drop: Sequence[str],
     id_column: str | None,
     weights: str | None = None,
+    known: str | None = None,
 ) -> list[str]:
-    """The columns that are data: those named, or all; without dropped ones, id and weights."""
+    """The columns that are data: those named, or all; without dropped ones and those of options."""
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
         dropped.append(_one_column(source, id_column))
     if weights is not None:
         dropped.append(_one_column(source, weights, "--weights"))
+    if known is not None:
+        dropped.append(_one_column(source, known, "--known"))
+        if known == weights:
+            raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")

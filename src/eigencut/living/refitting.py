@@ -54,7 +54,8 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
     if isinstance(model.fitted_cut_.functions, CombinedFunctions):
         raise ValueError(
             "model must be fitted without known labels and pairs to be updated, since it does not "
-            "keep these. Got one that was fitted with them; fit it anew on all rows."
+            "keep these. Got one that was fitted with them; fit it anew on all rows, with "
+            "y = -1 for rows that nothing is known of."
         )
     keeps = model.affinity_.keeps
     if keeps == "sums":
