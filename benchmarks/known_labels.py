@@ -158,8 +158,8 @@ def measure(n_seeds: int, quick: bool) -> dict[str, Any]:
     n_seeds = 1 if quick else n_seeds
     return {
         "labels": measure_curves(SETS, n_seeds),
-        "fresh": measure_curves(FRESH, n_seeds),
-        "pairs": measure_all_pairs(max(1, n_seeds // 2)),
+        "fresh": measure_curves(FRESH, max(1, n_seeds // 2)),
+        "pairs": measure_all_pairs(max(1, n_seeds // 6)),
     }
 
 

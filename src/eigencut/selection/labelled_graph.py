@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Neighbors
-from eigencut.fitted import CutGraph
 from eigencut.runtime.progress import note
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.default_graph import symmetric_graph
+
+if TYPE_CHECKING:
+    from eigencut.fitted import CutGraph
 
 _WIDE_NEIGHBORS = 50  # at most half the rows of an average cluster
 
