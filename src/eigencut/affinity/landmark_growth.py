@@ -3,8 +3,8 @@
 The sums E and Lambda are additive, so with the same landmarks they are those of a fit of all rows,
 to the last bit, and only the new rows are passed over. Where clearly more of these are without
 support than is usual, centres of them become landmarks too; what the older rows have added to the
-sums stays with the older landmarks. Landmarks that decay to next to nothing are left out, and
-centres of the new rows take their places.
+sums stays with the older landmarks. Landmarks that decay to next to nothing are left out, and so
+are all of a cluster that has gone; centres of the new rows take their places.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
 _LEAST_RATIO = 2.0  # of their number to what is usual
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
+_LEAST_CLUSTER = 1 / 10  # of an average cluster; one with less has gone,
+_DWINDLING = 1 / 4  # if its share of the new rows is less than so much of what it was
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def grown(
     sample_weight: Array | None,
     usual: JudgedSupport,
     decay: float = 1.0,
+    clusters: Indices | None = None,
 ) -> Grown:
     """Landmarks that have seen the rows of X too; those that there were stay as they are.
 
@@ -78,6 +81,10 @@ def grown(
         The least support, and how many of the rows so far have less.
     decay : float
         What each of the rows so far counts from now on.
+    clusters : array of shape (n_landmarks,), or None
+        Of the landmarks so far. Where rows decay, a cluster that has gone is then forgotten as a
+        whole: what is left of it would lie apart from all others, a cut clearer than any between
+        clusters that are there.
     """
     kept = affinity.sums_
     if kept is None:
@@ -90,17 +97,23 @@ def grown(
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
     look = partial(_Seen.of, affinity=fresh, least_support=usual.least, unit=kept.unit)
     n_decayed = affinity.n_landmarks - kept.n_landmarks if decay < 1.0 else 0
-    if n_decayed >= _MANY_DECAYED * affinity.n_landmarks:
-        kept = _grow(fresh, _sample(rows), kept, n_decayed)
+    n_decayed = n_decayed if n_decayed >= _MANY_DECAYED * affinity.n_landmarks else 0
     seen: _Seen = rows.reduce(look, _Seen.added)
     n_missing = _landmarks_missing(fresh, seen, kept, usual)
-    if n_missing and seen.outside is not None:
+    if n_missing and seen.outside is not None:  # first, lest few of all centres be there
         kept = _grow(fresh, seen.outside, kept, n_missing)
+    if n_decayed > n_missing:
+        kept = _grow(fresh, _sample(rows), kept, n_decayed - n_missing)
+    if n_missing or n_decayed:
         seen = rows.reduce(look, _Seen.added)
     sums = kept.all_pairs().added(seen.sums)
-    while (is_there := sums.gram.any(axis=1)).sum() < kept.n_landmarks:
+    stays = np.ones(kept.n_landmarks, dtype=bool)
+    if clusters is not None and decay < 1.0:
+        stays = _of_living_clusters(clusters, places, kept, seen, affinity.n_nearest)
+    while (is_there := sums.gram.any(axis=1) & stays).sum() < kept.n_landmarks:
         # No row is near enough to such a landmark, which then has no weight to be divided by.
         kept, moved = _only(fresh, kept, is_there)
+        stays = stays[is_there]
         places = np.where(places >= 0, moved[places], -1)
         seen = rows.reduce(look, _Seen.added)
         sums = kept.all_pairs().added(seen.sums)
@@ -165,6 +178,27 @@ def _without_decayed(affinity: Landmarks, kept: KeptSums, decay: float) -> tuple
     if decay == 1.0 or is_left.all() or is_left.sum() <= affinity.n_nearest:
         return kept, places
     return _only(affinity, kept, is_left)
+
+
+def _of_living_clusters(
+    clusters: Indices, places: Indices, kept: KeptSums, seen: _Seen, n_nearest: int
+) -> Any:
+    """Which landmarks are of clusters that have not gone, or of none so far.
+
+    A cluster has gone if next to nothing is left of it and the new rows bring hardly any: one that
+    is always small stays.
+    """
+    K = int(clusters.max()) + 1
+    of_landmark = np.full(kept.n_landmarks, K)
+    of_landmark[places[places >= 0]] = clusters[places >= 0]
+    old, new = (
+        np.bincount(of_landmark, sums.rows_at_landmarks, K + 1)[:K] for sums in (kept, seen.sums)
+    )
+    rows = old + new
+    is_gone = rows < _LEAST_CLUSTER * rows[rows > 0].mean()
+    is_gone &= new * old.sum() < _DWINDLING * old * seen.n_rows
+    stays = ~np.append(is_gone, False)[of_landmark]
+    return stays if stays.sum() > n_nearest else np.ones(len(stays), dtype=bool)
 
 
 def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, Indices]:

@@ -140,7 +140,7 @@ def choose_for_graph(
         warnings.simplefilter("ignore", GraphWarning)
         found = numbers_of_graph(graph, affinity, candidates)
     scores = {choice.n_clusters: choice.score for choice in found.choices}
-    if present == 1:
+    if present == 1 and candidates.may_be_one:
         scores[1] = CLEAR - _CLEARLY  # what several clusters must show
     is_better = found.best.score >= scores.get(present, -np.inf) + _CLEARLY
     return Chosen(found.best.n_clusters if is_better else present, (affinity,), graph=graph)
