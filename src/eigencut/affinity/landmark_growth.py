@@ -10,7 +10,7 @@ are all of a cluster that has gone; centres of the new rows take their places.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ _SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most
 _MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
 _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
 _LEAST_RATIO = 2.0  # of their number to what is usual
+_LEAST_RATIO_OF_STREAMS = float(__import__("os").environ.get("RATIO", 1.25))
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
 _LEAST_CLUSTER = 1 / 10  # of an average cluster; one with less has gone,
@@ -99,9 +100,10 @@ def grown(
     n_decayed = affinity.n_landmarks - kept.n_landmarks if decay < 1.0 else 0
     n_decayed = n_decayed if n_decayed >= _MANY_DECAYED * affinity.n_landmarks else 0
     seen: _Seen = rows.reduce(look, _Seen.added)
-    n_missing = _landmarks_missing(fresh, seen, kept, usual)
+    n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
     if n_missing and seen.outside is not None:  # first, lest few of all centres be there
-        kept = _grow(fresh, seen.outside, kept, n_missing)
+        excess = 1 - usual.share * seen.n_rows / seen.n_outside
+        kept = _grow(fresh, _farthest(fresh, seen.outside, excess), kept, n_missing)
     if n_decayed > n_missing:
         kept = _grow(fresh, _sample(rows), kept, n_decayed - n_missing)
     if n_missing or n_decayed:
@@ -211,11 +213,12 @@ def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, 
 
 
 def _landmarks_missing(
-    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport
+    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport, decay: float
 ) -> int:
     """How many landmarks the rows without support are worth; none if they are as usual."""
     expected = usual.share * seen.n_rows
-    if seen.outside is None or seen.n_outside < _LEAST_RATIO * expected:
+    ratio = _LEAST_RATIO if decay == 1.0 else _LEAST_RATIO_OF_STREAMS
+    if seen.outside is None or seen.n_outside < ratio * expected:
         return 0
     if _chance(seen, usual) > _LEAST_CHANCE:
         return 0
@@ -226,6 +229,14 @@ def _landmarks_missing(
     # Rows there must not be members of landmarks elsewhere.
     least, most = 2 * affinity.n_nearest, affinity.n_landmarks
     return min(max(round(worth), least), most, len(seen.outside.rows))
+
+
+def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:
+    """The share of the rows with the least support: others are usual, and say nothing new."""
+    order = np.argsort(affinity._support(*affinity._nearest(sample.rows)), kind="stable")
+    counted = np.cumsum(sample.counts[order])
+    some = np.sort(order[: int(np.searchsorted(counted, share * counted[-1])) + 1])
+    return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=sample.counts[some])
 
 
 def _chance(seen: _Seen, usual: JudgedSupport) -> float:
