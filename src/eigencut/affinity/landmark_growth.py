@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most
 _MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
 _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
-_LEAST_RATIO = 2.0  # of their number to what is usual
-_LEAST_RATIO_OF_STREAMS = float(__import__("os").environ.get("RATIO", 1.25))
+_LEAST_RATIO = 2.0  # of their number to what is usual; where rows decay, and so sums are not
+_LEAST_RATIO_OF_STREAMS = 1.25  # those of a fit of everything anyway, less will do
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
 _LEAST_CLUSTER = 1 / 10  # of an average cluster; one with less has gone,
@@ -226,8 +226,8 @@ def _landmarks_missing(
     worth = (seen.n_outside - expected) / per_landmark
     if worth < 1:
         return 0
-    # Rows there must not be members of landmarks elsewhere.
-    least, most = 2 * affinity.n_nearest, affinity.n_landmarks
+    # Rows there must not be members of landmarks elsewhere, even if they are two clusters.
+    least, most = 4 * affinity.n_nearest, affinity.n_landmarks
     return min(max(round(worth), least), most, len(seen.outside.rows))
 
 
@@ -236,7 +236,9 @@ def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample
     order = np.argsort(affinity._support(*affinity._nearest(sample.rows)), kind="stable")
     counted = np.cumsum(sample.counts[order])
     some = np.sort(order[: int(np.searchsorted(counted, share * counted[-1])) + 1])
-    return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=sample.counts[some])
+    return replace(
+        sample, keys=sample.keys[some], rows=sample.rows[some], counts=sample.counts[some]
+    )
 
 
 def _chance(seen: _Seen, usual: JudgedSupport) -> float:
