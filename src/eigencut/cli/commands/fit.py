@@ -16,7 +16,13 @@ from eigencut.cli.affinity_options import (
     suggest_cosine,
     with_units_for,
 )
-from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
+from eigencut.cli.options import (
+    TableOptions,
+    say,
+    spreadsheet_option,
+    table_options,
+    weights_option,
+)
 from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
 from eigencut.cli.sampling import sampled
 from eigencut.cli.values import CLUSTERS, FILE, MEMORY
@@ -70,11 +76,7 @@ Examples:
     metavar="FILE",
     help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
 )
-@click.option(
-    "--weights",
-    metavar="NAME",
-    help="A column that says what each row counts; it is no data then.",
-)
+@weights_option
 @spreadsheet_option
 @click.option(
     "--memory-limit",
@@ -110,11 +112,9 @@ def command(
     options = with_units_for(how.metric, options)
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
-    from eigencut.data.column_kinds import NUMERIC
     from eigencut.data.learning import learn_preparation
-    from eigencut.data.row_weights import with_weight_column
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
@@ -143,12 +143,10 @@ def command(
             model = TableModel(gpod, columns=kinds, **units).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
-        more = [weights] if weights else []
-        coding = Coding(dict.fromkeys(more, NUMERIC), kinds)
         with progress_bar("table", options.quiet):
-            block = source.read(chosen + more, id_column, coding)
+            block = read_weighted(source, chosen, weights, Coding(columns=kinds), id_column)
         start = time.perf_counter()
-        whole = with_weight_column(block.table, chosen, weights, source.name)
+        whole = block.table
         suggest_cosine(how.metric, options, whole.values)
         preparation = learn_preparation(whole, options.scale, options.missing)
         rows, complete = sampled(*preparation.apply(whole), options)
