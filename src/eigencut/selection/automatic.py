@@ -27,7 +27,6 @@ from eigencut.search.points import are_unit_vectors
 from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
 from eigencut.selection.candidates import Candidates, is_number
 from eigencut.selection.chosen import Chosen
-from eigencut.selection.criteria import CLEAR
 from eigencut.selection.default_graph import choose_graph, symmetric_graph
 from eigencut.selection.number_of_clusters import (
     CHOICE_ROWS,
@@ -35,7 +34,7 @@ from eigencut.selection.number_of_clusters import (
     find_number,
     numbers_of_graph,
 )
-from eigencut.selection.one_cluster import is_sure, may_be_one_cluster
+from eigencut.selection.one_cluster import SURE, is_sure, may_be_one_cluster
 from eigencut.selection.some_rows import some_rows
 
 _CLEARLY = 0.25  # better than K so far must another be
@@ -140,8 +139,8 @@ def choose_for_graph(
         warnings.simplefilter("ignore", GraphWarning)
         found = numbers_of_graph(graph, affinity, candidates)
     scores = {choice.n_clusters: choice.score for choice in found.choices}
-    if present == 1:
-        scores[1] = CLEAR - _CLEARLY  # what several clusters must show
+    if present == 1 and candidates.may_be_one:
+        scores[1] = SURE - _CLEARLY  # what several must show; rows to compare with are gone
     is_better = found.best.score >= scores.get(present, -np.inf) + _CLEARLY
     return Chosen(found.best.n_clusters if is_better else present, (affinity,), graph=graph)
 

@@ -22,7 +22,7 @@ from eigencut.selection.spectrum import Spectrum
 from eigencut.solvers.relaxed_cut import relaxed_cut
 
 _MANY_ROWS = 1000  # of these noise was not seen to have a score above 0.4, of 200 above 1.6;
-_SURE, _SURE_OF_MANY = 2.0, 0.8  # from these scores on, rows are not taken for one cluster
+SURE, _SURE_OF_MANY = 2.0, 0.8  # from these scores on, rows are not taken for one cluster
 _ROWS = 1000  # that are compared, at most
 _COLUMNS = 30  # principal components that are compared, at most
 _SAMPLES = 19  # of each null: p = 0.05 if none has as small a cut
@@ -31,7 +31,7 @@ _ROUNDING = 1e-12  # cut values that differ by less are equal
 
 def is_sure(score: float, n_rows: int) -> bool:
     """Whether a number of clusters is too clear for noise, so that no test is needed."""
-    return score >= (_SURE if n_rows < _MANY_ROWS else _SURE_OF_MANY)
+    return score >= (SURE if n_rows < _MANY_ROWS else _SURE_OF_MANY)
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:

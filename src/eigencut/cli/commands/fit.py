@@ -16,7 +16,13 @@ from eigencut.cli.affinity_options import (
     suggest_cosine,
     with_units_for,
 )
-from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
+from eigencut.cli.options import (
+    TableOptions,
+    say,
+    spreadsheet_option,
+    table_options,
+    weights_option,
+)
 from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
 from eigencut.cli.sampling import sampled
 from eigencut.cli.values import CLUSTERS, FILE, MEMORY
@@ -71,11 +77,7 @@ Examples:
     metavar="FILE",
     help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
 )
-@click.option(
-    "--weights",
-    metavar="NAME",
-    help="A column that says what each row counts; it is no data then.",
-)
+@weights_option
 @click.option(
     "--known",
     metavar="NAME",
@@ -119,11 +121,10 @@ def command(
 
     from eigencut.cli.known_column import known_classes
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
-    from eigencut.data.column_kinds import NUMERIC, Kind
+    from eigencut.data.column_kinds import Kind
     from eigencut.data.learning import learn_preparation
-    from eigencut.data.row_weights import with_weight_column
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
@@ -153,14 +154,13 @@ def command(
             model = TableModel(gpod, columns=kinds, **units).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
-        more = {weights: NUMERIC} if weights else {}
-        more |= {known: Kind("categorical")} if known else {}
+        more = {known: Kind("categorical")} if known else {}
         coding = Coding(more, kinds)
         with progress_bar("table", options.quiet):
-            block = source.read([*chosen, *more], id_column, coding)
+            block = read_weighted(source, [*chosen, *more], weights, coding, id_column)
         start = time.perf_counter()
-        whole = with_weight_column(block.table, chosen, weights, source.name)
         classes = known_classes(block.table, known, clusters, source.name)
+        whole = block.table.choose(chosen)
         suggest_cosine(how.metric, options, whole.values)
         preparation = learn_preparation(whole, options.scale, options.missing)
         is_known = None if classes is None else classes.labels >= 0
