@@ -40,7 +40,7 @@ from eigencut.runtime.validation import (
     check_random,
 )
 from eigencut.selection.automatic import choose
-from eigencut.selection.budget import Budget, reads_blocks
+from eigencut.selection.budget import reads_blocks
 from eigencut.selection.candidates import check_asked
 from eigencut.selection.chosen import Chosen, Compared
 
@@ -271,9 +271,7 @@ class GPOD(
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
             asked = (self.n_clusters, self.affinity, self.memory_limit)
-            chosen = choose(source, *asked, self._starts, sample_weight, self.metric)
-            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
-        return chosen
+            return choose(source, *asked, self._starts, sample_weight, self.metric)
 
     def _cut_graph(
         self,

@@ -73,7 +73,7 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
         labels = own.predict(rows, n_clusters)
         most = _cut(rows, affinity, n_clusters) + _ROUNDING
         found: list[list[float]] = []
-        while len(found) < _SAMPLES and not _is_far_below(most, found):
+        while len(found) < _SAMPLES and not is_far_below(most, found):
             found.append([])
             for draw in (
                 smoothed_cluster(null.scores, labels, rng),
@@ -93,7 +93,7 @@ def _cut(rows: Array, affinity: Affinity, n_clusters: int) -> float:
     return float(cut.pairs.values.sum()) + n_clusters / len(rows)
 
 
-def _is_far_below(cut: float, samples: list[list[float]]) -> bool:
+def is_far_below(cut: float, samples: list[list[float]]) -> bool:
     """Whether a cut is below what the samples of each null make likely for a further one.
 
     Logarithms of cut values are nearly normal; the bound is that of their prediction interval.
