@@ -40,7 +40,7 @@ from eigencut.runtime.validation import (
     check_random,
 )
 from eigencut.selection.automatic import choose
-from eigencut.selection.budget import Budget, reads_blocks
+from eigencut.selection.budget import reads_blocks
 from eigencut.selection.candidates import check_asked, is_number
 from eigencut.selection.chosen import Chosen, Compared
 
@@ -277,7 +277,6 @@ class GPOD(
             n_classes = 0 if known is None else known.n_classes
             if n_classes > chosen.n_clusters and not is_number(self.n_clusters):
                 chosen = choose(source, n_classes, *how)
-            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
         return chosen
 
     def _cut_graph(

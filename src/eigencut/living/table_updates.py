@@ -69,20 +69,29 @@ class TableUpdatingMixin:
         """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
 
         Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
-        units of the table.
+        units of the table; where there are words, which have none, a row in its middle is shown.
         """
         model = self._fitted_model()
         rows, complete = self.prepare(X)
         found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
         if found.new_cluster is None:
             return found
+        new, places = found.new_cluster, np.flatnonzero(complete)
         scale, shift = self.preparation_.scale, self.preparation_.shift
-        centre, places = found.new_cluster.centre, np.flatnonzero(complete)
-        assert centre is not None
-        has_words = len(scale) != len(centre)  # which are points of several coordinates
-        centre = None if has_words else centre * scale + shift
-        new = replace(found.new_cluster, centre=centre, rows=places[found.new_cluster.rows])
-        return replace(found, new_cluster=new)
+        assert new.centre is not None
+        if len(scale) == len(new.centre):
+            new = replace(new, centre=new.centre * scale + shift)
+        else:  # words are points of several coordinates
+            middle = np.linalg.norm(rows[new.rows] - new.centre, axis=1).argmin()
+            new = replace(new, centre=None, cells=self._cells(X, int(places[new.rows[middle]])))
+        return replace(found, new_cluster=replace(new, rows=places[new.rows]))
+
+    def _cells(self, X: Any, row: int) -> dict[str, float | str | None]:
+        """What a row of the table has in the columns of the model."""
+        from eigencut.describe.columns import columns_of
+
+        of_row = ((column.name, column) for column in columns_of(X, self.preparation_.columns))
+        return {name: column.plain(column.values[row]) for name, column in of_row}
 
     def _fitted_model(self) -> Any:
         check_is_fitted(self)
