@@ -111,6 +111,8 @@ class GPOD(
         of rows that those of a cluster stand for; of equal ones, the cluster of the row, or
         landmark, that is the first in lexicographic order); -1 where ``predict`` has it. Not there
         after a fit on a stream: see ``predict_stream``.
+    probabilities_ : array of shape (n_samples,)
+        The probability of each of these labels, as HDBSCAN has it; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
         The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
         Rows of components too small to be a cluster have the value of a row nearby. Not kept after

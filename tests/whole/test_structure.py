@@ -19,6 +19,7 @@ FLOORS = [
     ["cli"],
     ["__init__"],
     ["paper", "export", "integrations"],
+    ["compat"],
     ["files.models"],
     ["nested.recluster"],
     ["selection.select", "data.table_model"],
