@@ -40,7 +40,7 @@ from eigencut.runtime.validation import (
     check_random,
 )
 from eigencut.selection.automatic import choose
-from eigencut.selection.budget import reads_blocks
+from eigencut.selection.budget import Budget, reads_blocks
 from eigencut.selection.candidates import check_asked, is_number
 from eigencut.selection.chosen import Chosen, Compared
 
