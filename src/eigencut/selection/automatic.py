@@ -163,7 +163,7 @@ def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Affinity) -> Chosen:
 
 def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
     """K of a stream, by a sample of its rows."""
-    refuse_all_zero(len(sample.rows))
+    refuse_all_zero(len(sample.counts))
     return choose_number(sample.rows, [affinity], candidates, sample.counts)
 
 

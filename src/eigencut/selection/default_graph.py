@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity, Landmarks, Neighbors
@@ -116,8 +115,7 @@ def choose_graph(
                 look(wide, _MUCH_BETTER)
                 if looks[-1].score < second.score + _WIDER_BETTER:
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
-        is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
-        if is_many and all(one.has_slivers for one in looks):
+        if n_distinct >= _MANY_FOR_LANDMARKS and all(one.has_slivers for one in looks):
             look(Landmarks(metric=metric), 0.0)
     compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
     looks.sort(key=lambda one: one.handicap - one.score)
