@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Landmarks, Neighbors
+from eigencut.affinity import Affinity, Landmarks, Neighbors, SharedNeighbors
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
@@ -73,7 +73,8 @@ def choose_graph(
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
     many dimensions it cuts off handfuls of rows, where the symmetric graph is right; and where
-    distances hardly differ, as between embeddings of texts, one with more neighbours. It is decided
+    distances hardly differ, as between embeddings of texts, one with more neighbours shows more:
+    then those that rows share of them are what is cut. It is decided
     on all rows if they are not very many, so that nothing is done twice, and else on some of them;
     ``starts`` are options of POD, ``n_distinct`` is the number of different rows, if known, and
     ``allows`` says whether there is memory for an affinity.
@@ -94,6 +95,8 @@ def choose_graph(
         return Chosen(n_clusters, (mutual, symmetric))
 
     looks: list[_Look] = []
+    compared: list[Choice] = []
+    wide: Neighbors | None = None
 
     def look(affinity: Affinity, handicap: float) -> _Look:
         if isinstance(affinity, Neighbors):
@@ -101,6 +104,7 @@ def choose_graph(
         else:
             graph = affinity.fit_graph(rows, weight)
         looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
+        compared.append(Choice(n_clusters, affinity, looks[-1].score))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
 
@@ -117,15 +121,18 @@ def choose_graph(
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
         if n_distinct >= _MANY_FOR_LANDMARKS and all(one.has_slivers for one in looks):
             look(Landmarks(metric=metric), 0.0)
-    compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
     looks.sort(key=lambda one: one.handicap - one.score)
+    if wide is not None and looks[0].affinity is wide:
+        shared = SharedNeighbors(wide.n_neighbors, metric=metric)
+        if allows(shared) and not look(shared, 0.0).has_slivers:
+            looks.insert(0, looks.pop())
     affinities = [one.affinity for one in looks]
     if symmetric not in affinities:
         affinities.append(symmetric)
     if not is_whole:
-        return Chosen(n_clusters, tuple(clone(one) for one in affinities), compared)
+        return Chosen(n_clusters, tuple(clone(one) for one in affinities), tuple(compared))
     spectra = {place: one.spectrum for place, one in enumerate(looks)}
-    return Chosen(n_clusters, tuple(affinities), compared, spectra)
+    return Chosen(n_clusters, tuple(affinities), tuple(compared), spectra)
 
 
 def n_neighbors(n_rows: int, n_clusters: int) -> int:
