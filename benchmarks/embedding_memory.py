@@ -13,7 +13,6 @@ import argparse
 import json
 import resource
 import time
-
 from typing import Any
 
 import numpy as np

@@ -33,7 +33,7 @@ from eigencut.affinity.density import LEAST_MASS, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
 from eigencut.affinity.landmark_parameters import check_landmark_parameters, refuse_sparse
 from eigencut.data.row_weights import refuse_all_zero
-from eigencut.data.rows import Rows, as_rows
+from eigencut.data.rows import as_rows
 from eigencut.data.sample import RowSample, as_number
 from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.judged_support import JudgedSupport
@@ -91,7 +91,8 @@ class Landmarks(Affinity):
     Attributes
     ----------
     landmarks_ : array or sparse array of shape (p, n_features)
-        Sparse where rows are, with "euclidean" and "cosine". With "cosine", of rows of unit length; with "haversine", on (or in) the globe, in km.
+        Sparse where rows are. With "cosine", of rows of unit length; with "haversine", on (or in)
+        the globe, in km.
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
     masses_ : array of shape (p,), or None
