@@ -19,7 +19,6 @@ own eigenvectors as landmarks are to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -27,10 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut.affinity.bandwidth import WIDTH_LIMITS
-from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.base import Product
 from eigencut.affinity.density import LEAST_MASS, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
+from eigencut.affinity.landmark_memberships import PlacedLandmarks, first_landmarks
 from eigencut.affinity.landmark_parameters import check_landmark_parameters, refuse_sparse
 from eigencut.data.row_weights import refuse_all_zero
 from eigencut.data.rows import as_rows
@@ -42,26 +41,21 @@ from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSuppor
 from eigencut.graph.memberships import Memberships, MembershipSums, RowUnits
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.search.distinct_rows import distinct_rows
 from eigencut.search.kmeans import kmeans_centres
-from eigencut.search.metrics import METRICS, Metric
 from eigencut.search.nearest_landmarks import NearestLandmarks
-from eigencut.search.points import in_form_of, warn_about_radians
+from eigencut.search.points import warn_about_radians
 
 _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared distances differ by
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
-LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
-_ROWS, _ENTRIES = 16384, 1 << 21  # that one thread works on at a time
 _LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
 _ROUNDING = 1e-6  # relative; of sums that a file must agree with
-_TINY = float(np.finfo(np.float64).tiny)
 
 
-class Landmarks(Affinity):
+class Landmarks(PlacedLandmarks):
     """Affinity through landmarks: for millions of rows, and for rows that do not fit in memory.
 
     Parameters
@@ -134,11 +128,6 @@ class Landmarks(Affinity):
     streams = True
     accepts_sparse = True
     keeps = "sums"
-    local_scale: float
-    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
-
-    landmarks_: Any
-    masses_: Array | None
     sums_: KeptSums | None
 
     def __init__(
@@ -159,10 +148,6 @@ class Landmarks(Affinity):
         self.density_contrast = density_contrast
         self.metric = metric
         self.random_state = random_state
-
-    @property
-    def _metric(self) -> Metric:
-        return METRICS[self.metric]
 
     # ------------------------------------------------------------------ fit
 
@@ -231,22 +216,8 @@ class Landmarks(Affinity):
         nearest, squared = self._nearest(rows)
         if not self._has_centres:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
-        counts = np.bincount(_first(nearest, squared), minlength=self._n_placed)
+        counts = np.bincount(first_landmarks(nearest, squared), minlength=self._n_placed)
         return counts >= _LEAST_ROWS * counts.mean()
-
-    @property
-    def _n_placed(self) -> int:
-        """p, as it is."""
-        return int(self.landmarks_.shape[0])
-
-    def _place(self, landmarks: Any, n_rows: int) -> None:
-        self.landmarks_, metric = landmarks, self._metric
-        r = min(self.n_nearest, self._n_placed)
-        self._search = NearestLandmarks(landmarks, r, n_rows, metric)
-        # What the distance to the farthest of the r landmarks is at a landmark itself.
-        n_near = min(max(2, self.n_nearest), self._n_placed)
-        _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
-        self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
     def _sums(
         self,
@@ -279,71 +250,6 @@ class Landmarks(Affinity):
         self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
         return LandmarkGraph(tiles, rows, n, members, support)
 
-    # ------------------------------------------------------------ memberships
-
-    def _memberships(self, X: Any) -> Memberships:
-        """Rows of Z."""
-        nearest, squared = self._nearest(X)
-        return Memberships(nearest, self._weights(squared))
-
-    def _nearest(self, X: Any) -> tuple[Indices, Array]:
-        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
-        nearest = np.empty((X.shape[0], self._search.n_nearest), dtype=np.intp)
-        squared = np.empty(nearest.shape)
-
-        def fill(rows: slice) -> None:
-            nearest[rows], squared[rows] = self._search_block(X[rows])
-
-        for_each(fill, self._blocks_of(X))
-        return nearest, squared
-
-    def _search_block(self, block: Any) -> tuple[Indices, Array]:
-        """The same of one block."""
-        return self._search(in_form_of(self.landmarks_, block).astype(np.float64, copy=False))
-
-    def _blocks_of(self, X: Any) -> Iterator[slice]:
-        """Slices of rows; where both are sparse, the search divides them by what it needs."""
-        width = 0 if issparse(X) and issparse(self.landmarks_) else X.shape[1]
-        return row_blocks(X.shape[0], max(width, _ENTRIES // _ROWS), _ENTRIES)
-
-    def _masses_of(self, members: Memberships) -> Array | None:
-        """m(x) of rows with these memberships; None if it is 1."""
-        if self.masses_ is None:
-            return None
-        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
-
-        def fill(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            masses[rows] = members[rows].average(table)[:, 0]
-
-        for_each(fill, range(0, len(members), _ROWS))
-        return masses
-
-    def _weights(self, squared: Array) -> Array:
-        """z(x), from squared distances to the r nearest landmarks."""
-        # Relative to the nearest landmark, so that not all of them can underflow.
-        excess = squared - squared.min(axis=1, keepdims=True)
-        if self.sigma == "auto":
-            farthest = squared.max(axis=1, keepdims=True)
-            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
-            width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
-        else:
-            width = np.full((1, 1), self._sigma_in_units() ** 2)
-        weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    def _sigma_in_units(self) -> float:
-        """Of the search, in which distances are."""
-        return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *WIDTH_LIMITS))
-
-    def _support(self, nearest: Indices, squared: Array) -> Array:
-        """``-1/2 (d_r(x) / d_r(y))^2``: d_r(x) is the distance to the r-th landmark, y the first.
-
-        Degrees say nothing here, for all are 1. This says how much farther a row is from the
-        landmarks than its nearest landmark is from the others.
-        """
-        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[_first(nearest, squared)])
-
     # ----------------------------------------------------------------- saving
 
     @property
@@ -354,12 +260,6 @@ class Landmarks(Affinity):
     @property
     def n_columns_(self) -> int:
         return self._metric.n_columns or int(self.landmarks_.shape[1])
-
-    @property
-    def spacing_(self) -> Array:
-        """Squared distance from each landmark to the farthest of its r nearest."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         places = csr_state(self.landmarks_) if issparse(self.landmarks_) else self.landmarks_
@@ -436,12 +336,6 @@ class Landmarks(Affinity):
 
     def _check_parameters(self) -> None:
         check_landmark_parameters(self)
-
-
-def _first(nearest: Indices, squared: Array) -> Indices:
-    """The nearest of the nearest landmarks of each row."""
-    place = squared.argmin(axis=1)[:, np.newaxis]
-    return np.take_along_axis(nearest, place, axis=1)[:, 0]
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _moved(rows: Any, counts: Array, n_centres: int, steps: int) -> Any:
     return centres
 
 
-def _means(rows: Any, counts: Array, group: Indices, size: Array, centres: Any) -> Any:
+def _means(rows: Any, counts: Array, group: Indices, size: Any, centres: Any) -> Any:
     """The mean of each group of rows; that of no rows stays where it is."""
     kept, n_centres = size > 0, len(size)
     if sparse.issparse(rows):
