@@ -44,6 +44,7 @@ MODELS = {
         NEW,
     ),
 }
+SINCE = {"shared_neighbors": 2}  # the version in which a kind was first written, if not 1
 
 
 def main():
