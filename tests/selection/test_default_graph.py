@@ -70,19 +70,21 @@ def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
 
 
 @pytest.mark.parametrize(
-    ("wide", "shared", "kind", "neighbors"),
+    ("few", "wide", "shared", "kind", "neighbors"),
     [
-        (-0.5, -3.0, SharedNeighbors, 60),  # whatever its score, of another kind of weights
-        (-0.5, NO_CLUSTER, Neighbors, 60),
-        (-0.7, 9.0, Neighbors, 15),
+        (-1.0, -0.55, -3.0, SharedNeighbors, 60),  # whatever its score, of other weights
+        (-1.0, -0.5, NO_CLUSTER, Neighbors, 60),
+        (-1.0, -0.7, 9.0, Neighbors, 15),
+        (-0.7, -0.4, -3.0, SharedNeighbors, 60),
+        (-0.7, -0.5, 9.0, Neighbors, 15),
     ],
-    ids=["better", "better, but shared ones make slivers", "not better"],
+    ids=["better", "but shared ones make slivers", "not better", "nearly clear", "not, though"],
 )
 def test_where_distances_hardly_differ_more_neighbors_are_tried(
-    scores, wide, shared, kind, neighbors
+    scores, few, wide, shared, kind, neighbors
 ):
     X = np.random.default_rng(0).normal(size=(600, 30))
-    of_few = {"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -3.0}
+    of_few = {"mutual": NO_CLUSTER, "symmetric": few, "without contrast": -3.0}
     scores(of_few | {"wide": wide, "shared": shared})
     chosen = graphs(X, K=5)
     first = chosen.affinities[0]

@@ -32,8 +32,9 @@ _MANY_DIMENSIONS = 9.0  # around rows, from which more neighbours are hardly far
 _ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
 _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
-_WIDER_BETTER = 0.25  # by which more neighbours must show more than few, of the same graph,
-_WIDE_ENOUGH = -0.5  # and their score, at least
+_WIDER_BETTER = 0.4  # by which more neighbours must show more than few, of the same graph;
+_NEARLY_CLEAR = -0.5  # from this score on, a little
+_A_LITTLE_BETTER = 0.25
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
@@ -117,8 +118,9 @@ def choose_graph(
                 look(Neighbors(k, graph="mutual", metric=metric), _MUCH_BETTER)
             wide = _wide_graph(searched, k, n_clusters, metric)
             if wide is not None and allows(wide):
-                look(wide, _MUCH_BETTER)
-                if looks[-1].score < max(second.score + _WIDER_BETTER, _WIDE_ENOUGH):
+                score = look(wide, _MUCH_BETTER).score
+                better = _A_LITTLE_BETTER if score >= _NEARLY_CLEAR else _WIDER_BETTER
+                if score < second.score + better:
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
         if n_distinct >= _MANY_FOR_LANDMARKS and all(one.has_slivers for one in looks):
             look(Landmarks(metric=metric), 0.0)
