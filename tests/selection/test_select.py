@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from conftest import same_partition
 from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, load, select
 from eigencut.cut import CUTS
-from eigencut.fitted import first_sound
+from eigencut.fitted import CutGraph, first_sound
 from eigencut.selection.automatic import choose_affinity
 from eigencut.selection.criteria import CRITERIA, Task, conductance
 from eigencut.selection.spectrum import Spectrum
@@ -306,7 +306,7 @@ def test_the_next_graph_is_tried_where_a_cut_has_slivers():
     def cut(labels):
         partition = SimpleNamespace(labels=np.array(labels), rotation=np.eye(2))
         graph = SimpleNamespace(multiplicity=np.ones(len(labels)), n_rows=len(labels))
-        return graph, SimpleNamespace(partition=partition)
+        return CutGraph(graph, SimpleNamespace(partition=partition))
 
     sliver, sound = cut([0] * 99 + [1]), cut([0] * 60 + [1] * 40)
     assert first_sound(iter([sliver, sound])) == sound

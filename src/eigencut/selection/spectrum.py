@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from scipy.linalg import qr
 
 from eigencut.affinity.base import Affinity
@@ -19,6 +20,7 @@ from eigencut.solvers.eigenpairs import EigenPairs
 from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
 _STARTS = 6  # of POD, for each K
+_TIE = 1e-6  # lengths of rows that differ by less are equal
 _ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
 
 
@@ -102,7 +104,9 @@ class Spectrum:
             some = slice(None, None, -(-len(U) // n_rows))
             rows = normalize_rows(U[some])
             with blas_threads(1):
-                first = qr(rows.T, mode="r", pivoting=True)[1][:n_clusters]
+                # All are of length one: lest rounding choose among them, earlier ones go first.
+                tilted = rows.T * np.linspace(1.0, 1.0 - _TIE, len(rows))
+                first = qr(tilted, mode="r", pivoting=True)[1][:n_clusters]
                 of_some = pod(rows, init=rows[first].T, tol=_ROUGH, sample_weight=weight[some])
                 found = pod(U, init=of_some.rotation, max_iter=1, sample_weight=weight)
             self._partitions[n_clusters] = found
