@@ -108,7 +108,7 @@ def cut_value(
     -----
     The interval is of Bernstein's kind, with variances bounded by what was measured. The kernel h
     of a mean over pairs lies between 0 and b, so its variance is at most ``b E h``, and by
-    Hoeffding's decomposition of U-statistics, with ``N = floor(m / 2)``,
+    Hoeffding's decomposition of U-statistics, with ``N = floor(m / 2)``::
 
         |mean - E h| <= sqrt(2 b E(h) log(4 K / alpha) / N) + b log(4 K / alpha) / (3 N)
 

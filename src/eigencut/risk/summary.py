@@ -56,7 +56,7 @@ class RiskSummary(JsonReady):
         The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
-        squared value of an eigenfunction, the largest |d(x) - W(x, x)|.
+        squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
     bounds_paper, bounds_tight : Bounds
     largest_error : float
         F cannot be larger than this.

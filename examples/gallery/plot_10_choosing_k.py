@@ -1,0 +1,47 @@
+"""
+How many clusters?
+==================
+
+``select`` scores every number of clusters by how clearly the graph falls into so many parts. A
+high peak is an answer; two peaks are two answers at two scales; no peak is an answer as well.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs, make_moons
+
+import eigencut
+from eigencut import GPOD
+
+rng = np.random.default_rng(0)
+groups = np.array([[0, 0], [12, 0], [6, 10]])
+parts = np.array([[0, 0], [2.8, 0], [1.4, 2.4]])
+sets = {
+    "seven blobs": make_blobs(700, centers=7, cluster_std=0.6, random_state=3)[0],
+    "moons": make_moons(600, noise=0.07, random_state=0)[0],
+    "three groups of three": np.vstack(
+        [g + p + 0.45 * rng.normal(size=(80, 2)) for g in groups for p in parts]
+    ),
+    "one heap": rng.normal(size=(600, 2)),
+}
+
+figure, axes = plt.subplots(2, len(sets), figsize=(12, 5.4), layout="constrained")
+for (above, below), (name, X) in zip(axes.T, sets.items(), strict=True):
+    table = eigencut.select(X, n_clusters=range(2, 13))
+    best = {}
+    for choice in table.choices:
+        best[choice.n_clusters] = max(choice.score, best.get(choice.n_clusters, -np.inf))
+    model = GPOD("auto").fit(X)
+    above.scatter(*X.T, s=5, c=model.labels_, cmap="tab20")
+    above.set(title=f"{name}: K = {model.n_clusters_}", xticks=[], yticks=[])
+    below.bar(list(best), list(best.values()), color="0.6")
+    below.axhline(0, c="black", lw=0.6)
+    below.set(xlabel="K", ylim=(-4, 6))
+axes[1, 0].set_ylabel("score")
+plt.show()
+
+# %%
+# The three groups of three have peaks at 3 and at 9. ``hierarchy`` has both answers in one tree:
+
+model = GPOD(9).fit(sets["three groups of three"])
+print(model.hierarchy())
