@@ -39,9 +39,14 @@ class Page(HTMLParser):
             self.loaded.append(values["href"] or "")
 
 
+def html_files(folder: Path) -> list[Path]:
+    """Pages; the theme brings templates of its own in ``_static``."""
+    return [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
+
+
 def problems(folder: Path) -> list[str]:
     """Links to nothing, and what would be loaded from elsewhere."""
-    pages = {path.resolve(): Page(path) for path in sorted(folder.rglob("*.html"))}
+    pages = {path.resolve(): Page(path) for path in html_files(folder)}
     found = []
     for path, page in pages.items():
         name = path.relative_to(folder.resolve())
@@ -64,7 +69,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     found = problems(folder)
     print(*found, sep="\n") if found else None
-    print(f"{len(list(folder.rglob('*.html')))} pages, {len(found)} links that lead nowhere")
+    print(f"{len(html_files(folder))} pages, {len(found)} links that lead nowhere")
     return int(bool(found))
 
 

@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "plot_gallery": not QUICK,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "min_reported_time": 20,
     "remove_config_comments": True,
     "show_signature": False,

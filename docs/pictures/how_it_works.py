@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from _style import COLORS, bare, colors, plane, regions, save
@@ -12,6 +14,7 @@ from sklearn.datasets import make_moons
 from eigencut import GPOD, Neighbors
 from eigencut.discretization import normalize_rows
 
+warnings.filterwarnings("ignore", message="Graph is not fully connected")  # of scikit-learn
 X, _ = make_moons(300, noise=0.09, random_state=0)
 X_new, _ = make_moons(400, noise=0.09, random_state=4)
 model = GPOD(2, affinity=Neighbors(10, density_contrast=1.0)).fit(X)

@@ -6,21 +6,29 @@ How many clusters?
 high peak is an answer; two peaks are two answers at two scales; no peak is an answer as well.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
 
 import eigencut
-from eigencut import GPOD
+from eigencut import GPOD, GraphWarning
+
+warnings.simplefilter("ignore", GraphWarning)  # which says that one heap may be one cluster
 
 rng = np.random.default_rng(0)
-groups = np.array([[0, 0], [12, 0], [6, 10]])
-parts = np.array([[0, 0], [2.8, 0], [1.4, 2.4]])
+triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
+grid = np.array([[a, b] for a in range(3) for b in range(3)][:7])
 sets = {
-    "seven blobs": make_blobs(700, centers=7, cluster_std=0.6, random_state=3)[0],
+    "seven blobs": make_blobs(700, centers=grid, cluster_std=0.13, random_state=3)[0],
     "moons": make_moons(600, noise=0.07, random_state=0)[0],
     "three groups of three": np.vstack(
-        [g + p + 0.45 * rng.normal(size=(80, 2)) for g in groups for p in parts]
+        [
+            6 * group + 2.2 * part + 0.45 * rng.normal(size=(80, 2))
+            for group in triangle
+            for part in triangle
+        ]
     ),
     "one heap": rng.normal(size=(600, 2)),
 }
@@ -36,7 +44,7 @@ for (above, below), (name, X) in zip(axes.T, sets.items(), strict=True):
     above.set(title=f"{name}: K = {model.n_clusters_}", xticks=[], yticks=[])
     below.bar(list(best), list(best.values()), color="0.6")
     below.axhline(0, c="black", lw=0.6)
-    below.set(xlabel="K", ylim=(-4, 6))
+    below.set(xlabel="K", ylim=(-2, 6.5))
 axes[1, 0].set_ylabel("score")
 plt.show()
 
