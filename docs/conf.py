@@ -51,7 +51,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars = {"changelog": [], "getting-started": [], "how-it-works": []}
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navigation_depth": 3,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
@@ -60,6 +60,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}  # light or dark as the reader's screen is
 copyright = "the eigencut developers, BSD-3-Clause"
 
 # Pictures are drawn in the light of the page, and what examples warn of is part of their text.
