@@ -18,7 +18,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
-    ["paper", "export", "integrations"],
+    ["paper", "export", "integrations", "plots"],
     ["files.models"],
     ["nested.recluster"],
     ["selection.select", "data.table_model"],
@@ -28,6 +28,9 @@ FLOORS = [
     ["describe", "nested"],
     ["fitted", "selection"],
     ["risk", "known"],
+    ["plots.choices", "plots.learning_curve"],  # what risk and selection have found draws itself
+    ["plots.display"],
+    ["plots.axes", "plots.colors", "plots.text"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],
