@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 import eigencut
 from eigencut import GPOD, GraphWarning
+from eigencut.plots import HierarchyDisplay
 
 warnings.simplefilter("ignore", GraphWarning)  # which says that one heap may be one cluster
 
@@ -49,7 +50,8 @@ axes[1, 0].set_ylabel("score")
 plt.show()
 
 # %%
-# The three groups of three have peaks at 3 and at 9. ``hierarchy`` has both answers in one tree:
+# The three groups of three have peaks at 3 and at 9. The tree of clusters has both answers:
 
 model = GPOD(9).fit(sets["three groups of three"])
-print(model.hierarchy())
+HierarchyDisplay.from_estimator(model)
+plt.show()

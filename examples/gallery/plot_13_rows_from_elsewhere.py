@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD
+from eigencut.plots import ClusterDisplay, SupportDisplay
 
 X, _ = make_moons(1500, noise=0.07, random_state=0)
 rng = np.random.default_rng(1)
@@ -29,18 +30,16 @@ print(
 )
 
 # %%
-# Left: labels; black are those without support. Right: the largest probability, which falls to a
-# half where the training rows say nothing.
+# Left: labels of old and new rows, with the line beyond which support ends. Right: how the
+# support of new rows compares with that of the training rows: those from elsewhere are far out.
 
-grid = np.stack(np.meshgrid(np.linspace(-1.8, 3, 220), np.linspace(-1.2, 2, 160)), axis=-1)
-p = model.predict_proba(grid.reshape(-1, 2)).max(axis=1).reshape(160, 220)
-figure, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
-palette = np.array(["#0072B2", "#D55E00", "black"])  # -1 is the last
-axes[0].scatter(*X.T, s=2, c="0.8")
-axes[0].scatter(*X_new.T, s=14, c=palette[labels])
-shown = axes[1].imshow(p, extent=(-1.8, 3, -1.2, 2), origin="lower", aspect="auto", cmap="magma")
-axes[1].scatter(*X_new.T, s=5, c="white")
-figure.colorbar(shown, ax=axes[1], label="largest probability")
-for ax in axes:
-    ax.set(xticks=[], yticks=[], xlim=(-1.8, 3), ylim=(-1.2, 2))
+figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=150, ax=axes[0])
+SupportDisplay.from_estimator(model, X, X_new=X_new, ax=axes[1])
 plt.show()
+
+# %%
+# Probabilities say the same: where the training rows say nothing, the largest is a half.
+
+p = model.predict_proba(X_new).max(axis=1)
+print(f"largest probability: {p[:200].mean():.2f} on usual rows, {p[200:].mean():.2f} on others")

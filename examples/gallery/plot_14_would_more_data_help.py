@@ -8,10 +8,10 @@ stop collecting.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
+from eigencut.plots import LearningCurveDisplay
 from eigencut.risk import learning_curve, rows_needed
 
 X, _ = make_moons(1200, noise=0.1, random_state=0)
@@ -24,11 +24,5 @@ print(rows_needed(curve, target=0.001))
 # Each dot is a fit; the line is fitted to their logarithms. The theory promises a slope of -1/2
 # at least; near the best functions it is -1.
 
-figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-for size, values in zip(curve.sizes, curve.excess, strict=True):
-    ax.scatter(np.full(len(values), size), values, s=14, c="0.6")
-ax.plot(curve.sizes, np.exp(curve.intercept) * curve.sizes**curve.slope, c="#0072B2", lw=2,
-        label=f"slope {curve.slope:.2f}")  # fmt: skip
-ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="excess risk")
-ax.legend()
+LearningCurveDisplay.from_curve(curve)
 plt.show()
