@@ -30,12 +30,16 @@ print(
 )
 
 # %%
-# Left: labels of old and new rows, with the line beyond which support ends. Right: how the
-# support of new rows compares with that of the training rows: those from elsewhere are far out.
+# Labels of old and new rows, with the line beyond which support ends.
 
-figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
-ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=150, ax=axes[0])
-SupportDisplay.from_estimator(model, X, X_new=X_new, ax=axes[1])
+ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=200)
+plt.show()
+
+# %%
+# The support of new rows beside that of the training rows: those from elsewhere are in the first
+# bar.
+
+SupportDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%

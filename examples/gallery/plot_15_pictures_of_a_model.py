@@ -33,7 +33,7 @@ ClusterDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%
-# Why ten: eigenvalues, and the gap behind the tenth.
+# Eigenvalues, and the gap behind the tenth.
 
 SpectrumDisplay.from_estimator(model)
 plt.show()

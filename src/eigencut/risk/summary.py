@@ -64,6 +64,19 @@ class RiskSummary(JsonReady):
         Whether the paper's continuous bound is not below ``largest_error``.
     notes : tuple of str
         What to keep in mind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import assess
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = assess(model, X[100:])
+    >>> found.cut, found.n_rows, found.n_clusters
+    ('ncut', 100, 2)
+    >>> found.cut_heldout.value <= 2.0
+    True
     """
 
     cut: str
