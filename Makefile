@@ -47,7 +47,7 @@ soak: $(VENV)/installed-dev         ## 10 000 rounds in one process, and 500 kil
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/killed_writers.py --moments 500
 
 test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)
-	$(PIP) install pyspark
+	$(PIP) install --constraint constraints.txt --editable '.[dev,spark]'
 	$(BIN)/python -m pytest tests/integrations/test_spark.py
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick

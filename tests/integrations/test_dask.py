@@ -169,7 +169,7 @@ def test_weights_on_a_cluster():
             fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=of_rows[:-1])
         with pytest.raises(ValueError, match=r"a dask array with one dimension .* Got ndarray"):
             fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=weight)
-        with pytest.raises(ValueError, match="Got -1 for row 0; correct it, or use 0"):
+        with pytest.raises(ValueError, match="Got -1 in row 0; correct it, or use 0"):
             fit(GPOD(3, affinity=AFFINITY), lazy, sample_weight=0 * of_rows - 1)
 
 

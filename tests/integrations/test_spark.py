@@ -1,6 +1,11 @@
 """Spark: batches labelled as ``predict`` labels them; with pyspark installed, in a real session."""
 
+import os
+import signal
 import sys
+import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,8 +13,8 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import make_moons
 
-from eigencut import GPOD, Landmarks
-from eigencut.integrations.spark import label_batches
+from eigencut import GPOD, Landmarks, Rows
+from eigencut.integrations.spark import SparkRows, fit, label_batches, predict, predict_proba
 
 X = make_moons(600, noise=0.06, random_state=0)[0]
 FRAME = pd.DataFrame(X, columns=["x", "y"]).assign(id=np.arange(len(X)))
@@ -50,18 +55,126 @@ def test_columns_are_those_of_the_fit(model):
         wrong = ["y", "x"]
     else:
         wrong = None
-    with pytest.raises(ValueError, match="columns must be the features in the order of the fit"):
+    with pytest.raises(ValueError, match=r"columns must be the features in the order of the fit"):
         label_batches(model, wrong)
 
 
-def test_in_a_session(model, monkeypatch):
-    sql = pytest.importorskip("pyspark.sql")
+def session_on(master, monkeypatch):
+    """A real Spark, whose Python workers are this Python and import what this one imports."""
+    sql = pytest.importorskip("pyspark.sql", reason="make test-spark installs it")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    session = sql.SparkSession.builder.master("local[2]").getOrCreate()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    return (
+        sql.SparkSession.builder.master(master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+        .config("spark.executorEnv.OMP_NUM_THREADS", "1")
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+
+
+@pytest.fixture(scope="module")
+def session():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        found = session_on("local[2]", monkeypatch)
+        yield found
+        found.stop()
+
+
+def bits_of(model):
+    return model.transform(X).tobytes(), model.eigenvalues_.tobytes(), model.predict(X).tobytes()
+
+
+def test_labels_of_a_frame(session, model):
+    frame = session.createDataFrame(FRAME).repartition(3)
+    labelled = predict(model, frame, ["x", "y"], probabilities="p").toPandas().sort_values("id")
+    assert list(labelled) == ["x", "y", "id", "label", "p"]
+    assert (labelled["label"].to_numpy() == model.labels_).all()
+    shares = predict_proba(model, frame, ["x", "y"]).toPandas().sort_values("id")
+    assert list(shares) == ["x", "y", "id", "probabilities"]
+    assert (np.vstack(shares["probabilities"].tolist()) == np.vstack(labelled["p"].tolist())).all()
+    with pytest.raises(ValueError, match=r"Got 'id', and the columns 'x', 'y', 'id'; choose"):
+        predict(model, frame, ["x", "y"], "id")
+
+
+@pytest.mark.parametrize("n_partitions", [1, 5, 40])
+def test_a_fit_is_that_of_a_stream_to_the_last_bit(session, n_partitions):
+    """However the rows lie: 40 partitions of 600 rows, some of them empty."""
+    expected = GPOD(2, affinity=Landmarks(60)).fit(Rows.from_array(X))
+    frame = session.createDataFrame(FRAME).repartition(n_partitions, "id")
+    found = fit(GPOD(2, affinity=Landmarks(60)), frame, ["x", "y"])
+    assert list(found.feature_names_in_) == ["x", "y"]
+    del found.feature_names_in_
+    assert bits_of(found) == bits_of(expected)
+
+
+def test_weights_are_a_column(session):
+    counts = 1 + np.arange(len(X)) % 3
+    frame = session.createDataFrame(FRAME.assign(people=counts))
+    found = fit(GPOD(2, affinity=Landmarks(60)), frame, ["x", "y"], weights="people")
+    repeated = session.createDataFrame(FRAME.loc[np.repeat(FRAME.index, counts)])
+    expected = fit(GPOD(2, affinity=Landmarks(60)), repeated, ["x", "y"])
+    del found.feature_names_in_, expected.feature_names_in_
+    assert bits_of(found) == bits_of(expected)
+    rows = SparkRows(frame.drop("id"), weights="people")
+    assert rows.feature_names == ["x", "y"]
+    assert sum(weight.sum() for _, weight in rows.weighted()) == counts.sum()
+
+
+def test_bad_frames_are_refused(session):
+    frame = session.createDataFrame(FRAME)
+    model = GPOD(2, affinity=Landmarks(60))
+    with pytest.raises(ValueError, match=r"frame must be a Spark data frame. Got DataFrame"):
+        fit(model, FRAME)
+    with pytest.raises(ValueError, match=r"among those of the frame .*. Got 'z'; correct it"):
+        fit(model, frame, ["x", "z"])
+    with pytest.raises(ValueError, match=r"Got 'people'; correct it"):
+        fit(model, frame, ["x", "y"], weights="people")
+    with pytest.raises(ValueError, match=r"at least one row. Got none"):
+        fit(model, frame.where("id < 0"), ["x", "y"])
+    with pytest.raises(Exception, match=r"X must not contain NaN|missing|infinit"):
+        fit(model, session.createDataFrame([(1.0, None), (2.0, 3.0)], "x double, y double"))
+
+
+def executors():
+    """The numbers of the processes that are executors of Spark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes()
+        except OSError:  # it ended
+            continue
+        if b"CoarseGrainedExecutorBackend" in command:
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are listed by Linux")
+def test_an_executor_that_is_killed_changes_nothing(session, monkeypatch):
+    expected = GPOD(2, affinity=Landmarks(60)).fit(Rows.from_array(X))
+    session.stop()  # a process has one Spark at a time; this is the last test of this file
+    cluster = session_on("local-cluster[2,1,1024]", monkeypatch)
     try:
-        frame = session.createDataFrame(FRAME).repartition(3)
-        schema = "x double, y double, id long, label int"
-        labelled = frame.mapInArrow(label_batches(model, ["x", "y"]), schema).toPandas()
+        frame = cluster.createDataFrame(FRAME).repartition(8, "id")
+        frame.count()
+        there = executors()
+        assert len(there) == 2
+        begun = threading.Event()
+
+        def kill():
+            begun.wait()
+            time.sleep(0.3)
+            os.kill(there[0], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        begun.set()
+        found = fit(GPOD(2, affinity=Landmarks(60)), frame, ["x", "y"])
+        killer.join()
+        assert there[0] not in executors()
     finally:
-        session.stop()
-    assert (labelled.sort_values("id")["label"].to_numpy() == model.labels_).all()
+        cluster.stop()
+    del found.feature_names_in_
+    assert bits_of(found) == bits_of(expected)

@@ -18,8 +18,7 @@ OF_USERS = sorted(set(EXTRAS) - {"bench", "dev", "docs", "release"})
 RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}
 # Brought for its user, who makes the cluster that an array of Dask is computed on.
 BROUGHT = {"distributed"}
-# Imported by what is tried only where it is there: Spark and its tests (make test-spark); the peers
-# of benchmarks that are installed by hand (docs/benchmarks.md).
+# Imported by tests that run only where it is there (make test-spark).
 BY_HAND = {"pyspark"}
 # A version is excluded only for a reason: package, and what breaks with it.
 KNOWN_BREAKS: dict[str, str] = {}
@@ -71,7 +70,7 @@ def imported(folder):
 
 
 def test_users_get_what_is_imported_and_nothing_else():
-    assert imported("src") - BY_HAND == CORE | declared(*OF_USERS) - BROUGHT
+    assert imported("src") == CORE | declared(*OF_USERS) - BROUGHT
 
 
 def test_what_a_missing_package_is_asked_for_by_is_the_extra_that_brings_it():

@@ -58,6 +58,7 @@ def names(tmp_path, monkeypatch):
         "X": X,
         "X_new": new,
         "X_heldout": new,
+        "X_today": new,
         "W": weights[:400],
         "W_new": weights[400:],
         "U": model.embedding_,

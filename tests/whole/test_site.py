@@ -13,7 +13,7 @@ from sklearn.cluster import SpectralClustering
 
 import eigencut
 from doc_pages import DOCS, PAGES, ROOT, python_blocks
-from eigencut import GPOD, Gaussian, Neighbors, datasets, export, plots, risk
+from eigencut import GPOD, Gaussian, Neighbors, datasets, export, plots, report, risk
 from eigencut.integrations import dask, spark
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
@@ -35,7 +35,7 @@ def api_names():
 def public_names():
     rooms = {"datasets", "export", "integrations", "risk", "plots", "report", "__version__"}
     yield from (f"eigencut.{name}" for name in eigencut.__all__ if name not in rooms)
-    for room in (risk, export, datasets, plots):
+    for room in (risk, export, datasets, plots, report):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
     for module in (dask, spark):
         for name, item in vars(module).items():

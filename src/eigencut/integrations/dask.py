@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from eigencut.data.column_names import quoted
 from eigencut.data.rows import Rows
-from eigencut.data.same_rows import Seen
+from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
 from eigencut.runtime.optional import needed
-from eigencut.runtime.threads import threads
 
 Model = TypeVar("Model")
-Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
 
 _FAN_IN = 8  # partial sums that one task adds up
 
@@ -78,7 +76,7 @@ class DaskRows(Rows):
         finish: Callable[[Any], Any] | None = None,
     ) -> Any:
         delayed = needed("dask", "dask").delayed
-        of_chunk, add_up = delayed(_of_chunk), delayed(_add_up)
+        of_chunk, add_up = delayed(_of_chunk), delayed(added_up)
         part, combine = delayed(part), delayed(combine)  # sent once, not with every task
         pairs = zip(self._parts, self._weights, strict=True)
         totals = [of_chunk(*pair, part, combine, self.n_features) for pair in pairs]
@@ -87,7 +85,7 @@ class DaskRows(Rows):
                 add_up(totals[start : start + _FAN_IN], combine)
                 for start in range(0, len(totals), _FAN_IN)
             ]
-        total, seen = delayed(_finished)(totals[0], finish).compute()
+        total, seen = delayed(finished)(totals[0], finish).compute()
         self._keep_seen(seen)
         return total
 
@@ -283,31 +281,8 @@ def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[
 
 
 def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Total | None:
-    """The sum over one chunk, in blocks, and what was seen of it; None if it has no rows."""
+    """The sum over one chunk, and what was seen of it; None if it has no rows."""
     values = np.asarray(chunk)
     if len(values) == 0:
         return None
-    rows = Rows.from_array(values, sample_weight=weight)
-    rows.n_features = n_features
-    with threads(1):  # the cluster's own threads work on chunks
-        total = rows.reduce(part, combine)
-    assert rows._seen is not None  # a whole pass
-    return total, rows._seen
-
-
-def _add_up(totals: list[Total | None], combine: Any) -> Total | None:
-    found: Total | None = None
-    for total in totals:
-        if total is not None and found is not None:
-            found = combine(found[0], total[0]), found[1].merged(total[1])
-        else:
-            found = total if found is None else found
-    return found
-
-
-def _finished(found: Total | None, finish: Any) -> Total:
-    if found is None:
-        raise ValueError("X must have at least one row. Got none; check the source of rows.")
-    total, seen = found
-    with threads(1):
-        return (total if finish is None else finish(total)), seen
+    return total_of(Rows.from_array(values, sample_weight=weight), n_features, part, combine)

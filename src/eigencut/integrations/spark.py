@@ -1,19 +1,196 @@
-"""Labels of the rows of a Spark data frame, by a model fitted anywhere else.
+"""Fit on a Spark data frame, and label its rows.
 
 Spark calls a function on batches of rows in Arrow's format, in every Python worker. It needs
-pyarrow and eigencut there; nothing here imports pyspark.
+pyarrow and eigencut there. A fit is sums over rows (``eigencut.affinity.landmarks``), formed per
+partition by the functions that a stream uses and then added up in a tree: no row reaches the
+driver, and a lost executor costs only time.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TypeVar
 
 import numpy as np
 
-from eigencut.data.rows import checked_block
+from eigencut.data.column_names import quoted
+from eigencut.data.rows import Rows, checked_block
+from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
 from eigencut.runtime.optional import needed
+
+Model = TypeVar("Model")
+
+_FAN_IN = 8  # partial sums that one task adds up
+_ROWS_AT_ONCE = 1 << 13
+
+
+class SparkRows(Rows):
+    """Rows of a Spark data frame; sums over them are formed on its cluster.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        It is read several times: ``frame.persist()`` pays where it is expensive to compute, and is
+        needed where it is not the same each time.
+    columns : sequence of str, optional
+        The features, which must be numbers. Default: all columns.
+    weights : str, optional
+        The column that says what each row counts; it is no feature then.
+
+    Examples
+    --------
+    With a Spark data frame ``frame``::
+
+        SparkRows(frame, ["x", "y"]).reduce(len, lambda a, b: a + b)
+    """
+
+    is_local = False
+
+    def __init__(
+        self, frame: Any, columns: Sequence[str] | None = None, *, weights: str | None = None
+    ) -> None:
+        if not hasattr(frame, "mapInArrow"):
+            raise ValueError(
+                f"frame must be a Spark data frame. Got {type(frame).__name__}; use GPOD.fit for "
+                "what is in memory, or spark.createDataFrame."
+            )
+        names = _chosen(frame.columns, columns, weights)
+        super().__init__(self._collected, names, weighted=weights is not None)
+        wanted = names if weights is None else [*names, weights]
+        self._frame = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        self.n_features = len(names)
+
+    def _collected(self) -> Iterator[Any]:
+        """The rows in the order of partitions, for whoever iterates instead of reducing."""
+        rows = self._frame.toLocalIterator()
+        while block := list(islice(rows, _ROWS_AT_ONCE)):
+            values = np.array(block, dtype=np.float64)
+            yield (values[:, :-1], values[:, -1]) if self.is_weighted else values
+
+    def reduce(
+        self,
+        part: Callable[..., Any],
+        combine: Callable[[Any, Any], Any],
+        finish: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        of_partition = _summing(part, combine, self.n_features, self.is_weighted)
+        sums = self._frame.mapInArrow(of_partition, "total binary").rdd
+
+        def add(left: bytes | None, right: bytes | None) -> bytes | None:
+            return _packed(added_up([_unpacked(left), _unpacked(right)], combine))
+
+        n_parts = max(2, sums.getNumPartitions())
+        depth = int(np.ceil(np.log(n_parts) / np.log(_FAN_IN)))
+        found = sums.map(lambda row: bytes(row["total"])).treeAggregate(None, add, add, depth)
+        total, seen = finished(_unpacked(found), finish)
+        self._keep_seen(seen)
+        return total
+
+
+def fit(
+    model: Model,
+    frame: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    weights: str | None = None,
+) -> Model:
+    """Fit a GPOD on a Spark data frame.
+
+    Parameters
+    ----------
+    model : GPOD
+        With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
+    frame : pyspark.sql.DataFrame
+        It is read several times: ``frame.persist()`` pays where it is expensive to compute, and is
+        needed where it is not the same each time.
+    columns : sequence of str, optional
+        The features, which must be numbers. Default: all columns.
+    weights : str, optional
+        The column that says what each row counts; it is no feature then.
+
+    Returns
+    -------
+    model : GPOD
+        The same, fitted: to the last bit what a stream of the same rows gives.
+
+    Examples
+    --------
+    With a Spark data frame ``frame``::
+
+        model = eigencut.spark.fit(GPOD(3, affinity="landmarks"), frame, ["x", "y"])
+        labelled = eigencut.spark.predict(model, frame)
+    """
+    return model.fit(SparkRows(frame, columns, weights=weights))  # type: ignore[attr-defined]
+
+
+def predict(
+    model: Any,
+    frame: Any,
+    columns: Sequence[str] | None = None,
+    name: str = "label",
+    probabilities: str | None = None,
+) -> Any:
+    """A Spark data frame with the label of each row, and its probabilities where these are named.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    frame : pyspark.sql.DataFrame
+    columns : sequence of str, optional
+        The features, in the order of the fit. Default: the names of the fit.
+    name : str, default="label"
+        Of the new column, an int.
+    probabilities : str, optional
+        Of a further column, an array of K doubles: those of ``GPOD.predict_proba``. Default: none.
+
+    Returns
+    -------
+    labelled : lazy pyspark.sql.DataFrame
+        All columns of ``frame``, and the new ones.
+    """
+    for new in [name] if probabilities is None else [name, probabilities]:
+        if new in frame.columns:
+            raise ValueError(
+                f"The name of a new column must not be that of one there is. Got {new!r}, and the "
+                f"columns {quoted(frame.columns)}; choose another name, or drop that column."
+            )
+    label = label_batches(model, columns, name, probabilities)
+    types = needed("pyspark.sql.types", "spark")
+    fields = [*frame.schema.fields, types.StructField(name, types.IntegerType())]
+    if probabilities is not None:
+        fields.append(types.StructField(probabilities, types.ArrayType(types.DoubleType())))
+    return frame.mapInArrow(label, types.StructType(fields))
+
+
+def predict_proba(
+    model: Any,
+    frame: Any,
+    columns: Sequence[str] | None = None,
+    name: str = "probabilities",
+) -> Any:
+    """A Spark data frame with the probability of each cluster, for each row.
+
+    Parameters
+    ----------
+    model : fitted GPOD
+    frame : pyspark.sql.DataFrame
+    columns : sequence of str, optional
+        The features, in the order of the fit. Default: the names of the fit.
+    name : str, default="probabilities"
+        Of the new column, an array of K doubles.
+
+    Returns
+    -------
+    frame : lazy pyspark.sql.DataFrame
+        All columns of ``frame``, and the new one.
+    """
+    label = "label"
+    while label in frame.columns or label == name:
+        label += "_"
+    return predict(model, frame, columns, label, name).drop(label)
 
 
 def label_batches(
@@ -88,3 +265,55 @@ def label_batches(
             yield batch
 
     return label
+
+
+def _chosen(
+    present: Sequence[str], columns: Sequence[str] | None, weights: str | None
+) -> list[str]:
+    """The names of the features."""
+    chosen = [name for name in present if name != weights] if columns is None else list(columns)
+    wanted = [] if weights is None else [weights]
+    for name in [*chosen, *wanted]:
+        if name not in present:
+            raise ValueError(
+                f"columns must be among those of the frame ({quoted(list(present))}). "
+                f"Got {name!r}; correct it."
+            )
+    return [str(name) for name in chosen]
+
+
+def _columns_of(batch: Any) -> np.ndarray[Any, Any]:
+    """The numbers of a record batch; null is NaN."""
+    columns = [batch.column(i).to_numpy(zero_copy_only=False) for i in range(batch.num_columns)]
+    return np.column_stack(columns)
+
+
+def _summing(
+    part: Any, combine: Any, n_features: int, is_weighted: bool
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The function that makes one row of a partition: its sum. None of one without rows."""
+
+    def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
+        arrow = needed("pyarrow", "stream")
+        filled = (_columns_of(batch) for batch in batches if batch.num_rows)
+        first = next(filled, None)
+        if first is None:
+            return
+        blocks = chain([first], filled)
+        if is_weighted:
+            rows = Rows(lambda: ((b[:, :-1], b[:, -1]) for b in blocks), weighted=True)
+        else:
+            rows = Rows(lambda: blocks)
+        total = _packed(total_of(rows, n_features, part, combine))
+        yield arrow.record_batch({"total": arrow.array([total], arrow.binary())})
+
+    return of_partition
+
+
+def _packed(total: Total | None) -> bytes | None:
+    return None if total is None else pickle.dumps(total)
+
+
+def _unpacked(total: bytes | None) -> Total | None:
+    """What an executor of the same job packed."""
+    return None if total is None else pickle.loads(total)
