@@ -30,7 +30,8 @@ extensions = [
     "pages_from_elsewhere",  # docs/_ext
     "pictures",
 ]
-exclude_patterns = ["_build", "README.md", "**/README.txt"]
+exclude_patterns = ["_build", "_pictures", "README.md", "**/README.txt"]
+smartquotes = False  # docstrings and commands have quotes and dashes of code
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # a sort key of the gallery is a class
 
