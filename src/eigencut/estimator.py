@@ -21,7 +21,7 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.extension.eigenfunctions import extend
 from eigencut.files.saving import SavableMixin
-from eigencut.fitted import FittedCut, first_sound
+from eigencut.fitted import CutGraph, FittedCut, first_sound
 from eigencut.graph.base import Graph
 from eigencut.keeping import KeepingMixin
 from eigencut.known.constraints import Constraints
@@ -41,7 +41,7 @@ from eigencut.runtime.validation import (
 )
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
-from eigencut.selection.candidates import check_asked
+from eigencut.selection.candidates import check_asked, is_number
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -111,6 +111,8 @@ class GPOD(
         of rows that those of a cluster stand for; of equal ones, the cluster of the row, or
         landmark, that is the first in lexicographic order); -1 where ``predict`` has it. Not there
         after a fit on a stream: see ``predict_stream``.
+    probabilities_ : array of shape (n_samples,)
+        The probability of each of these labels, as HDBSCAN has it; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
         The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
         Rows of components too small to be a cluster have the value of a row nearby. Not kept after
@@ -249,7 +251,7 @@ class GPOD(
 
     def _fit(self, source: Any, sample_weight: Array | None, known: Known | None) -> None:
         counted, weight = rows_that_count(self, source, sample_weight)
-        chosen = self._choices(counted, weight)
+        chosen = self._choices(counted, weight, known)
         if known is not None:
             known.check_model(chosen.n_clusters, self.outliers, self.extension)
         graph, fitted = self._cut_graph(counted, weight, chosen, known)
@@ -267,12 +269,16 @@ class GPOD(
         """Options of POD."""
         return {"n_init": self.n_init, "random_state": self.random_state}
 
-    def _choices(self, source: Any, sample_weight: Array | None) -> Chosen:
+    def _choices(
+        self, source: Any, sample_weight: Array | None, known: Known | None = None
+    ) -> Chosen:
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
-            asked = (self.n_clusters, self.affinity, self.memory_limit)
-            chosen = choose(source, *asked, self._starts, sample_weight, self.metric)
-            Budget.of(source, chosen.n_clusters, self.memory_limit).refuse(chosen.affinities[0])
+            how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
+            chosen = choose(source, self.n_clusters, *how)
+            n_classes = 0 if known is None else known.n_classes
+            if n_classes > chosen.n_clusters and not is_number(self.n_clusters):
+                chosen = choose(source, n_classes, *how)
         return chosen
 
     def _cut_graph(
@@ -285,7 +291,14 @@ class GPOD(
         """The graph, and its fitted cut."""
         chosen.report()
         self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        return first_sound(self._cuts(source, sample_weight, chosen, known))
+        found = first_sound(self._cuts(source, sample_weight, chosen, known))
+        if found.agreement is not None and found.agreement.is_corrected:
+            from eigencut.selection.labelled_graph import graphs_for_labels, most_agreeing
+
+            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
+            others = graphs_for_labels(chosen, found.fitted.affinity, budget.allows)
+            found = most_agreeing(found, self._cuts(source, sample_weight, others, known))
+        return found.graph, found.fitted
 
     def _cuts(
         self,
@@ -293,7 +306,7 @@ class GPOD(
         sample_weight: Array | None,
         chosen: Chosen,
         known: Known | None,
-    ) -> Iterator[tuple[Graph, FittedCut]]:
+    ) -> Iterator[CutGraph]:
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
         for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
@@ -302,16 +315,17 @@ class GPOD(
             with stage("extension"):
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
             functions.report_lost_components()
+            agreement = None
             if known is not None:
                 from eigencut.known.guided_cut import UnguidedCut, guided_cut
 
                 with stage("known labels and pairs"):
                     unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
-                    functions, partition = guided_cut(unguided, known)
+                    functions, partition, agreement = guided_cut(unguided, known)
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
                 fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield graph, fitted
+            yield CutGraph(graph, fitted, agreement)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
 from eigencut.runtime.warn import warn_user
 from eigencut.solvers.eigenpairs import EigenPairs
+
+if TYPE_CHECKING:
+    from eigencut.known.label_map import Agreement
 
 _SLIVER = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
@@ -274,26 +277,33 @@ def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
     return fitted_temperature(margins_of(scores), weight[some])
 
 
-def first_sound(cuts: Iterable[tuple[Graph, FittedCut]]) -> tuple[Graph, FittedCut]:
+class CutGraph(NamedTuple):
+    """A graph and its fitted cut; and how well it agrees with known labels, if there are any."""
+
+    graph: Graph
+    fitted: FittedCut
+    agreement: Agreement | None = None
+
+
+def first_sound(cuts: Iterable[CutGraph]) -> CutGraph:
     """The first cut without slivers; if there is none, the first of all, with a warning.
 
     A sliver is a cluster with less than a twentieth of the rows of an average one: mostly a few odd
     rows that a cut has taken for a cluster.
     """
     first = None
-    for graph, fitted in cuts:
-        sizes = np.bincount(
-            fitted.partition.labels, graph.multiplicity, len(fitted.partition.rotation)
-        )
+    for found in cuts:
+        graph, partition = found.graph, found.fitted.partition
+        sizes = np.bincount(partition.labels, graph.multiplicity, len(partition.rotation))
         if sizes.min() >= _SLIVER * graph.n_rows / len(sizes):
-            return graph, fitted
-        first = first or (graph, fitted, sizes)
+            return found
+        first = first or (found, sizes)
     assert first is not None
-    graph, fitted, sizes = first
+    found, sizes = first
     listed = ", ".join(f"{size:.0f}" for size in np.sort(sizes)[:_LISTED])
     warn_user(
         f"The smallest cluster is less than a twentieth of an average one, and may be a few odd "
         f"rows instead of a cluster (sizes, ascending: {listed}). Drop outliers, lower n_clusters, "
         "or try another affinity."
     )
-    return graph, fitted
+    return found

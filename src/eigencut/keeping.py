@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.cut import CUTS
+from eigencut.discretization import assign, normalize_rows
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
+from eigencut.extension.probabilities import probabilities_of
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import FittedCut
 from eigencut.runtime.arrays import Array, Indices
@@ -58,6 +60,25 @@ class KeepingMixin:
                 setattr(self, name, found)
         if labels is not None:
             self.partition_ = replace(fitted.partition, labels=labels)
+
+    @property
+    def probabilities_(self) -> Array:
+        """The probability of the label of each training row; 0 where that is -1.
+
+        What HDBSCAN has by this name, and BERTopic takes from it. It is that of ``predict_proba``,
+        but for a row with less support than others, which counts here as if it had as much. There
+        where ``embedding_`` is.
+        """
+        if "embedding_" not in self.__dict__:
+            raise AttributeError(
+                "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "
+                "Use predict_proba(X)."
+            )
+        scores = normalize_rows(self.embedding_) @ self.rotation_
+        labels, is_clear = assign(scores), np.ones(len(scores))
+        found = probabilities_of(scores, labels, is_clear, self.fitted_cut_.temperature)
+        own = found[np.arange(len(labels)), labels]
+        return np.where(self.labels_ == OUTLIER, 0.0, own)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""

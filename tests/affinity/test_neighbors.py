@@ -54,6 +54,26 @@ def test_graph_is_its_definition(graph, weights, d, index):
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("index", ["kdtree", "brute", "approximate"])
+def test_training_rows_that_were_rounded_are_still_themselves(graph, index):
+    """At a training row equality decides of edges; rounding to float32 must not."""
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    affinity = Neighbors(8, graph=graph, index=index, density_contrast=1.0)
+    affinity.fit_graph(X)
+    V = np.random.default_rng(1).normal(size=(300, 3))
+    rounded = X.astype(np.float32).astype(np.float64)
+    given = rounded.copy()
+    found, expected = affinity.apply(rounded, V), affinity.apply(X, V)
+    assert (found.values == expected.values).all() and (found.degrees == expected.degrees).all()
+    assert (rounded == given).all()
+    # A row that is farther away is one of its own, and rows beside it change nothing.
+    moved = np.vstack([X[:1] + 1e-3, rounded[1:2]])
+    apart = affinity.apply(moved, V)
+    assert (apart.values[0] != expected.values[0]).all()
+    assert apart.values[1] == pytest.approx(expected.values[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_new_rows_follow_the_definition(graph, weights):
     """Every weight found is right, and in the plane nearly all of them are found."""

@@ -269,12 +269,12 @@ DATA = {  # exit code 1
     "missing value": (
         f"fit nan.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
-        "missing 'drop', 'mean' or 'median'.",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'c', first in row 2; fit with "
-        "missing 'drop', 'mean' or 'median'.",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
         f"fit empty_column.csv --missing median {FIT}",
@@ -450,7 +450,7 @@ DATA = {  # exit code 1
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
         "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
-        "missing 'drop', 'mean' or 'median'.",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
     "unknown id to predict": (

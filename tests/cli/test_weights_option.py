@@ -1,4 +1,4 @@
-"""``eigencut fit --weights``: a column of the table says what each row counts."""
+"""``--weights``: a column of the table says what each row counts."""
 
 import json
 
@@ -63,3 +63,71 @@ def test_a_column_that_is_not_there_is_named(survey, tmp_path, capsys):
     output = tmp_path / "model.eigencut"
     assert main(["fit", str(path), "--weights", "persons", "-k", "2", "-o", str(output)]) != 0
     assert "has no column 'persons', which --weights names" in capsys.readouterr().err
+
+
+def repeated_rows(X, people, tmp_path):
+    """The same rows as a table without weights, each as often as it counts."""
+    path = tmp_path / "repeated.csv"
+    lines = [f"{x!r},{y!r}" for x, y in np.repeat(X, people, axis=0).tolist()]
+    path.write_text("\n".join(["a,b", *lines]) + "\n")
+    return path
+
+
+def said_by(command, capsys):
+    assert main([*map(str, command), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def numbers_in(said):
+    """All numbers of a JSON object, one after the other."""
+    if isinstance(said, dict):
+        said = list(said.values())
+    if isinstance(said, list):
+        return [number for part in said for number in numbers_in(part)]
+    return [said] if isinstance(said, int | float) else []
+
+
+@pytest.mark.parametrize("criterion", ["conductance", "eigengap"])
+def test_select_counts_rows_as_often_as_they_weigh(survey, criterion, tmp_path, capsys):
+    path, X, people = survey
+    how = ["-k", "2-4", "--sigma", "0.5,1", "--criterion", criterion]
+    weighted = said_by(["select", path, "--weights", "people", *how], capsys)
+    repeated = said_by(["select", repeated_rows(X, people, tmp_path), *how], capsys)
+    assert weighted["n_clusters"] == repeated["n_clusters"] == 2
+    for one, other in zip(weighted["choices"], repeated["choices"], strict=True):
+        assert one["score"] == pytest.approx(other["score"], rel=1e-6)
+    plain = said_by(["select", path, "--drop", "people", *how], capsys)
+    assert plain["choices"][0]["score"] != pytest.approx(weighted["choices"][0]["score"])
+
+
+def test_assess_counts_rows_as_often_as_they_weigh(survey, tmp_path, capsys):
+    path, X, people = survey
+    model = tmp_path / "model.eigencut"
+    repeated = repeated_rows(X, people, tmp_path)
+    said_by(["fit", repeated, "-k", "2", "--sigma", "1", "-o", model], capsys)
+    weighted = said_by(["assess", model, path, "--weights", "people"], capsys)
+    plain = said_by(["assess", model, repeated], capsys)
+    for name in ("population_error", "cut_heldout", "gap_heldout", "cost"):
+        assert numbers_in(weighted[name]) == pytest.approx(
+            numbers_in(plain[name]), rel=1e-6, abs=1e-9
+        )
+    assert weighted.keys() == plain.keys() and weighted["notes"] == plain["notes"]
+    assert main(["assess", str(model), "--weights", "people"]) == 2
+    assert "--weights needs a TABLE" in capsys.readouterr().err
+    assert main(["assess", str(model), str(path), "--weights", "people", "--sets"]) == 2
+    assert "--sets deals rows out, so it takes no --weights" in capsys.readouterr().err
+    assert main(["assess", str(model), str(path), "--weights", "a"]) == 1
+    assert "--weights must name a column that is no data of the model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [["--landmarks", "20"], ["--sigma", "1"]], ids=["stream", "rows"])
+def test_update_counts_rows_as_often_as_they_weigh(survey, how, tmp_path, capsys):
+    path, X, people = survey
+    model, one, other = (tmp_path / f"{name}.eigencut" for name in ("model", "one", "other"))
+    first = repeated_rows(X, np.ones(len(X), dtype=int), tmp_path)
+    said_by(["fit", first, "-k", "2", *how, "-o", model], capsys)
+    said_by(["update", model, path, "--weights", "people", "-o", one], capsys)
+    said_by(["update", model, repeated_rows(X, people, tmp_path), "-o", other], capsys)
+    one, other = load(one), load(other)
+    assert one.model_.affinity_.n_rows_ == 80 + people.sum()
+    assert (one.predict_proba(X) == other.predict_proba(X)).all()

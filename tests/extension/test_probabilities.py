@@ -113,6 +113,24 @@ def test_labels_margins_and_probabilities_agree_on_new_and_training_rows(fitted)
     agrees(model, new_rows())
 
 
+def test_training_rows_have_the_probability_of_their_label(fitted):
+    """Where a row has support; 0 where its label is -1."""
+    model, X = fitted
+    found = model.probabilities_
+    assert ((found == 0) == (model.labels_ == -1)).all()
+    clear = (found > 0) & (model.score_samples(X) >= model.fitted_cut_.least_support)
+    assert clear.mean() > 0.9
+    assert found[clear] == pytest.approx(model.predict_proba(X)[clear].max(axis=1), abs=1e-4)
+
+
+def test_probabilities_of_training_rows_are_there_where_their_embedding_is():
+    X = new_rows(seed=2)
+    assert not hasattr(GPOD(3), "probabilities_")
+    updated = GPOD(3).fit(X).update(new_rows())
+    with pytest.raises(AttributeError, match=r"only where embedding_ is.*predict_proba"):
+        _ = updated.probabilities_
+
+
 def test_probabilities_ignore_company_order_and_blocks(fitted):
     model, _ = fitted
     X = new_rows(n=60)

@@ -1,5 +1,7 @@
 """Drift: p-values that hold when nothing has changed, and are small when something has."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -160,4 +162,7 @@ def test_a_new_cluster_of_a_table_with_words_is_shown_by_a_row():
     model = TableModel(GPOD(2)).fit(pd.concat([table(0, "x"), table(30, "y")]))
     found = model.drift(pd.concat([table(0, "x"), table(-60, "x")]))
     assert found.new_cluster.centre is None and found.new_cluster.rows.min() >= 150
-    assert f"such as row {found.new_cluster.rows[0]}" in str(found)
+    cells = found.new_cluster.cells
+    assert abs(cells["a"] + 60) < 2 and cells["c"] == "x"
+    assert f"such as a {cells['a']:.4g}, b {cells['b']:.4g}, c x" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["new_cluster"]["cells"] == cells

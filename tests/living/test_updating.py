@@ -20,6 +20,7 @@ from eigencut import (
     recluster,
 )
 from eigencut.affinity import landmarks as landmarks_module
+from eigencut.affinity.landmark_growth import grown
 from eigencut.data.sample import as_number
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.living.matching import NEW, Shared, continued, match_clusters
@@ -274,6 +275,70 @@ def test_an_update_that_fails_leaves_the_model(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         model.update(X)
     assert model.__dict__ == state and (model.predict_proba(X) == answers).all()
+
+
+def test_a_cluster_that_has_gone_is_forgotten_as_a_whole():
+    places = np.array([[0, 0], [14, 0], [0, 14]])
+    model = GPOD("auto", affinity=Landmarks(60)).fit(rows(900, 0, places))
+    given = GPOD(3, affinity=Landmarks(60)).fit(rows(900, 0, places))
+    before, going = model.predict(places), int(model.predict(places[:1])[0])
+    for seed in range(1, 7):
+        model.update(rows(600, seed, places[1:]), decay=0.6)
+        assert (model.predict(places[1:]) == before[1:]).all()
+        if seed < 6:
+            given.update(rows(600, seed, places[1:]), decay=0.6)
+    assert going not in model.cluster_numbers_ and model.n_clusters_ == 2
+    assert np.linalg.norm(model.affinity_.landmarks_ - places[0], axis=1).min() > 7
+    assert model.affinity_.n_rows_ == pytest.approx(model.affinity_.multiplicity_.sum(), rel=1e-6)
+    # With K given it stays: one of the others would have to be cut in its place.
+    assert (given.predict(places) == before).all() and not given.updated_.retired
+
+
+def test_a_cluster_that_is_always_small_is_kept_as_long_as_rows_of_it_come():
+    """It has a fourteenth of the rows of an average one, which once it stays away is too little."""
+    places, share = np.array([[0, 0], [14, 0], [0, 14], [14, 14]]), [0.327, 0.327, 0.328, 0.018]
+    rng = np.random.default_rng(0)
+    X, more = (places[rng.choice(4, n, p=share)] + rng.normal(size=(n, 2)) for n in (4000, 4000))
+    model = GPOD(3, affinity=Landmarks(200)).fit(X)
+    landmarks, judged = model.affinity_.landmarks_, model.fitted_cut_.judged
+    labels = np.linalg.norm(landmarks[:, np.newaxis] - places, axis=2).argmin(axis=1)
+    for batch, is_kept in ((more, True), (more[np.linalg.norm(more - 14, axis=1) > 7], False)):
+        found = grown(model.affinity_, batch, None, judged, 0.6, labels)
+        assert (found.places[labels == 3] >= 0).any() == is_kept
+        assert (found.places[labels != 3] >= 0).mean() > 0.9
+    # Without decay nothing is forgotten.
+    found = grown(model.affinity_, batch, None, judged, 1.0, labels)
+    assert (found.places == np.arange(len(labels))).all()
+
+
+def test_the_last_cluster_but_one_may_go():
+    model = GPOD("auto", affinity=Landmarks(60)).fit(rows(900, 0, CENTRES[:2] * 2))
+    stays = model.predict(CENTRES[:1])
+    for seed in range(8):
+        model.update(rows(600, seed + 1, CENTRES[:1]), decay=0.6)
+    assert model.n_clusters_ == 1 and (model.predict(rows(50, 9, CENTRES[:1])) == stays).all()
+    two = GPOD([2, 3], affinity=Landmarks(60)).fit(rows(900, 0, CENTRES[:2] * 2))
+    for seed in range(8):  # where one cluster is no answer, there are two
+        two.update(rows(600, seed + 1, CENTRES[:1]), decay=0.6)
+    assert two.n_clusters_ in (2, 3)
+
+
+@pytest.mark.parametrize("seed", [3, 9])
+def test_numbers_stay_in_a_stream(seed):
+    """Clusters that move, appear, two at a time, and vanish; twenty batches of few rows."""
+    rng = np.random.default_rng(seed)
+    places = 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [2, 1]])[rng.permutation(6)]
+    paces = rng.uniform(-0.05, 0.05, (6, 2))
+    born, gone = [0, 0, 0, 5, 10, 10], [8, 14, 20, 20, 20, 20]
+    model, numbers = GPOD("auto", affinity=Landmarks(100), n_init=2), {}
+    for time in range(20):
+        there = [k for k in range(6) if born[k] <= time < gone[k]]
+        centres = places + time * paces
+        kind = rng.choice(there, 500)
+        model.partial_fit(centres[kind] + rng.normal(size=(500, 2)), decay=0.7)
+        found = dict(zip(there, model.predict(centres[there]).tolist(), strict=True))
+        assert len(set(found.values())) == len(there)
+        assert all(numbers.setdefault(k, number) == number for k, number in found.items())
 
 
 # ---------------------------------------------------------------------------------- numbers

@@ -6,6 +6,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from conftest import CUTS
 from eigencut import GPOD, Gaussian, Neighbors, risk, select
+from eigencut.risk.curves import _drawn
 from eigencut.selection.criteria import weighted_rand_index
 
 X, _ = make_moons(200, noise=0.08, random_state=0)
@@ -38,6 +39,7 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
         risk.cut_value,
         risk.measured_excess,
         risk.discretization_gap,
+        risk.discretization_cost,
     ):
         assert_alike(function(model, NEW, **how), function(model, REPEATED))
     assert_alike(risk.assess(model, NEW, **how), risk.assess(model, REPEATED))
@@ -113,3 +115,37 @@ def test_the_weighted_rand_index():
     chance = a * b / pairs.sum()
     expected = (both - chance) / ((a + b) / 2 - chance)
     assert weighted_rand_index(first, second, weight) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_learning_curve_of_weighted_rows_is_that_of_repeated_ones(cut):
+    weight = np.random.default_rng(2).integers(0, 4, len(X))
+    model, how = GPOD(2, cut=cut, affinity=Gaussian(0.3)), {"sizes": [20, 40], "n_repeats": 3}
+    weighted = risk.learning_curve(model, X, **how, sample_weight=weight)
+    repeated = risk.learning_curve(model, np.repeat(X, weight, axis=0), **how)
+    assert (weighted.excess == repeated.excess).all()
+    assert weighted.to_dict() == repeated.to_dict() and weighted.n_rows == weight.sum()
+
+
+def test_a_learning_curve_of_other_weights():
+    """Samples are drawn as often as rows count; N is the effective number of rows."""
+    weight = np.random.default_rng(3).uniform(0.5, 2.5, len(X))
+    model = GPOD(2, affinity=Gaussian(0.3))
+    how = {"sizes": [20, 80], "n_repeats": 4}
+    curve = risk.learning_curve(model, X, **how, sample_weight=weight)
+    assert curve.n_rows == int(weight.sum() ** 2 / (weight @ weight)) < len(X)
+    assert (curve.excess > -1e-12).all() and curve.excess[1].mean() < curve.excess[0].mean()
+    fitted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
+    assert curve.risk_of_all == pytest.approx(fitted.eigenvalues_.sum())
+    drawn = _drawn(weight, 200_000, np.random.RandomState(0))
+    shares = np.bincount(drawn, minlength=len(X)) / len(drawn)
+    expected = weight / weight.sum()
+    assert (np.abs(shares - expected) < 6 * np.sqrt(expected / len(drawn))).all()
+    with pytest.raises(ValueError, match="at most the number of rows"):
+        risk.learning_curve(model, X, sizes=[20, len(X)], sample_weight=weight)
+
+
+def test_weights_without_rows_are_refused():
+    model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
+    with pytest.raises(ValueError, match="sample_weight must be left out without X"):
+        risk.discretization_cost(model, sample_weight=np.ones(len(X)))

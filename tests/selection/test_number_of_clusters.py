@@ -15,7 +15,7 @@ from eigencut.cut import CUTS
 from eigencut.selection.candidates import Candidates
 from eigencut.selection.criteria import conductance_of
 from eigencut.selection.number_of_clusters import numbers_of_graph
-from eigencut.selection.one_cluster import may_be_one_cluster
+from eigencut.selection.one_cluster import is_far_below, is_sure, may_be_one_cluster
 from eigencut.selection.spectrum import Spectrum
 
 
@@ -77,6 +77,29 @@ def test_wrong_candidates_are_named(wrong, message):
         GPOD(wrong).fit(np.arange(20.0).reshape(10, 2))
 
 
+@pytest.mark.parametrize("n_rows", [100, 1000])
+def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows):
+    X, y = grid_of_blobs(6, 60)
+    affinity = Neighbors(10)
+    spectrum = Spectrum.of_graph(affinity.fit_graph(X), affinity, CUTS["ncut"], 7, n_rough=7)
+    labels = spectrum.partition_roughly(6, n_rows).labels[spectrum.graph.vertex_of_row]
+    assert adjusted_rand_score(y, labels) > 0.99
+
+
+def test_a_cut_far_below_the_first_samples_needs_no_more():
+    near = [[1.0, 1.1], [1.1, 1.0], [1.05, 1.05], [1.0, 1.0]]
+    assert not is_far_below(0.1, near[:3])
+    assert is_far_below(0.1, near)
+    assert not is_far_below(0.9, near)
+    assert not is_far_below(0.1, [[one, 10.0 ** (-i)] for i, (one, _) in enumerate(near)])
+
+
+def test_the_sure_score_falls_with_the_rows():
+    assert not is_sure(1.9, 100)
+    assert is_sure(1.3, 400)
+    assert not is_sure(0.59, 10_000)
+
+
 def test_the_bound_keeps_the_best_of_all_scores():
     """What is left out cannot have been better, where all gaps are looked at."""
     for seed in range(4):
@@ -93,7 +116,7 @@ def test_the_bound_keeps_the_best_of_all_scores():
         assert some.best.score == max(c.score for c in every.choices)
         spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], 9)
         for choice in every.choices:
-            spectrum.partition(choice.n_clusters, n_init=2)
+            spectrum.partition_roughly(choice.n_clusters, 1000)
             score = conductance_of(spectrum, [choice.n_clusters])[0]
             assert choice.score == pytest.approx(score, rel=0.02, abs=0.02)
 

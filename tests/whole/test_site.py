@@ -13,8 +13,8 @@ from sklearn.cluster import SpectralClustering
 
 import eigencut
 from doc_pages import DOCS, PAGES, ROOT, python_blocks
-from eigencut import GPOD, Gaussian, Neighbors, datasets, export, plots, report, risk
-from eigencut.integrations import dask, spark
+from eigencut import GPOD, Gaussian, Neighbors, compat, datasets, export, plots, report, risk
+from eigencut.integrations import bertopic, dask, scanpy, spark
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 # These run with every change, all of them when the site is built.
@@ -33,11 +33,12 @@ def api_names():
 
 
 def public_names():
-    rooms = {"datasets", "export", "integrations", "risk", "plots", "report", "__version__"}
-    yield from (f"eigencut.{name}" for name in eigencut.__all__ if name not in rooms)
-    for room in (risk, export, datasets, plots, report):
+    for name in eigencut.__all__:
+        if not inspect.ismodule(getattr(eigencut, name)) and name != "__version__":
+            yield f"eigencut.{name}"
+    for room in (risk, export, datasets, plots, report, compat, scanpy):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
-    for module in (dask, spark):
+    for module in (bertopic, dask, spark):
         for name, item in vars(module).items():
             if inspect.isfunction(item) and item.__module__ == module.__name__ and name[0] != "_":
                 yield f"{module.__name__}.{name}"

@@ -20,6 +20,7 @@ FLOORS = [
     ["__init__"],
     ["report"],
     ["paper", "export", "integrations", "plots"],
+    ["compat"],
     ["files.models"],
     ["nested.recluster"],
     ["selection.select", "data.table_model"],

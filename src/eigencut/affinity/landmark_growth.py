@@ -3,14 +3,14 @@
 The sums E and Lambda are additive, so with the same landmarks they are those of a fit of all rows,
 to the last bit, and only the new rows are passed over. Where clearly more of these are without
 support than is usual, centres of them become landmarks too; what the older rows have added to the
-sums stays with the older landmarks. Landmarks that decay to next to nothing are left out, and
-centres of the new rows take their places.
+sums stays with the older landmarks. Landmarks that decay to next to nothing are left out, and so
+are all of a cluster that has gone; centres of the new rows take their places.
 """
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 _SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most
 _MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
 _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
-_LEAST_RATIO = 2.0  # of their number to what is usual
+_LEAST_RATIO = 2.0  # of their number to what is usual; where rows decay, and so sums are not
+_LEAST_RATIO_OF_STREAMS = 1.25  # those of a fit of everything anyway, less will do
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
+_LEAST_CLUSTER = 1 / 10  # of an average cluster; one with less has gone,
+_DWINDLING = 1 / 4  # if its share of the new rows is less than so much of what it was
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def grown(
     sample_weight: Array | None,
     usual: JudgedSupport,
     decay: float = 1.0,
+    clusters: Indices | None = None,
 ) -> Grown:
     """Landmarks that have seen the rows of X too; those that there were stay as they are.
 
@@ -78,6 +82,10 @@ def grown(
         The least support, and how many of the rows so far have less.
     decay : float
         What each of the rows so far counts from now on.
+    clusters : array of shape (n_landmarks,), or None
+        Of the landmarks so far. Where rows decay, a cluster that has gone is then forgotten as a
+        whole: what is left of it would lie apart from all others, a cut clearer than any between
+        clusters that are there.
     """
     kept = affinity.sums_
     if kept is None:
@@ -90,17 +98,24 @@ def grown(
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
     look = partial(_Seen.of, affinity=fresh, least_support=usual.least, unit=kept.unit)
     n_decayed = affinity.n_landmarks - kept.n_landmarks if decay < 1.0 else 0
-    if n_decayed >= _MANY_DECAYED * affinity.n_landmarks:
-        kept = _grow(fresh, _sample(rows), kept, n_decayed)
+    n_decayed = n_decayed if n_decayed >= _MANY_DECAYED * affinity.n_landmarks else 0
     seen: _Seen = rows.reduce(look, _Seen.added)
-    n_missing = _landmarks_missing(fresh, seen, kept, usual)
-    if n_missing and seen.outside is not None:
-        kept = _grow(fresh, seen.outside, kept, n_missing)
+    n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
+    if n_missing and seen.outside is not None:  # first, lest few of all centres be there
+        excess = 1 - usual.share * seen.n_rows / seen.n_outside
+        kept = _grow(fresh, _farthest(fresh, seen.outside, excess), kept, n_missing)
+    if n_decayed > n_missing:
+        kept = _grow(fresh, _sample(rows), kept, n_decayed - n_missing)
+    if n_missing or n_decayed:
         seen = rows.reduce(look, _Seen.added)
     sums = kept.all_pairs().added(seen.sums)
-    while (is_there := sums.gram.any(axis=1)).sum() < kept.n_landmarks:
+    stays = np.ones(kept.n_landmarks, dtype=bool)
+    if clusters is not None and decay < 1.0:
+        stays = _of_living_clusters(clusters, places, kept, seen, affinity.n_nearest)
+    while (is_there := sums.gram.any(axis=1) & stays).sum() < kept.n_landmarks:
         # No row is near enough to such a landmark, which then has no weight to be divided by.
         kept, moved = _only(fresh, kept, is_there)
+        stays = stays[is_there]
         places = np.where(places >= 0, moved[places], -1)
         seen = rows.reduce(look, _Seen.added)
         sums = kept.all_pairs().added(seen.sums)
@@ -167,6 +182,27 @@ def _without_decayed(affinity: Landmarks, kept: KeptSums, decay: float) -> tuple
     return _only(affinity, kept, is_left)
 
 
+def _of_living_clusters(
+    clusters: Indices, places: Indices, kept: KeptSums, seen: _Seen, n_nearest: int
+) -> Any:
+    """Which landmarks are of clusters that have not gone, or of none so far.
+
+    A cluster has gone if next to nothing is left of it and the new rows bring hardly any: one that
+    is always small stays.
+    """
+    K = int(clusters.max()) + 1
+    of_landmark = np.full(kept.n_landmarks, K)
+    of_landmark[places[places >= 0]] = clusters[places >= 0]
+    old, new = (
+        np.bincount(of_landmark, sums.rows_at_landmarks, K + 1)[:K] for sums in (kept, seen.sums)
+    )
+    rows = old + new
+    is_gone = rows < _LEAST_CLUSTER * rows[rows > 0].mean()
+    is_gone &= new * old.sum() < _DWINDLING * old * seen.n_rows
+    stays = ~np.append(is_gone, False)[of_landmark]
+    return stays if stays.sum() > n_nearest else np.ones(len(stays), dtype=bool)
+
+
 def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, Indices]:
     """Some of the landmarks and their sums, and where each of all is now; -1 if it is not."""
     places = np.where(is_left, np.cumsum(is_left) - 1, -1)
@@ -177,11 +213,12 @@ def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, 
 
 
 def _landmarks_missing(
-    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport
+    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport, decay: float
 ) -> int:
     """How many landmarks the rows without support are worth; none if they are as usual."""
     expected = usual.share * seen.n_rows
-    if seen.outside is None or seen.n_outside < _LEAST_RATIO * expected:
+    ratio = _LEAST_RATIO if decay == 1.0 else _LEAST_RATIO_OF_STREAMS
+    if seen.outside is None or seen.n_outside < ratio * expected:
         return 0
     if _chance(seen, usual) > _LEAST_CHANCE:
         return 0
@@ -189,9 +226,19 @@ def _landmarks_missing(
     worth = (seen.n_outside - expected) / per_landmark
     if worth < 1:
         return 0
-    # Rows there must not be members of landmarks elsewhere.
-    least, most = 2 * affinity.n_nearest, affinity.n_landmarks
+    # Rows there must not be members of landmarks elsewhere, even if they are two clusters.
+    least, most = 4 * affinity.n_nearest, affinity.n_landmarks
     return min(max(round(worth), least), most, len(seen.outside.rows))
+
+
+def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:
+    """The share of the rows with the least support: others are usual, and say nothing new."""
+    order = np.argsort(affinity._support(*affinity._nearest(sample.rows)), kind="stable")
+    counted = np.cumsum(sample.counts[order])
+    some = np.sort(order[: int(np.searchsorted(counted, share * counted[-1])) + 1])
+    return replace(
+        sample, keys=sample.keys[some], rows=sample.rows[some], counts=sample.counts[some]
+    )
 
 
 def _chance(seen: _Seen, usual: JudgedSupport) -> float:

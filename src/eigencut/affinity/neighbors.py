@@ -314,7 +314,7 @@ class Neighbors(Affinity):
 
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
         """Products and log scales of some points."""
-        distances, numbers = self._index.query(points, self.n_neighbors_)
+        points, (distances, numbers) = self._index.query_rounded(points, self.n_neighbors_)
         product = np.empty((len(numbers), weighted.shape[1]))
         log_scale = np.empty(len(numbers))
         graph = self._neighbor_graph()

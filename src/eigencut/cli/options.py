@@ -142,6 +142,11 @@ def sampling_options(function: Command) -> Command:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
 jobs_option = click.option("--jobs", type=JOBS, metavar="N", help="Threads. Default: all cores.")
+weights_option = click.option(
+    "--weights",
+    metavar="NAME",
+    help="A column that says what each row counts; it is no data then.",
+)
 spreadsheet_option = click.option(
     "--spreadsheet",
     is_flag=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eigencut.data.column_names import absent, quoted
@@ -36,13 +37,18 @@ def data_columns(
     drop: Sequence[str],
     id_column: str | None,
     weights: str | None = None,
+    known: str | None = None,
 ) -> list[str]:
-    """The columns that are data: those named, or all; without dropped ones, id and weights."""
+    """The columns that are data: those named, or all; without dropped ones and those of options."""
     wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
     if id_column is not None:
         dropped.append(_one_column(source, id_column))
     if weights is not None:
         dropped.append(_one_column(source, weights, "--weights"))
+    if known is not None:
+        dropped.append(_one_column(source, known, "--known"))
+        if known == weights:
+            raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
@@ -90,6 +96,29 @@ def coding_of(model: TableModel | Reclustered) -> Coding:
     base: Any = getattr(model, "base_", model)
     found: Coding = base.preparation_.coding()
     return found
+
+
+def read_weighted(
+    source: Source,
+    columns: list[str],
+    weights: str | None,
+    coding: Coding,
+    id_column: str | None = None,
+) -> Block:
+    """All rows of a table: columns that are data, and as weights the column that is named so."""
+    from eigencut.data.column_kinds import NUMERIC
+    from eigencut.data.row_weights import with_weight_column
+
+    if weights is None:
+        return source.read(columns, id_column, coding)
+    if _one_column(source, weights, "--weights") in columns:
+        raise ValueError(
+            f"--weights must name a column that is no data of the model. Got {weights!r}, which "
+            "the model was fitted on; fit it with --weights, or give another."
+        )
+    coding.found(weights, NUMERIC)
+    block = source.read([*columns, weights], id_column, coding)
+    return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
 
 
 def model_blocks(

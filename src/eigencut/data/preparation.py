@@ -184,7 +184,8 @@ def complete_rows(table: Table, missing: str) -> Mask:
         row = int(np.flatnonzero(is_missing.any(axis=1))[0])
         raise ValueError(
             f"The table must have no missing values (NaN). Got some in {quoted(names)}, first in "
-            f"row {row + table.first_row}; fit with missing 'drop', 'mean' or 'median'."
+            f"row {row + table.first_row}; fit with missing 'drop', 'mean' or 'median' "
+            "(on the command line: --missing median)."
         )
     return np.asarray(~is_missing.any(axis=1))
 

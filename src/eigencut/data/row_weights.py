@@ -34,7 +34,7 @@ def with_weight_column(
 ) -> Table:
     """The columns of a table that are data, and as weights the column that is named for these."""
     if weights is None:
-        return table
+        return table.choose(names)
     weight = table.values[:, table.names.index(weights)].copy()
     named = f"{source}: the weights in column {weights!r}"
     refuse_weights(weight, named, lambda row: f"in row {row + table.first_row}")

@@ -33,6 +33,7 @@ from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
+from eigencut.known.class_names import known_classes_of_rows
 from eigencut.living.table_updates import TableUpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
@@ -85,6 +86,8 @@ class TableModel(
         With ``kinds``, ``shift``, ``scale`` and ``fill``, one for each column.
     model_ : GPOD
         Fitted on the prepared rows.
+    class_names_ : list of str
+        What clusters 0, 1, ... are called, where y had words; else nothing.
     labels_ : array of shape (n_rows,)
         Not there after a fit on a stream.
     n_features_in_, feature_names_in_
@@ -130,7 +133,9 @@ class TableModel(
         Parameters
         ----------
         X : data frame, array of shape (n_samples, n_features) or Rows
-        y : ignored
+        y : array-like of shape (n_samples,), optional
+            Known classes of some rows: numbers from 0 on, or words, and -1 or a missing value for
+            unknown. A y in which no class is unknown is ignored, and so are other numbers.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
         """
@@ -140,18 +145,20 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
-            return self._take(preparation, model.fit(preparation.stream(X)))
+            return self._take(preparation, model.fit(preparation.stream(X), y))
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
         preparation = learn_preparation(replace(table, weight=weight), *how)
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
-        return self._take(preparation, model.fit(rows, sample_weight=of_complete), complete, X)
+        known = known_classes_of_rows(y, len(table.values))
+        model.fit(rows, known.labels[complete], sample_weight=of_complete)
+        return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none."""
-        if not hasattr(self.fit(X, **params), "labels_"):
+        if not hasattr(self.fit(X, y, **params), "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
                 "eigencut.Rows; the model is fitted: predict block by block, or use the command "
@@ -165,11 +172,13 @@ class TableModel(
         model: GPOD,
         complete: Mask | None = None,
         X: Any = None,
+        class_names: Sequence[str] = (),
     ) -> Self:
         """What was fitted; ``complete`` tells which of all rows of X the model was fitted on."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
             fresh.model_ = model
+            fresh.class_names_ = list(class_names)
             fresh._n_features_out = model.n_clusters_
             for name in ("labels_", "feature_names_in_"):
                 fresh.__dict__.pop(name, None)
@@ -283,6 +292,8 @@ class TableModel(
             found["n_columns"] = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             found["feature_names"] = [str(name) for name in self.feature_names_in_]
+        if self.class_names_:
+            found["class_names"] = self.class_names_
         has_labels = include_training_data and hasattr(self, "labels_")
         return found | ({"labels": self.labels_} if has_labels else {})
 
@@ -299,6 +310,7 @@ class TableModel(
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
+        self.class_names_ = state.some_words("class_names", self.model_.numbering_.n_given)
         if "labels" in state:
             self.labels_ = state.indices(
                 "labels", (None,), self.model_.numbering_.n_given, least=-1
@@ -309,17 +321,18 @@ class TableModel(
     def _check_parameters(self) -> None:
         check_preparation(self.scale, self.missing)
         check_columns(self.columns)
-        if not (self.model is None or isinstance(self.model, GPOD)):
+        if self.model is None:
+            return
+        if not isinstance(self.model, GPOD):
             raise ValueError(
                 f"model must be a GPOD. Got {type(self.model).__name__}; use e.g. GPOD(3)."
             )
-        if self.model is not None and self.model.affinity == "precomputed":
+        if self.model.affinity == "precomputed":
             raise ValueError(
                 "model must have an affinity of rows. Got affinity='precomputed', which tables do "
                 "not have; use GPOD alone."
             )
-        if self.model is not None:
-            refuse_units(self.model, self.scale)
+        refuse_units(self.model, self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
         """As ``get_params``, but what a file can hold: ``columns`` as text."""
@@ -337,6 +350,7 @@ def table_model(
     preparation: Preparation | None = None,
     complete: Mask | None = None,
     columns: Any = None,
+    class_names: Sequence[str] = (),
 ) -> TableModel:
     """A fitted GPOD as a model of tables.
 
@@ -349,6 +363,8 @@ def table_model(
         Which rows of the table these were. Default: all.
     columns : optional
         The parameter ``columns``.
+    class_names : sequence of str
+        What clusters 0, 1, ... are called.
     """
     check_is_fitted(model)
     if preparation is None:
@@ -356,7 +372,7 @@ def table_model(
         preparation = Preparation.nothing(names)
     how = {"scale": preparation.units, "missing": preparation.missing}
     found = TableModel(model, columns=columns, **how)
-    return found._take(preparation, model, complete)
+    return found._take(preparation, model, complete, class_names=class_names)
 
 
 def refuse_units(model: GPOD, scale: str) -> None:

@@ -88,6 +88,8 @@ def check_rows(
             "or ask block by block: for X in rows."
         )
     refuse_lazy(X)
+    if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):  # of the array API standard
+        X = np.from_dlpack(X)
     tags = get_tags(estimator).input_tags
     try:
         rows = validate_data(

@@ -6,12 +6,14 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from eigencut.describe.notebook import NotebookMixin
+
 if TYPE_CHECKING:
     from eigencut.describe.description import Description, Labelled
 
 
-class DescribingMixin:
-    """Gives a model ``describe``."""
+class DescribingMixin(NotebookMixin):
+    """Gives a model ``describe``, and what notebooks show of it."""
 
     @abstractmethod
     def _labelled(self, X: Any) -> Labelled:

@@ -148,6 +148,13 @@ class StateReader:
             raise ModelFileError(f"{self._name(name)} must be {length} different names.")
         return list(value)
 
+    def some_words(self, name: str, most: int) -> list[str]:
+        """A list of different words, at most so many; an empty one where there is none."""
+        value = self._values.get(name, [])
+        if value == []:
+            return []
+        return self.words(name, min(len(value), most) if isinstance(value, list) else 0)
+
     def words_and_numbers(self, name: str) -> list[tuple[str, float]]:
         """A list of pairs of a word and a finite number."""
         value = self.raw(name)

@@ -14,7 +14,7 @@ from eigencut.extension.combined import CombinedFunctions, FixedRows
 from eigencut.extension.eigenfunctions import Eigenfunctions
 from eigencut.graph.base import Graph
 from eigencut.known.information import Known
-from eigencut.known.label_map import label_map, numbered_like
+from eigencut.known.label_map import Agreement, label_map, numbered_like
 from eigencut.known.pair_penalty import Basis, RowPairs, basis_for_pairs
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
@@ -26,10 +26,14 @@ _LEAST = 1e-9  # of a singular value, relative to the largest
 
 
 class GuidedCut(NamedTuple):
-    """Functions whose labels agree with what is known; and the clusters of the vertices."""
+    """Functions whose labels agree with what is known; and the clusters of the vertices.
+
+    The ``agreement`` with labels is there if any are known.
+    """
 
     functions: Eigenfunctions
     partition: Partition
+    agreement: Agreement | None
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,12 @@ def n_functions(known: Known, n_clusters: int, n_vertices: int) -> int:
 def guided_cut(unguided: UnguidedCut, known: Known) -> GuidedCut:
     """Bend a cut to what is known of its rows."""
     with blas_threads(1):
-        functions, rotation = _Guide(unguided, known).combined()
+        functions, rotation, agreement = _Guide(unguided, known).combined()
         functions = _with_linked_rows(functions, rotation, known)
         rows = normalize_rows(functions.eigenvectors())
         partition = _partition(rows, rotation, unguided.weight)
         _report_pairs(functions, rotation, known)
-        return GuidedCut(functions, partition)
+        return GuidedCut(functions, partition, agreement)
 
 
 class _Guide:
@@ -102,8 +106,8 @@ class _Guide:
     def _U(self) -> Array:
         return self._wide.eigenvectors()
 
-    def combined(self) -> tuple[Eigenfunctions, Array]:
-        """K functions, and the rotation that carries them to clusters."""
+    def combined(self) -> tuple[Eigenfunctions, Array, Agreement | None]:
+        """K functions, the rotation that carries them to clusters, and their agreement."""
         K, plain = self._K, self._unguided.clusters()
         own = self._unguided.functions.eigenvectors()
         rotation = align(self._U[:, :K], plain, own, self._unguided.weight)
@@ -113,7 +117,7 @@ class _Guide:
         matrix = np.zeros((len(self._wide.pairs.values), K))
         matrix[:K] = rotation
         places = np.searchsorted(self._known.rows, self._known.labelled)
-        order, is_corrected = np.arange(K), False
+        order, agreement = np.arange(K), None
         if len(places):
             classes = self._known.labels[self._known.labelled]
             values, eigenvalues = self._values[places], self._wide.pairs.values
@@ -122,12 +126,12 @@ class _Guide:
             scores = normalize_rows(values[:, :K]) @ rotation
             order = numbered_like(scores, classes, K)
             found = label_map(values, classes, rotation[:, order], eigenvalues)
-            matrix, is_corrected = found.matrix, found.is_corrected
-        if basis is None and not is_corrected:
-            return self._unguided.functions, plain.rotation[:, order]
+            matrix, agreement = found
+        if basis is None and (agreement is None or not agreement.is_corrected):
+            return self._unguided.functions, plain.rotation[:, order], agreement
         if basis is not None:
             matrix = basis.matrix @ matrix
-        return _orthogonal(self._wide, matrix)
+        return *_orthogonal(self._wide, matrix), agreement
 
     def _basis(self, partition: Partition) -> Basis | None:
         """What pairs of rows make of the functions; None if nothing."""

@@ -89,6 +89,11 @@ class Known:
         """Labels, and pairs that follow from nothing else."""
         return len(self.labelled) + sum(len(g) - 1 for g in self.groups) + len(self.apart)
 
+    @property
+    def n_classes(self) -> int:
+        """Classes that are known of: 0, 1, ... up to the largest."""
+        return int(self.labels.max()) + 1
+
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
         if self.groups and outliers != "keep":
@@ -101,7 +106,7 @@ class Known:
                 f"extension must be 'consistent' with known labels or pairs. Got {extension!r}, "
                 "which does not give back eigenvectors; leave it out."
             )
-        largest = int(self.labels.max())
+        largest = self.n_classes - 1
         if largest >= n_clusters:
             raise ValueError(
                 f"y must hold classes from 0 to {n_clusters - 1} (n_clusters={n_clusters}), and -1 "

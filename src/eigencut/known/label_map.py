@@ -11,7 +11,8 @@ corrected least, and without labels nothing is. In the span of all eigenfunction
 Laplacian-regularized least squares of Belkin, Niyogi and Sindhwani. P and gamma are weighed by what
 each says of a known row that was left out, which has a closed form. Where the clusters say more of
 the known classes than the shares of these do, no correction is made unless it says still more, each
-by a standard error; where they do not, maps around ``A0 = 0`` are weighed too.
+by a standard error; where they do not, maps around ``A0 = 0`` are weighed too. Of a class that no
+row is known of labels say nothing: its scores stay those of its cluster.
 
 References
 ----------
@@ -37,17 +38,38 @@ _FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0)  # of K: how many functions are tried
 _COUNTS = (10, 20, 30)  # and, where K is small, so many
 _SHARPNESS = 0.3  # of the weights of what was tried; large takes the best alone
 _STANDARD_ERRORS = 1.0  # by which one must be better than another
+_LEAST_CLASSES = 2  # that are known of, to correct clusters by: one alone would be all rows
 _LEAST_SCALE = 0.1
 _LEAST_SHARE = 0.1  # of the largest eigenvalue: the least that roughness is measured by
 _LEAST = 1e-9
 
 
 @dataclass(frozen=True)
-class LabelMap:
-    """Scores of classes, a column of ``matrix`` for each; and whether labels corrected them."""
+class Agreement:
+    """How well a cut agrees with known labels.
+
+    Attributes
+    ----------
+    errors : array of shape (n_known,)
+        The squared error of each known row: if it is left out, where labels have corrected the
+        clusters, and else of the clusters, scaled to the labels.
+    is_corrected : bool
+        Whether they have.
+    """
+
+    errors: Array
+    is_corrected: bool
+
+    @property
+    def error(self) -> float:
+        return float(self.errors.mean())
+
+
+class LabelMap(NamedTuple):
+    """Scores of classes, a column of ``matrix`` for each; and how well they agree with labels."""
 
     matrix: Array
-    is_corrected: bool
+    agreement: Agreement
 
 
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
@@ -80,26 +102,35 @@ def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Arr
         Of the functions, ascending.
     """
     targets = np.eye(len(rotation))[classes]
+    is_seen = targets.any(axis=0)
     tried = _tried(values, targets, rotation, eigenvalues)
     of_clusters = tried[0]
     is_trusted = _is_clearly_better(of_clusters.errors, _errors_of_shares(targets))
-    if not is_trusted:
+    if not is_trusted and is_seen.all():
         tried += _tried(values, targets, np.zeros_like(rotation), eigenvalues)
     means = np.array([one.errors.mean() for one in tried])
     best = int(np.argmin(means))
-    if is_trusted and not _is_clearly_better(tried[best].errors, of_clusters.errors):
-        return LabelMap(of_clusters.matrix, is_corrected=False)
+    is_clear = _is_clearly_better(tried[best].errors, of_clusters.errors)
+    if is_seen.sum() < _LEAST_CLASSES or (is_trusted and not is_clear):
+        return LabelMap(of_clusters.matrix, Agreement(of_clusters.errors, is_corrected=False))
     exponent = _SHARPNESS * len(classes) * (means - means[best]) / (2 * max(means[best], _LEAST))
     weights = np.exp(-exponent) / np.exp(-exponent).sum()
-    matrix = np.tensordot(weights, np.array([one.matrix for one in tried]), 1)
-    return LabelMap(matrix, is_corrected=True)
+    matrix, left_out = (
+        np.tensordot(weights, np.array(of_all), 1)
+        for of_all in ([one.matrix for one in tried], [one.left_out for one in tried])
+    )
+    return LabelMap(matrix, Agreement(np.square(left_out).sum(axis=1), is_corrected=True))
 
 
 class _Tried(NamedTuple):
-    """A map, and the squared error of each known row if it is left out."""
+    """A map, and how far off each known row is if it is left out."""
 
     matrix: Array
-    errors: Array
+    left_out: Array
+
+    @property
+    def errors(self) -> Array:
+        return np.asarray(np.square(self.left_out).sum(axis=1))
 
 
 def _tried(values: Array, targets: Array, rotation: Array, eigenvalues: Array) -> list[_Tried]:
@@ -113,13 +144,13 @@ def _tried(values: Array, targets: Array, rotation: Array, eigenvalues: Array) -
         phi = normalize_rows(values[:, :P])
         start = np.zeros((n_functions, K))
         start[:K] = _scale(phi[:, :K] @ rotation, targets) * rotation
-        missing = targets - phi @ start[:P]
-        found.append(_Tried(start, np.square(missing).sum(axis=1)))
+        missing = np.where(targets.any(axis=0), targets - phi @ start[:P], 0.0)
+        found.append(_Tried(start, missing))
         for gamma in _GAMMAS:
             penalty = gamma * (eigenvalues[:P] / scale + 1.0)
             correction, left_out = regularized_least_squares(phi, missing, penalty)
             corrected = start + np.pad(correction, ((0, n_functions - P), (0, 0)))
-            found.append(_Tried(corrected, np.square(left_out).sum(axis=1)))
+            found.append(_Tried(corrected, left_out))
     return found
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from eigencut.risk.json_ready import JsonReady
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.printable import printable
 
 _DOUBT = 0.01  # p-values below are not believed to be chance
 _N_TESTS = 3
+_SHOWN = 8  # columns in which a new cluster is shown
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,14 @@ class NewCluster(JsonReady):
         Their mean.
     rows : array of shape (n_rows,)
         Their places among the new rows.
+    cells : dict of str to float, str or None; or None
+        Of tables that hold words, a row in the middle of them, by column.
     """
 
     n_rows: int
     centre: Array | None
     rows: Indices
+    cells: dict[str, float | str | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,19 @@ class Drift(JsonReady):
 
 
 def _where(found: NewCluster) -> str:
-    """Where a new cluster lies: around what numbers, or which row to look at."""
-    if found.centre is None:
-        return f"such as row {int(found.rows[0])} (the first is 0)"
-    centre = ", ".join(f"{value:.4g}" for value in found.centre[:8])
-    return f"around {centre}{', ...' if len(found.centre) > 8 else ''}"
+    """Where a new cluster lies: around what numbers, or what a row of it holds."""
+    if found.centre is not None:
+        return f"around {_some([f'{value:.4g}' for value in found.centre])}"
+    if found.cells is not None:
+        return f"such as {_some([f'{name} {_cell(c)}' for name, c in found.cells.items()])}"
+    return f"such as row {int(found.rows[0])} (the first is 0)"
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return "missing"
+    return printable(value) if isinstance(value, str) else f"{value:.4g}"
+
+
+def _some(texts: list[str]) -> str:
+    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")

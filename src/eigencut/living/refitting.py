@@ -20,6 +20,7 @@ from eigencut.graph.base import Graph, RowGraph
 from eigencut.living.matching import Shared
 from eigencut.runtime.arrays import Array
 from eigencut.selection.automatic import choose_for_graph
+from eigencut.selection.candidates import is_number
 
 _LEAST_WEIGHT = 1 / 64  # of a row; one that has decayed to less is forgotten
 
@@ -54,7 +55,8 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
     if isinstance(model.fitted_cut_.functions, CombinedFunctions):
         raise ValueError(
             "model must be fitted without known labels and pairs to be updated, since it does not "
-            "keep these. Got one that was fitted with them; fit it anew on all rows."
+            "keep these. Got one that was fitted with them; fit it anew on all rows, with "
+            "y = -1 for rows that nothing is known of."
         )
     keeps = model.affinity_.keeps
     if keeps == "sums":
@@ -70,13 +72,16 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
 def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     before = model.fitted_cut_
     source, sample_weight = rows_that_count(model, source, sample_weight)
-    found = grown(before.affinity, source, sample_weight, before.judged, decay)
-    K_so_far = len(before.rotation)
+    clusters = before.partition.labels
+    # With K given, one of the others would have to be cut in place of a cluster that has gone.
+    may_go = None if is_number(model.n_clusters) else clusters
+    found = grown(before.affinity, source, sample_weight, before.judged, decay, may_go)
+    is_left = found.places >= 0
+    K_so_far = len(np.unique(clusters[is_left]))
     chosen = choose_for_graph(found.graph, found.affinity, model.n_clusters, K_so_far)
     graph, fitted = model._cut_graph(source, sample_weight, chosen)
-    is_left = found.places >= 0
     shared = Shared(
-        before.partition.labels[is_left],
+        clusters[is_left],
         fitted.partition.labels[found.places[is_left]],
         decay * before.affinity.multiplicity_[is_left],
     )

@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows
+from eigencut.data.validation import check_weights_of
 from eigencut.living.drift_report import Drift
 from eigencut.runtime.all_or_nothing import all_or_nothing
+from eigencut.runtime.validation import check_sample_weight
 
 
 class TableUpdatingMixin:
@@ -25,7 +27,7 @@ class TableUpdatingMixin:
     preparation_: Any
     __sklearn_is_fitted__: Any
 
-    def update(self, X: Any, *, decay: float = 1.0) -> Self:
+    def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Refit the model as if it had seen these rows too; see ``GPOD.update``.
 
         Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
@@ -33,6 +35,7 @@ class TableUpdatingMixin:
         """
         model = copy(self._fitted_model())
         if isinstance(X, Rows):
+            check_weights_of(X, sample_weight)
             model.update(self.preparation_.stream(X), decay=decay)
             complete = None
         else:
@@ -42,7 +45,9 @@ class TableUpdatingMixin:
                     "X must have at least one complete row. Got none; fill in missing values, or "
                     "fit with missing='median'."
                 )
-            model.update(np.ascontiguousarray(rows), decay=decay)
+            weight = check_sample_weight(sample_weight, len(complete))
+            of_complete = None if weight is None else weight[complete]
+            model.update(np.ascontiguousarray(rows), sample_weight=of_complete, decay=decay)
         with all_or_nothing(self) as fresh:
             fresh.model_ = model
             fresh.__dict__.pop("labels_", None)
@@ -52,30 +57,41 @@ class TableUpdatingMixin:
                 fresh.labels_ = labels
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, *, decay: float = 1.0) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
+    ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
         if not self.__sklearn_is_fitted__():
-            return self.fit(X)
-        return self.update(X, decay=decay)
+            return self.fit(X, sample_weight=sample_weight)
+        return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
         """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
 
         Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
-        units of the table.
+        units of the table; where there are words, which have none, a row in its middle is shown.
         """
         model = self._fitted_model()
         rows, complete = self.prepare(X)
         found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
         if found.new_cluster is None:
             return found
+        new, places = found.new_cluster, np.flatnonzero(complete)
         scale, shift = self.preparation_.scale, self.preparation_.shift
-        centre, places = found.new_cluster.centre, np.flatnonzero(complete)
-        assert centre is not None
-        has_words = len(scale) != len(centre)  # which are points of several coordinates
-        centre = None if has_words else centre * scale + shift
-        new = replace(found.new_cluster, centre=centre, rows=places[found.new_cluster.rows])
-        return replace(found, new_cluster=new)
+        assert new.centre is not None
+        if len(scale) == len(new.centre):
+            new = replace(new, centre=new.centre * scale + shift)
+        else:  # words are points of several coordinates
+            middle = np.linalg.norm(rows[new.rows] - new.centre, axis=1).argmin()
+            new = replace(new, centre=None, cells=self._cells(X, int(places[new.rows[middle]])))
+        return replace(found, new_cluster=replace(new, rows=places[new.rows]))
+
+    def _cells(self, X: Any, row: int) -> dict[str, float | str | None]:
+        """What a row of the table has in the columns of the model."""
+        from eigencut.describe.columns import columns_of
+
+        of_row = ((column.name, column) for column in columns_of(X, self.preparation_.columns))
+        return {name: column.plain(column.values[row]) for name, column in of_row}
 
     def _fitted_model(self) -> Any:
         check_is_fitted(self)

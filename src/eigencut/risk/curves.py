@@ -20,6 +20,7 @@ from eigencut.cut import CUTS
 from eigencut.data.validation import check_rows
 from eigencut.exceptions import GraphWarning
 from eigencut.risk.json_ready import json_ready
+from eigencut.risk.row_counts import row_counts
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_count, check_fraction
@@ -161,6 +162,7 @@ def learning_curve(
     n_repeats: int = 8,
     random_state: Any = 0,
     confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> LearningCurve:
     """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
 
@@ -185,6 +187,9 @@ def learning_curve(
         Of the samples. None means 0.
     confidence : float, default=0.95
         Of the slope's interval.
+    sample_weight : array-like of shape (N,), optional
+        What each row counts: samples are drawn in proportion. Integers are numbers of identical
+        rows; of other weights N is Kish's effective number of rows.
 
     Returns
     -------
@@ -214,23 +219,24 @@ def learning_curve(
     reference = clone(estimator)
     if isinstance(estimator.affinity, str) and estimator.affinity == "auto":
         reference.set_params(affinity="gaussian")
-    n_rows, K = len(check_rows(reference, X, reset=True)), estimator.n_clusters
+    rows, K = check_rows(reference, X, reset=True), estimator.n_clusters
+    counts = row_counts(sample_weight, rows.shape[0])
+    n_rows = rows.shape[0] if counts is None else int(counts.sum())
     chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
     if len(chosen) * n_repeats < 3:
         raise ValueError(
             "sizes and n_repeats must give at least 3 points to fit a line. Got "
             f"{len(chosen)} sizes and n_repeats={n_repeats}; raise n_repeats."
         )
-    reference.fit(X)
+    reference.fit(X, sample_weight=counts)
     sampled = clone(estimator).set_params(
         affinity=reference.affinity_.frozen(), extension="consistent", n_init=1, verbose=False
     )
     population = reference.affinity_
-    vertices = np.repeat(np.arange(len(population.rows_)), population.multiplicity_.astype(int))
     excess = np.empty((len(chosen), n_repeats))
     with threads(estimator.n_jobs):
         for i, n in enumerate(chosen):
-            draws = (vertices[rng.randint(n_rows, size=n)] for _ in range(n_repeats))
+            draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
             excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
     slope, interval, intercept = _line(chosen, excess, confidence)
     return LearningCurve(
@@ -301,6 +307,15 @@ def _excess(reference: Any, models: Iterable[Any]) -> Array:
     per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
     risks = per_function.reshape(len(bases), -1).sum(axis=1)
     return np.asarray(risks - reference.eigenvalues_.sum())
+
+
+def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
+    """n vertices at random, independently, each as often as it counts."""
+    until = np.cumsum(counts)
+    is_whole = (counts == np.rint(counts)).all()
+    places = rng.randint(int(until[-1]), size=n) if is_whole else rng.uniform(0, until[-1], n)
+    found = np.searchsorted(until, places, side="right")
+    return np.minimum(found, len(counts) - 1).astype(np.intp)  # where rounding reaches the end
 
 
 def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterable[Any]:

@@ -16,6 +16,7 @@ from eigencut.discretization import assign
 from eigencut.risk.bounds import THEORIES
 from eigencut.risk.constrained import ConstrainedError, constrained_error
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
@@ -67,7 +68,9 @@ class DiscretizationCost(JsonReady):
     n_rows: float
 
 
-def discretization_cost(model: Any, X: ArrayLike | None = None) -> DiscretizationCost:
+def discretization_cost(
+    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> DiscretizationCost:
     """What turning functions into clusters adds to F, and the theorems' epsilon.
 
     Theorems 2 and 4 compare indicators of unit norm (Eqs. 4 and 5, for NCut in L2(rho_W), where
@@ -86,6 +89,9 @@ def discretization_cost(model: Any, X: ArrayLike | None = None) -> Discretizatio
     model : fitted GPOD
     X : array-like of shape (m, n_features), optional
         Rows to measure it on. Default: the training rows.
+    sample_weight : array-like of shape (m,), optional
+        How many times each row of X counts; weights that are no integers count together as many
+        rows as Kish's effective number. Training rows have the weights of the fit.
 
     Returns
     -------
@@ -108,12 +114,14 @@ def discretization_cost(model: Any, X: ArrayLike | None = None) -> Discretizatio
     fitted = model.fitted_cut_
     with threads(model.n_jobs):
         if X is None:
+            refuse_weights_alone(sample_weight)
             pairs = RowPairs.of_training_rows(fitted.affinity)
             labels = fitted.partition.labels
             values = fitted.functions.at_training_vertices()
         else:
             rows = check_rows(model, X, reset=False)
-            pairs = RowPairs.of_rows(fitted.affinity, rows)
+            counts = row_counts(sample_weight, rows.shape[0])
+            pairs = RowPairs.of_rows(fitted.affinity, rows, counts=counts)
             labels, values = assign(fitted.scores(rows)), fitted.functions(rows)
         cut, largest = CUTS[model.cut], float(fitted.affinity.largest_weight_)
         continuous = constrained_error(pairs, fitted.functions.unit(values), cut)

@@ -23,6 +23,7 @@ from eigencut.search.distances import Found, nearest_of
 from eigencut.search.metrics import Space
 
 DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
+SAME_PLACE = 1e-4  # of the distance to the k-th; nearer than that is a point, but for rounding
 BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread
 
 
@@ -41,6 +42,22 @@ class Index(ABC):
     def query_itself(self, k: int) -> Found:
         """The k nearest of each of the points, itself the first."""
         return self.query(self.points, k)
+
+    def query_rounded(self, queries: Any, k: int) -> tuple[Any, Found]:
+        """The same for queries that may be points rounded, as by other programs in float32.
+
+        What is within a radius changes at once, and at a point it is often equality that decides.
+        So a query that differs from a point by no more than rounding stands where the point does:
+        the queries are returned as they then are. Sparse ones stay.
+        """
+        distances, numbers = self.query(queries, k)
+        nearest, radius = distances[:, 0], distances[:, -1]
+        rounded = np.flatnonzero((nearest > 0) & (nearest <= SAME_PLACE * radius))
+        if len(rounded) and not sparse.issparse(queries):
+            queries = queries.copy()
+            queries[rounded] = self.points[numbers[rounded, 0]]
+            distances[rounded], numbers[rounded] = self.query(queries[rounded], k)
+        return queries, (distances, numbers)
 
     def among_all(self, queries: Array, k: int) -> Found:
         """The same from all distances, of which there are as many as pairs."""

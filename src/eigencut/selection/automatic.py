@@ -27,7 +27,6 @@ from eigencut.search.points import are_unit_vectors
 from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
 from eigencut.selection.candidates import Candidates, is_number
 from eigencut.selection.chosen import Chosen
-from eigencut.selection.criteria import CLEAR
 from eigencut.selection.default_graph import choose_graph, symmetric_graph
 from eigencut.selection.number_of_clusters import (
     CHOICE_ROWS,
@@ -35,7 +34,7 @@ from eigencut.selection.number_of_clusters import (
     find_number,
     numbers_of_graph,
 )
-from eigencut.selection.one_cluster import is_sure, may_be_one_cluster
+from eigencut.selection.one_cluster import SURE, is_sure, may_be_one_cluster
 from eigencut.selection.some_rows import some_rows
 
 _CLEARLY = 0.25  # better than K so far must another be
@@ -51,6 +50,8 @@ def choose(
     metric: str | None = None,
 ) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
+
+    An affinity that takes more memory than it may is refused.
 
     Parameters
     ----------
@@ -72,27 +73,34 @@ def choose(
     if isinstance(X, Rows):
         if is_auto:
             affinity = Landmarks(landmarks_for(n_clusters if is_given else 1), metric=used)
-        return _choose_for_stream(X, n_clusters, named_affinity(affinity, metric))
+        streamed: Affinity = clone(named_affinity(affinity, metric))
+        return _afforded(X, _number_of_stream(X, n_clusters, streamed), streamed, memory_limit)
     given: Affinity = clone(named_affinity(affinity, metric))
     if metric is None and not given.pairwise and are_unit_vectors(X):
         note("all rows have length 1: metric='cosine' would see the same neighbours")
     if is_given:
         K = int(n_clusters)
         if not is_auto:
-            return Chosen(K, (given,))
+            return _afforded(X, K, given, memory_limit)
         return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
     candidates = Candidates.of(n_clusters)
     if given.pairwise:
         # All of the matrix: a part of it would be another graph, and depend on its order.
         found = find_number(X, [given], candidates, sample_weight)
         found.report(candidates)
-        return Chosen(found.best.n_clusters, (given,))
+        return _afforded(X, found.best.n_clusters, given, memory_limit)
     rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
     affinities = default_affinities(rows.shape[0], used) if is_auto else [given]
     K = choose_number(rows, affinities, candidates, weight)
     if not is_auto:
-        return Chosen(K, (given,))
+        return _afforded(X, K, given, memory_limit)
     return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
+
+
+def _afforded(X: Any, n_clusters: int, affinity: Affinity, memory_limit: Any) -> Chosen:
+    """A given affinity, if there is memory for it."""
+    Budget.of(X, n_clusters, memory_limit).refuse(affinity)
+    return Chosen(n_clusters, (affinity,))
 
 
 def choose_number(
@@ -140,25 +148,24 @@ def choose_for_graph(
         warnings.simplefilter("ignore", GraphWarning)
         found = numbers_of_graph(graph, affinity, candidates)
     scores = {choice.n_clusters: choice.score for choice in found.choices}
-    if present == 1:
-        scores[1] = CLEAR - _CLEARLY  # what several clusters must show
+    if present == 1 and candidates.may_be_one:
+        scores[1] = SURE - _CLEARLY  # what several must show; rows to compare with are gone
     is_better = found.best.score >= scores.get(present, -np.inf) + _CLEARLY
     return Chosen(found.best.n_clusters if is_better else present, (affinity,), graph=graph)
 
 
-def _choose_for_stream(X: Rows, n_clusters: Any, affinity: Affinity) -> Chosen:
-    given: Affinity = clone(affinity)
-    if not given.streams:
+def _number_of_stream(X: Rows, n_clusters: Any, affinity: Affinity) -> int:
+    if not affinity.streams:
         raise ValueError(
             f"affinity must be one that can be fitted on a stream of rows. Got {affinity!r}; use "
             "affinity='landmarks'."
         )
     if is_number(n_clusters):
-        return Chosen(int(n_clusters), (given,))
+        return int(n_clusters)
     candidates = Candidates.of(n_clusters)
     draw = partial(RowSample.of, size=CHOICE_ROWS, seed=0)
-    number = partial(_number_of_sample, affinity=given, candidates=candidates)
-    return Chosen(X.reduce(draw, RowSample.merged, number), (given,))
+    number = partial(_number_of_sample, affinity=affinity, candidates=candidates)
+    return int(X.reduce(draw, RowSample.merged, number))
 
 
 def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
@@ -189,6 +196,9 @@ def choose_affinity(
         return Chosen(n_clusters, (budget.named(name),))
     n_distinct = budget.n_distinct
     if are_many_clusters(n_distinct, n_clusters):  # with too few rows each for landmarks
-        return Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters, metric),))
-    given = (starts, sample_weight, n_distinct, budget.allows, metric)
-    return choose_graph(X, n_clusters, *given)
+        chosen = Chosen(n_clusters, (symmetric_graph(n_distinct, n_clusters, metric),))
+    else:
+        given = (starts, sample_weight, n_distinct, budget.allows, metric)
+        chosen = choose_graph(X, n_clusters, *given)
+    budget.refuse(chosen.affinities[0])
+    return chosen

@@ -28,12 +28,13 @@ from eigencut.selection.spectrum import Spectrum
 
 CHOICE_ROWS = 4000  # on which K is decided, at most
 _CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
-_FIRST_PAIRS = 32  # twice as many where these are not enough
-_SMALL = 0.02  # where the last eigenvalue is below, further clusters may follow
+_FIRST_PAIRS = 16  # twice as many where these are not enough
+_SMALL = 0.02  # where the last eigenvalue is below, further clusters may follow; or, of many rows,
+_SMALL_OF_SHEET = 2.0  # below so many times pairs over rows: half of what rows in a plane have
 _ROWS_PER_CLUSTER = 10  # smaller ones are outliers; so many clusters are looked for at most,
 _ALWAYS_LOOKED_FOR = 10  # or so many, where rows are few
 _GAPS = 8  # numbers with the largest gaps, whose clusters are looked at
-_STARTS = 2  # of POD, for each of them
+_DISCRETIZED_ROWS = 1000  # of which a rotation is found, for each of them
 _NEIGHBORS = 15
 
 
@@ -126,11 +127,12 @@ def numbers_of_graph(
     while True:
         # Rough pairs are enough: they led to the same K on all sets that were compared.
         spectrum = Spectrum.of_graph(graph, affinity, _CUT, n_pairs + 1, n_rough=n_pairs + 1)
-        scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
-        best = max(scores, key=lambda K: scores[K])
-        goes_on = best > n_pairs // 2 or spectrum.pairs.values[-1] < _SMALL
-        if n_pairs == limit or not goes_on:
-            break
+        small = min(_SMALL, _SMALL_OF_SHEET * n_pairs / graph.n_vertices)
+        if n_pairs == limit or spectrum.pairs.values[-1] >= small:
+            scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
+            best = max(scores, key=lambda K: scores[K])
+            if n_pairs == limit or best <= n_pairs // 2:
+                break
         n_pairs = min(2 * n_pairs, limit)
     choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
     return Found(tuple(choices.values()), choices[best], best == limit)
@@ -156,6 +158,6 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
         if found and not every and bounds[place] <= max(found.values()):
             break
         number = int(K[place])
-        spectrum.partition(number, n_init=_STARTS)
+        spectrum.partition_roughly(number, _DISCRETIZED_ROWS)
         found[number] = float(conductance_of(spectrum, [number])[0])
     return found

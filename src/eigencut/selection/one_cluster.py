@@ -1,7 +1,8 @@
 """Whether rows that show no clear clusters may be one: a quick form of ``risk.significance``.
 
 The relaxed cut of some of the rows is compared with that of samples of the same two nulls. The
-first sample that has a cut as small ends the test: of 19 samples of each, none may.
+first sample that has a cut as small ends the test: of 19 samples of each, none may. Where the cut
+is far below all of the first samples, that ends it too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 from sklearn.base import clone
 
 from eigencut.affinity import Affinity
@@ -21,17 +23,22 @@ from eigencut.selection.some_rows import some_rows
 from eigencut.selection.spectrum import Spectrum
 from eigencut.solvers.relaxed_cut import relaxed_cut
 
-_MANY_ROWS = 1000  # of these noise was not seen to have a score above 0.4, of 200 above 1.6;
-_SURE, _SURE_OF_MANY = 2.0, 0.8  # from these scores on, rows are not taken for one cluster
+# From these scores on, rows are not taken for one cluster. Noise was not seen to have one above 1.6
+# with 200 rows, nor above 0.4 with 1000.
+SURE, _SURE_OF_MANY = 2.0, 0.6
+_FEW_ROWS, _FALL = 200, 0.75  # from which the score falls, and the power of the number of rows
 _ROWS = 1000  # that are compared, at most
 _COLUMNS = 30  # principal components that are compared, at most
 _SAMPLES = 19  # of each null: p = 0.05 if none has as small a cut
 _ROUNDING = 1e-12  # cut values that differ by less are equal
+_FIRST_SAMPLES = 4  # after which the cut may be far below
+_FAR = 0.995  # what a normal cut value is above, given those of the samples
 
 
 def is_sure(score: float, n_rows: int) -> bool:
     """Whether a number of clusters is too clear for noise, so that no test is needed."""
-    return score >= (_SURE if n_rows < _MANY_ROWS else _SURE_OF_MANY)
+    by_rows = SURE * (_FEW_ROWS / n_rows) ** _FALL
+    return score >= min(max(by_rows, _SURE_OF_MANY), SURE)
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
@@ -64,18 +71,37 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
         own = Spectrum.of(rows, clone(affinity), CUTS["ncut"], n_clusters)
         own.partition(n_clusters, n_init=2)
         labels = own.predict(rows, n_clusters)
-        most = float(own.pairs.values.sum()) + _ROUNDING
-        for _ in range(_SAMPLES):
+        most = _cut(rows, affinity, n_clusters) + _ROUNDING
+        found: list[list[float]] = []
+        while len(found) < _SAMPLES and not is_far_below(most, found):
+            found.append([])
             for draw in (
                 smoothed_cluster(null.scores, labels, rng),
                 rng.standard_normal(null.scores.shape),
             ):
-                if _cut(null.sample(draw), affinity, n_clusters) <= most:
+                found[-1].append(_cut(null.sample(draw), affinity, n_clusters))
+                if found[-1][-1] <= most:
                     return True
     return False
 
 
 def _cut(rows: Array, affinity: Affinity, n_clusters: int) -> float:
+    """The relaxed cut, roughly: samples of the same null differ by more."""
     copy: Any = clone(affinity)
     graph = copy.fit_graph(rows)
-    return float(relaxed_cut(graph, copy, CUTS["ncut"], n_clusters).pairs.values.sum())
+    cut = relaxed_cut(graph, copy, CUTS["ncut"], n_clusters, n_rough=n_clusters)
+    return float(cut.pairs.values.sum()) + n_clusters / len(rows)
+
+
+def is_far_below(cut: float, samples: list[list[float]]) -> bool:
+    """Whether a cut is below what the samples of each null make likely for a further one.
+
+    Logarithms of cut values are nearly normal; the bound is that of their prediction interval.
+    """
+    m = len(samples)
+    if m < _FIRST_SAMPLES:
+        return False
+    logs = np.log(samples)
+    spread = logs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / m)
+    bounds = logs.mean(axis=0) - stdtrit(m - 1, _FAR) * spread
+    return bool((np.log(cut) < bounds).all())

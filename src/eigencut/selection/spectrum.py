@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from scipy.linalg import qr
+
 from eigencut.affinity.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
@@ -17,6 +19,7 @@ from eigencut.solvers.eigenpairs import EigenPairs
 from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
 _STARTS = 6  # of POD, for each K
+_ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,27 @@ class Spectrum:
             weight = self.graph.multiplicity
             with blas_threads(1):
                 found = pod(U, n_init=n_init, sample_weight=weight, **starts)
+            self._partitions[n_clusters] = found
+        return self._partitions[n_clusters]
+
+    def partition_roughly(self, n_clusters: int, n_rows: int) -> Partition:
+        """The same from one start, and by a rotation that about so many vertices decide.
+
+        It starts from rows as different as a pivoted QR decomposition finds them [1]_.
+
+        References
+        ----------
+        .. [1] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
+           clustering", Information and Inference 8(1), 181-203, 2019.
+        """
+        if n_clusters not in self._partitions:
+            U, weight = self.pairs_of(n_clusters).vectors, self.graph.multiplicity
+            some = slice(None, None, -(-len(U) // n_rows))
+            rows = normalize_rows(U[some])
+            with blas_threads(1):
+                first = qr(rows.T, mode="r", pivoting=True)[1][:n_clusters]
+                of_some = pod(rows, init=rows[first].T, tol=_ROUGH, sample_weight=weight[some])
+                found = pod(U, init=of_some.rotation, max_iter=1, sample_weight=weight)
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 

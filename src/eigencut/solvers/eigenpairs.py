@@ -31,6 +31,7 @@ from eigencut.solvers.sparse import smallest_pairs
 _SEVERAL_THREADS = 1200  # vertices from which LAPACK takes as many as it may
 _SPARSE_VERTICES = (400, 1200)  # below, LAPACK solves sparse problems; least and most,
 _SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair in between
+_ROUGH_VERTICES = 300  # the same where rough pairs will do
 _TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
 _LARGEST = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
 _SLACK = 1e-7  # residual up to which a result is usable at all
@@ -199,7 +200,8 @@ def _solve(
         return "components", (theta, known, problem.operator(known))
     n = len(known)
     is_sparse = isinstance(problem.graph, SparseGraph)
-    if n >= (_sparse_vertices(n_pairs) if is_sparse else lapack_vertices(n_pairs)):
+    are_rough = n_rough == n_pairs
+    if n >= (_sparse_vertices(n_pairs, are_rough) if is_sparse else lapack_vertices(n_pairs)):
         with blas_threads(1):
             if is_sparse:
                 solution = _sparse(problem, known, n_pairs, n_rough, seed)
@@ -213,8 +215,10 @@ def _solve(
         return "lapack", (theta, vectors, problem.operator(vectors))
 
 
-def _sparse_vertices(n_pairs: int) -> int:
+def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
     """Below which LAPACK solves a sparse problem."""
+    if are_rough:
+        return max(_ROUGH_VERTICES, 8 * n_pairs)
     least, most = _SPARSE_VERTICES
     return max(min(max(least, _SPARSE_VERTICES_PER_PAIR * n_pairs), most), 8 * n_pairs)
 

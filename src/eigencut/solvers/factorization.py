@@ -13,7 +13,7 @@ import numpy as np
 
 from eigencut.runtime.arrays import Array
 
-_SHIFT = 1e-5  # of the diagonal, relative: the Laplacian itself has no inverse
+SHIFT = 1e-5  # of the diagonal, relative: the Laplacian itself has no inverse
 _MOST_VERTICES = 60_000  # beyond, the hierarchy is as fast in the plane, and takes less memory
 _PER_VERTEX = 12_000  # multiplications for which the multilevel iteration does without factors
 
@@ -45,7 +45,7 @@ class Inverse:
         from scipy.sparse import eye_array
         from scipy.sparse.linalg import splu
 
-        shifted = (matrix + _SHIFT * eye_array(matrix.shape[0])).tocsc()
+        shifted = (matrix + SHIFT * eye_array(matrix.shape[0])).tocsc()
         # Positive definite: no pivoting, so the order that suits the pattern can be kept.
         self._factors = splu(
             shifted,

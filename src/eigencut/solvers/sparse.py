@@ -2,8 +2,9 @@
 
 Eigenvectors of eigenvalue 0 are known, one per connected component; the others are looked for in
 their complement, for all components together, so the merged spectrum decides how many pairs each
-component gets. Where a probe sees a large eigengap, plain Lanczos is tried; if it fails, or fails
-the test of step 3, and everywhere else:
+component gets. Where a probe sees a large eigengap, plain Lanczos is tried, and must stand the test
+of step 3. Where no pair needs to be accurate and factors are cheap, it is block Lanczos with the
+inverse (``inverse_krylov``). If these fail, and everywhere else:
 
 1. A preconditioner and a first block. Where factors of the matrix are cheap, as of graphs in few
    dimensions: its inverse, and random vectors. Else a multilevel hierarchy of the graph, whose
@@ -34,6 +35,7 @@ from eigencut.solvers.block_iteration import (
     rayleigh_ritz,
 )
 from eigencut.solvers.factorization import Inverse, is_cheap_to_factor
+from eigencut.solvers.inverse_krylov import by_inverse_krylov
 from eigencut.solvers.multilevel import Hierarchy, Polynomial
 from eigencut.solvers.plain_lanczos import by_lanczos, has_large_gap
 
@@ -149,7 +151,12 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
     operator = SparseProduct(matrix)
     width = wanted.n_pairs + max(_EXTRA_COLUMNS, wanted.n_pairs // 4)
     if is_cheap_to_factor(matrix):
-        precondition: Precondition = Inverse(matrix)
+        inverse = Inverse(matrix)
+        if not wanted.n_accurate:
+            rough = by_inverse_krylov(inverse, null, wanted.n_pairs, rng)
+            if rough is not None:
+                return rough
+        precondition: Precondition = inverse
         block, n_challengers = _random_block(rng, null, width, precondition), 1
     else:
         precondition = hierarchy = Hierarchy(matrix, null, seed)

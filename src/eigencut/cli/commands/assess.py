@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eigencut.cli.options import json_option, quiet_option, reading_options, say
+from eigencut.cli.options import json_option, quiet_option, reading_options, say, weights_option
 from eigencut.cli.values import FILE, SHARE
 
 
@@ -15,6 +15,7 @@ from eigencut.cli.values import FILE, SHARE
     epilog="""\b
 Examples:
   eigencut assess model.eigencut heldout.csv
+  eigencut assess model.eigencut survey.csv --weights people
   eigencut assess model.eigencut --delta 0.01 --json
   eigencut assess model.eigencut heldout.csv --significance --stability --sets""",
 )
@@ -33,6 +34,7 @@ Examples:
 )
 @click.option("--stability", is_flag=True, help="Count how often labels stay: 30 refits.")
 @click.option("--sets", is_flag=True, help="Calibrate label sets on TABLE: 20 refits.")
+@weights_option
 @reading_options
 @quiet_option
 @json_option
@@ -43,6 +45,7 @@ def command(
     significance: bool,
     stability: bool,
     sets: bool,
+    weights: str | None,
     quiet: bool,
     as_json: bool,
     **reading: Any,
@@ -51,16 +54,22 @@ def command(
     from eigencut import risk
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import coding_of, model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table, read_weighted
 
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
+    if weights is not None and table is None:
+        raise click.UsageError("--weights needs a TABLE, of which it names a column.")
+    if sets and weights is not None:
+        raise click.UsageError("--sets deals rows out, so it takes no --weights; leave one out.")
     fitted = load_table_model(model)
-    rows = None
+    rows = counts = None
     if table is not None:
         source = open_table(table, **reading)
         columns = model_columns(fitted.columns_, source, None)
-        rows, _ = fitted.prepare(source.read(columns, coding=coding_of(fitted)).table)
+        whole = read_weighted(source, columns, weights, coding_of(fitted)).table
+        rows, complete = fitted.prepare(whole)
+        counts = None if whole.weight is None else whole.weight[complete]
     gpod = fitted.model_
     with progress_bar("refits", quiet):
         refitted: dict[str, Any] = {
@@ -68,7 +77,7 @@ def command(
             "stability": risk.stability(gpod) if stability else None,
         }
         label_sets = risk.label_sets(gpod, rows) if sets and rows is not None else None
-    summary = risk.assess(gpod, rows, delta, **refitted)
+    summary = risk.assess(gpod, rows, delta, sample_weight=counts, **refitted)
     details = [answer for answer in refitted.values() if answer is not None]
     result, texts = summary.to_dict(), [str(answer) for answer in (summary, *details)]
     if label_sets is not None:

@@ -16,7 +16,13 @@ from eigencut.cli.affinity_options import (
     suggest_cosine,
     with_units_for,
 )
-from eigencut.cli.options import TableOptions, say, spreadsheet_option, table_options
+from eigencut.cli.options import (
+    TableOptions,
+    say,
+    spreadsheet_option,
+    table_options,
+    weights_option,
+)
 from eigencut.cli.outputs import ModelOutput, Output, TableOutput, check_outputs
 from eigencut.cli.sampling import sampled
 from eigencut.cli.values import CLUSTERS, FILE, MEMORY
@@ -40,6 +46,7 @@ Examples:
   eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut
   eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut
   eigencut fit survey.csv --weights people -k 4 -o model.eigencut
+  eigencut fit mails.csv --known kind -k 5 -o model.eigencut
   zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut""",
 )
 @click.argument("table", type=FILE)
@@ -70,10 +77,12 @@ Examples:
     metavar="FILE",
     help="Also write the clusters of these rows: CSV, CSV.GZ, Parquet or NPY by its name.",
 )
+@weights_option
 @click.option(
-    "--weights",
+    "--known",
     metavar="NAME",
-    help="A column that says what each row counts; it is no data then.",
+    help="A column with the classes of some rows, as words or numbers from 0 on, and nothing or "
+    "-1 in others; it is no data then.",
 )
 @spreadsheet_option
 @click.option(
@@ -91,6 +100,7 @@ def command(
     outliers: str,
     labels: str | None,
     weights: str | None,
+    known: str | None,
     memory_limit: str | None,
     spreadsheet: bool,
     how: AffinityOptions,
@@ -100,7 +110,7 @@ def command(
 
     Columns, what they hold, their units and what is done about missing values are part of the
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
-    it; not so standard input, and with --sample.
+    it; not so standard input, and with --sample or --known.
     """
     outputs: list[Output] = [ModelOutput("-o", output)]
     if labels is not None:
@@ -109,19 +119,19 @@ def command(
     affinity = how.affinity()
     options = with_units_for(how.metric, options)
 
+    from eigencut.cli.known_column import known_classes
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
-    from eigencut.data.column_kinds import NUMERIC
+    from eigencut.data.column_kinds import Kind
     from eigencut.data.learning import learn_preparation
-    from eigencut.data.row_weights import with_weight_column
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
     id_column = options.id_column
     source = open_table(table, **options.reading)
-    chosen = data_columns(source, options.columns, options.drop, id_column, weights)
+    chosen = data_columns(source, options.columns, options.drop, id_column, weights, known)
     kinds = kinds_of_columns(source, chosen, options)
     gpod = GPOD(
         clusters,
@@ -134,7 +144,8 @@ def command(
         memory_limit=memory_limit,
     )
     found: Iterable[Labelled]
-    if how.name == "landmarks" and options.sample is None and Path(table).is_file():
+    is_whole = options.sample is not None or known is not None
+    if how.name == "landmarks" and not is_whole and Path(table).is_file():
         source.close()
         start = time.perf_counter()
         with progress_bar("table", options.quiet):
@@ -143,25 +154,29 @@ def command(
             model = TableModel(gpod, columns=kinds, **units).fit(stream)
         found = _labelled(model, open_table(table, **options.reading), id_column)
     else:
-        more = [weights] if weights else []
-        coding = Coding(dict.fromkeys(more, NUMERIC), kinds)
+        more = {known: Kind("categorical")} if known else {}
+        coding = Coding(more, kinds)
         with progress_bar("table", options.quiet):
-            block = source.read(chosen + more, id_column, coding)
+            block = read_weighted(source, [*chosen, *more], weights, coding, id_column)
         start = time.perf_counter()
-        whole = with_weight_column(block.table, chosen, weights, source.name)
+        classes = known_classes(block.table, known, clusters, source.name)
+        whole = block.table.choose(chosen)
         suggest_cosine(how.metric, options, whole.values)
         preparation = learn_preparation(whole, options.scale, options.missing)
-        rows, complete = sampled(*preparation.apply(whole), options)
+        is_known = None if classes is None else classes.labels >= 0
+        rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
+        y = None if classes is None else classes.labels[complete]
         with progress_bar("fit", options.quiet):
-            gpod.fit(rows, sample_weight=of_rows)
-            model = table_model(gpod, preparation, complete, kinds)
+            gpod.fit(rows, y, sample_weight=of_rows)
+            names = () if classes is None else classes.names
+            model = table_model(gpod, preparation, complete, kinds, names)
         found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
     model.save(output)
     with progress_bar("labels", options.quiet):
-        n_rows, sizes = _written(labels, found, id_column, model.model_.n_clusters_, spreadsheet)
-    result = described(model, n_rows, sizes) | {"weights": weights}
+        n_rows, sizes = _written(labels, found, id_column, model, spreadsheet)
+    result = described(model, n_rows, sizes) | {"weights": weights, "known": known}
     result |= {"seconds": round(seconds, 3), "output": output}
     say(options.as_json, result, _text(result, model), output, labels)
 
@@ -176,6 +191,7 @@ def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any
         "kinds": [kind.name for kind in model.preparation_.kinds],
         "n_clusters": gpod.n_clusters_,
         "sizes": sizes,
+        "class_names": model.class_names_,
         "eigenvalues": gpod.eigenvalues_.tolist(),
         "affinity": repr(gpod.affinity_),
         "sigma": getattr(gpod.affinity_, "sigma_", None),
@@ -191,6 +207,11 @@ def _text(result: dict[str, Any], model: TableModel) -> str:
         [
             f"{result['n_clusters']} clusters of {listed} rows "
             f"({result['rows']} rows{fitted}, {len(result['columns'])} columns)",
+            *(
+                [f"classes 0, 1, ...: {', '.join(names)}"]
+                if (names := result["class_names"])
+                else []
+            ),
             *([] if model.preparation_.is_numeric else [str(model.summary())]),
             f"The model is in {result['output']}",
         ]
@@ -221,14 +242,16 @@ def _written(
     path: str | None,
     found: Iterable[Labelled],
     id_column: str | None,
-    n_clusters: int,
+    model: TableModel,
     spreadsheet: bool,
 ) -> tuple[int, list[int]]:
     """Write names and clusters, if there is a path; how many rows there are, and by cluster."""
     import numpy as np
 
+    from eigencut.cli.known_column import cluster_columns
     from eigencut.cli.writing import open_writer
 
+    n_clusters = model.model_.n_clusters_
     n_rows, sizes = 0, np.zeros(n_clusters, dtype=np.int64)
     with nullcontext() if path is None else open_writer(path, spreadsheet) as writer:
         for ids, clusters in found:
@@ -236,5 +259,5 @@ def _written(
             sizes += np.bincount(clusters[clusters >= 0], minlength=n_clusters)
             if writer is not None:
                 names = {} if id_column is None else {id_column: ids}
-                writer.write({**names, "cluster": clusters})
+                writer.write({**names, **cluster_columns(model, clusters)})
     return n_rows, sizes.tolist()

@@ -72,7 +72,8 @@ def command(
     """Label the rows of TABLE (CSV, Parquet, NPY, or - for standard input) with MODEL.
 
     The output has a line for each row: its cluster, the same number as at the fit; -1 for an
-    outlier (fit --outliers label) or a row with missing values (fit --missing drop).
+    outlier (fit --outliers label) or a row with missing values (fit --missing drop). Where classes
+    had names (fit --known) a column cluster_name has them.
     """
     check_outputs([TableOutput("-o", output)], [table, model], as_json)
     asked = {"margin": margin, "proba": proba, "support": support}
@@ -122,13 +123,15 @@ def _labelled(
     proba: bool,
     support: bool,
 ) -> dict[str, Any]:
+    from eigencut.cli.known_column import cluster_columns
+
     found: dict[str, Any] = {}
     if id_column is not None:
         found[id_column] = block.ids
     if not (margin or proba or support):
-        return found | {"cluster": model.predict(block.table)}
+        return found | cluster_columns(model, model.predict(block.table))
     answers = model.answers(block.table)
-    found["cluster"] = answers.labels
+    found |= cluster_columns(model, answers.labels)
     if margin:
         found["margin"] = answers.margins
     if support:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from eigencut.cli.affinity_options import metric_option, with_units_for
-from eigencut.cli.options import TableOptions, say, table_options
+from eigencut.cli.options import TableOptions, say, table_options, weights_option
 from eigencut.cli.outputs import ModelOutput, check_outputs
 from eigencut.cli.sampling import sampled
 from eigencut.cli.values import BANDWIDTHS, CANDIDATES, FILE
@@ -19,6 +19,7 @@ from eigencut.cli.values import BANDWIDTHS, CANDIDATES, FILE
 Examples:
   eigencut select data.csv
   eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut
+  eigencut select survey.csv --weights people
   eigencut select data.csv -k 2,4,8 --criterion stability --json""",
 )
 @click.argument("table", type=FILE)
@@ -48,6 +49,7 @@ Examples:
 )
 @click.option("--cut", type=click.Choice(["ncut", "ratiocut"]), default="ncut", show_default=True)
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Save the best model there.")
+@weights_option
 @table_options
 def command(
     table: str,
@@ -57,6 +59,7 @@ def command(
     criterion: str,
     cut: str,
     output: str | None,
+    weights: str | None,
     options: TableOptions,
 ) -> None:
     """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
@@ -65,7 +68,7 @@ def command(
     options = with_units_for(metric, options)
 
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table
+    from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
     from eigencut.data.learning import learn_preparation
     from eigencut.data.table_model import table_model
@@ -73,14 +76,16 @@ def command(
 
     source = open_table(table, **options.reading)
     with progress_bar("table", options.quiet):
-        columns = data_columns(source, options.columns, options.drop, options.id_column)
+        columns = data_columns(source, options.columns, options.drop, options.id_column, weights)
         kinds = kinds_of_columns(source, columns, options)
-        whole = source.read(columns, coding=Coding(columns=kinds)).table
+        whole = read_weighted(source, columns, weights, Coding(columns=kinds)).table
     preparation = learn_preparation(whole, options.scale, options.missing)
     rows, complete = sampled(*preparation.apply(whole), options)
     with progress_bar("candidates", options.quiet):
         how = (cut, criterion, options.seed, options.jobs)
-        found = select(rows, clusters, _affinities(sigma, metric), *how, metric=metric)
+        counts = None if whole.weight is None else whole.weight[complete]
+        compared = (rows, clusters, _affinities(sigma, metric), *how)
+        found = select(*compared, sample_weight=counts, metric=metric)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)
     if output is not None:

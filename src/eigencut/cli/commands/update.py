@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from eigencut.cli.options import jobs_option, json_option, quiet_option, reading_options, say
+from eigencut.cli.options import (
+    jobs_option,
+    json_option,
+    quiet_option,
+    reading_options,
+    say,
+    weights_option,
+)
 from eigencut.cli.outputs import ModelOutput, check_outputs
 from eigencut.cli.values import FILE, SHARE_OR_ALL
 
@@ -38,6 +45,7 @@ Examples:
     metavar="SHARE",
     help="What each earlier row counts from now on.",
 )
+@weights_option
 @reading_options
 @jobs_option
 @quiet_option
@@ -47,6 +55,7 @@ def command(
     table: str,
     output: str,
     decay: float,
+    weights: str | None,
     jobs: int | None,
     quiet: bool,
     as_json: bool,
@@ -62,20 +71,22 @@ def command(
 
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
-    from eigencut.cli.tables import coding_of, model_columns, open_table
+    from eigencut.cli.tables import coding_of, model_columns, open_table, read_weighted
     from eigencut.data.rows import Rows
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)
     source = open_table(table, **reading)
-    columns = model_columns(fitted.columns_, source, None)
+    columns = model_columns(fitted.columns_, source, weights, "--weights")
     start = time.perf_counter()
     with progress_bar("update", quiet):
         if fitted.model_.affinity_.streams and Path(table).is_file():
             source.close()
-            fitted.update(Rows.from_file(table, columns, **reading), decay=decay)
+            rows = Rows.from_file(table, columns, weights=weights, **reading)
+            fitted.update(rows, decay=decay)
         else:
-            fitted.update(source.read(columns, coding=coding_of(fitted)).table, decay=decay)
+            whole = read_weighted(source, columns, weights, coding_of(fitted)).table
+            fitted.update(whole, sample_weight=whole.weight, decay=decay)
     fitted.save(output)
     updated, seconds = fitted.model_.updated_, time.perf_counter() - start
     result = updated.to_dict() | {"seconds": round(seconds, 3), "output": output}

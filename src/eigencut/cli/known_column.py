@@ -1,0 +1,63 @@
+"""The column that --known names: classes of some rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigencut.data.table import Table
+    from eigencut.data.table_model import TableModel
+    from eigencut.known.class_names import KnownClasses
+
+
+def known_classes(
+    table: Table, column: str | None, n_clusters: int | str, source: str
+) -> KnownClasses | None:
+    """What a column of words says of the classes of rows; None where no column is named."""
+    if column is None:
+        return None
+
+    import numpy as np  # here, so that --help is quick
+
+    from eigencut.known.class_names import KnownClasses
+
+    words: list[str | None] = [*table.words(column), None]
+    codes = table.values[:, table.names.index(column)]
+    found = KnownClasses.of(words[int(c)] for c in np.where(np.isnan(codes), len(words) - 1, codes))
+    expected = f"{source}: column {column!r}, which --known names, must hold"
+    if found is None:
+        other = next(word for word in words if word and not word.isdecimal() and word != "-1")
+        raise ValueError(
+            f"{expected} names of classes or whole numbers from 0 on, and nothing or -1 where the "
+            f"class is unknown. Got {other}; number the classes, or write words."
+        )
+    if not found.are_some:
+        what = "no class at all" if (found.labels < 0).all() else "a class in every row"
+        raise ValueError(
+            f"{expected} the classes of some rows, and nothing or -1 in the others. Got {what}; "
+            "leave --known out to look for clusters without classes."
+        )
+    if not found.names and set(found.labels.tolist()) == {-1, 1}:
+        raise ValueError(
+            f"{expected} numbers of classes from 0 on. Got 1 and -1 only; if -1 is a class, write "
+            "words, and else 0 instead of 1."
+        )
+    n_classes = int(found.labels.max()) + 1
+    if isinstance(n_clusters, int) and n_clusters < n_classes:
+        listed = ", ".join(found.names) or f"numbers up to {n_classes - 1}"
+        raise ValueError(
+            f"-k must be at least the number of classes in column {column!r}, {n_classes} "
+            f"({listed}). Got {n_clusters}; raise it, or use -k auto."
+        )
+    return found
+
+
+def cluster_columns(model: TableModel | Any, labels: Any) -> dict[str, Any]:
+    """Clusters as they are written: numbers, and names where classes had some."""
+    names = getattr(model, "class_names_", [])
+    if not names:
+        return {"cluster": labels}
+
+    from eigencut.known.class_names import named
+
+    return {"cluster": labels, "cluster_name": named(labels, names)}

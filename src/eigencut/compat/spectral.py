@@ -1,0 +1,214 @@
+"""scikit-learn's SpectralClustering, parameter by parameter, that labels new rows too.
+
+The eigenvectors are those of a GPOD with the same weights, so that they are functions of any row.
+What assigns labels in their space is scikit-learn's choice of three: centers of k-means, the
+rotation of ``discretize`` (that of the GPOD), or the rotation of ``cluster_qr``. Each is a rule for
+any row of that space.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from scipy.sparse import csr_array, issparse
+from sklearn.cluster import KMeans
+from sklearn.cluster import SpectralClustering as OfScikitLearn
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_symmetric
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigencut.affinity import Gaussian, Kernel, Neighbors
+from eigencut.estimator import GPOD
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.warn import warn_user
+
+_MATRICES = ("precomputed", "precomputed_nearest_neighbors")
+
+
+class SpectralClustering(OfScikitLearn):
+    """scikit-learn's SpectralClustering, with ``predict``.
+
+    Parameters, their defaults and what is refused are scikit-learn's. Other than there a row has an
+    affinity to itself, identical rows are one, and ``affinity_matrix_``, of n x n numbers, is kept
+    only where it was given. ``GPOD`` has better defaults, probabilities and files.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    eigen_solver : {"arpack", "lobpcg", "amg"} or None, default=None
+        Without effect: the solver follows from the graph.
+    n_components : int or None, default=None
+        Eigenvectors in use, if not ``n_clusters``. With ``assign_labels`` other than "kmeans" it is
+        the number of clusters, as in scikit-learn.
+    random_state : int, RandomState or None, default=None
+    n_init : int, default=10
+        Of k-means.
+    gamma : float, default=1.0
+    affinity : str or callable, default="rbf"
+        "rbf", "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors", another kernel
+        of ``sklearn.metrics.pairwise``, or a function of two rows.
+    n_neighbors : int, default=10
+    eigen_tol : float or "auto", default="auto"
+        Without effect: residuals are at rounding.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+    degree, coef0, kernel_params
+        Of kernels.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+    model_ : GPOD
+        What has the eigenfunctions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut.compat import SpectralClustering
+    >>> X = np.array([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]])
+    >>> model = SpectralClustering(2, assign_labels="discretize", random_state=0).fit(X)
+    >>> bool(model.predict([[1, 0.5]])[0] == model.labels_[0])
+    True
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Cluster rows, or what a matrix of affinities or distances is about.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features) or (n_samples, n_samples)
+        y : ignored
+
+        Returns
+        -------
+        self : the model
+        """
+        self._validate_params()
+        rows = self._checked(X, reset=True)
+        if rows.shape[0] == rows.shape[1] and self.affinity not in _MATRICES:
+            warn_user(
+                "X is square, and taken for rows of features. If it holds affinities, set "
+                "affinity='precomputed'."
+            )
+        self._training_rows = rows if self._takes_kernel_of_sparse(rows) else None
+        given = self._given_to_model(rows, is_fit=True)
+        self.model_ = self._model(given).fit(given)
+        if self.model_.n_components_found_ > 1:
+            warn_user("The graph is not fully connected: no cluster reaches over its parts.")
+        if self.verbose:
+            print(f"Computing label assignment using {self.assign_labels}")
+        self._assign(self.model_.embedding_)
+        return self
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """The cluster of each row; of a row of the fit, the same as there.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Affinities, or distances, to the rows of the fit where that took a matrix.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        check_is_fitted(self, "model_")
+        return self._labels_at(self._given_to_model(self._checked(X, reset=False), is_fit=False))
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        least = 2 if reset else 1
+        form = dict(accept_sparse=["csr", "csc", "coo"], dtype=np.float64)
+        return validate_data(self, X, reset=reset, ensure_min_samples=least, **form)
+
+    def _model(self, given: Any) -> GPOD:
+        """The GPOD that has the eigenfunctions."""
+        n_functions = self.n_clusters if self.n_components is None else self.n_components
+        affinity: Any = "precomputed"
+        if self.affinity == "nearest_neighbors":
+            few = min(int(self.n_neighbors), given.shape[0])
+            affinity = Neighbors(few, weights="binary")
+        elif self.affinity not in _MATRICES and self._training_rows is None:
+            affinity = Kernel(self._kernel)
+            if self.affinity == "rbf" and self.gamma > 0:
+                affinity = Gaussian(float(np.sqrt(0.5 / self.gamma)))
+        return GPOD(
+            n_functions,
+            affinity=affinity,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    @property
+    def _kernel(self) -> Any:
+        """k(A, B)."""
+        params = dict(self.kernel_params or {})
+        if not callable(self.affinity):
+            params |= dict(gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return partial(pairwise_kernels, metric=self.affinity, filter_params=True, **params)
+
+    def _takes_kernel_of_sparse(self, rows: Any) -> bool:
+        """Where all affinities are computed at once, as in scikit-learn."""
+        return issparse(rows) and self.affinity not in (*_MATRICES, "nearest_neighbors")
+
+    def _given_to_model(self, rows: Any, *, is_fit: bool) -> Any:
+        """What the GPOD takes: rows, or affinities to those of the fit."""
+        if self.affinity == "precomputed_nearest_neighbors":
+            return self._from_distances(rows, is_fit)
+        if self.affinity == "precomputed" and is_fit:
+            self.affinity_matrix_ = check_symmetric(rows)  # with a warning where it was not
+            rows = self.affinity_matrix_
+        elif self._training_rows is not None:
+            return self._kernel(rows, self._training_rows)
+        return csr_array(rows) if issparse(rows) else rows
+
+    def _from_distances(self, distances: Any, is_fit: bool) -> Any:
+        """Affinities of 1 and 1/2 by the nearest, as scikit-learn has them."""
+        if is_fit:
+            search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed")
+            self._search = search.fit(distances)
+        edges = csr_array(self._search.kneighbors_graph(distances, mode="connectivity"))
+        if not is_fit:
+            return edges  # of which ends are which is not known for new rows
+        self.affinity_matrix_ = 0.5 * (edges + edges.T)
+        return self.affinity_matrix_
+
+    def _assign(self, U: Array) -> None:
+        """Find clusters in the space of the eigenvectors, by a rule for any row of it."""
+        self._centers = self._rotation = None
+        if self.assign_labels == "discretize":
+            self.labels_ = self.model_.labels_
+        elif self.assign_labels == "kmeans":
+            how = dict(n_init=self.n_init, random_state=self.random_state, verbose=self.verbose)
+            self._centers = KMeans(self.n_clusters, **how).fit(U)
+            self.labels_ = self._centers.labels_
+        else:
+            self._rotation = _rotation_by_pivots(U)
+            self.labels_ = np.argmax(np.abs(U @ self._rotation), axis=1)
+
+    def _labels_at(self, given: Any) -> Indices:
+        if self._centers is not None:
+            found = self._centers.predict(self.model_.transform(given))
+            return np.asarray(found, dtype=self.labels_.dtype)
+        if self._rotation is not None:
+            return np.argmax(np.abs(self.model_.transform(given) @ self._rotation), axis=1)
+        return self.model_.predict(given)
+
+
+def _rotation_by_pivots(U: Array) -> Array:
+    """The rotation nearest to the rows that a QR decomposition with pivots chooses.
+
+    References
+    ----------
+    .. [1] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
+       clustering", Information and Inference 8(1), 181-203, 2019.
+    """
+    _, _, pivots = qr(U.T, pivoting=True, mode="economic")
+    left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
+    return np.asarray(left @ right)

@@ -1,0 +1,56 @@
+"""Topics of BERTopic: the probability of each, which BERTopic itself asks only HDBSCAN for.
+
+``BERTopic(hdbscan_model=GPOD(...))`` needs nothing from here: ``fit_transform``, ``transform`` and
+``partial_fit`` call what GPOD has. Nothing here imports BERTopic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigencut.runtime.arrays import Array
+
+
+def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
+    """The probability of each topic, for each document.
+
+    Of topics that were merged (``reduce_topics``, ``merge_topics``) they are added up.
+
+    Parameters
+    ----------
+    topic_model : BERTopic
+        Fitted, with a GPOD as its ``hdbscan_model``.
+    embeddings : array of shape (n_documents, n_dimensions)
+        Of new documents, or of those of the fit, as BERTopic's ``transform`` takes them.
+
+    Returns
+    -------
+    probabilities : array of shape (n_documents, n_topics)
+        Column k is topic k. What a row lacks of 1 is the probability of topics that are now -1.
+
+    Examples
+    --------
+    With the documents and their embeddings::
+
+        topic_model = BERTopic(hdbscan_model=GPOD(20), umap_model=BaseDimensionalityReduction())
+        topics, _ = topic_model.fit_transform(documents, embeddings)
+        found = eigencut.integrations.bertopic.probabilities(topic_model, embeddings)
+        assert (found.argmax(axis=1) == topics).all()
+    """
+    model: Any = getattr(topic_model, "hdbscan_model", None)
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            "topic_model must be a fitted BERTopic whose hdbscan_model is a GPOD. Got "
+            f"{type(model).__name__ if model is not None else type(topic_model).__name__}; "
+            "pass BERTopic(hdbscan_model=GPOD(...)) after its fit."
+        )
+    of_clusters = model.predict_proba(topic_model.umap_model.transform(embeddings))
+    topic_of = topic_model.topic_mapper_.get_mappings(original_topics=True)
+    found = np.zeros((len(of_clusters), 1 + max(topic_of.values())))
+    for cluster, topic in topic_of.items():
+        if min(cluster, topic) >= 0:
+            found[:, topic] += of_clusters[:, cluster]
+    return found
