@@ -11,7 +11,15 @@ from eigencut._version import __version__
 
 if TYPE_CHECKING:
     from eigencut import compat, datasets, export, integrations, plots, report, risk
-    from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
+    from eigencut.affinity import (
+        Affinity,
+        Gaussian,
+        Kernel,
+        Landmarks,
+        Neighbors,
+        Precomputed,
+        SharedNeighbors,
+    )
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel
     from eigencut.discretization import Partition, pod
@@ -41,6 +49,7 @@ _HOME = {
     "Precomputed": "eigencut.affinity",
     "Reclustered": "eigencut.nested.recluster",
     "Rows": "eigencut.data.rows",
+    "SharedNeighbors": "eigencut.affinity",
     "TableModel": "eigencut.data.table_model",
     "align_labels": "eigencut.living.alignment",
     "load": "eigencut.files.models",
@@ -70,6 +79,7 @@ __all__ = [
     "Precomputed",
     "Reclustered",
     "Rows",
+    "SharedNeighbors",
     "TableModel",
     "__version__",
     "align_labels",

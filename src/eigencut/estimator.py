@@ -198,7 +198,7 @@ class GPOD(
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
-            scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
+            scipy.sparse arrays too, but with "gaussian".
             ``eigencut.Rows`` if they do not fit in memory.
         y : array-like of shape (n_samples,), optional
             Known classes of some rows, 0 .. K-1, and -1 for unknown: then cluster k is class k,

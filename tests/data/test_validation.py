@@ -25,7 +25,7 @@ def wide(X):
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-@pytest.mark.parametrize("affinity", ["auto", "neighbors", "precomputed"])
+@pytest.mark.parametrize("affinity", ["auto", "neighbors", "landmarks", "precomputed"])
 def test_sparse_indices_of_64_bits(kind, affinity):
     rows = DENSE @ DENSE.T if affinity == "precomputed" else DENSE
     X, Y = kind(rows), wide(kind(rows))

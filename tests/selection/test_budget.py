@@ -212,9 +212,8 @@ def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Neighbors)
     monkeypatch.setitem(MOST_ROWS, "neighbors", 200)
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Landmarks)
-    # Landmarks take no sparse rows: neighbours they are, however many.
     found = choose_affinity(sparse.csr_array(many[:300]), 2)
-    assert isinstance(found.affinities[0], Neighbors)
+    assert isinstance(found.affinities[0], Landmarks)
 
 
 def test_auto_says_when_the_memory_of_the_moment_decided(monkeypatch, many):

@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut.selection.default_graph as module
-from eigencut import GPOD, Landmarks, Neighbors
+from eigencut import GPOD, Landmarks, Neighbors, SharedNeighbors
 from eigencut.search.index import Index
 from eigencut.selection.criteria import NO_CLUSTER
 from eigencut.selection.default_graph import choose_graph
@@ -29,7 +29,7 @@ def scores(monkeypatch):
             if name == "mutual" and not affinity.density_contrast:
                 name = "without contrast"
             if name == "symmetric" and affinity.n_neighbors > 15:
-                name = "wide"
+                name = "shared" if isinstance(affinity, SharedNeighbors) else "wide"
             return original(affinity, graph, *args)[0], given[name]
 
         monkeypatch.setattr(module, "_cut", cut)
@@ -70,17 +70,32 @@ def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
 
 
 @pytest.mark.parametrize(
-    ("wide", "neighbors"), [(-0.5, 60), (-0.7, 15)], ids=["better", "not better"]
+    ("few", "wide", "shared", "kind", "neighbors"),
+    [
+        (-1.0, -0.55, -3.0, SharedNeighbors, 60),  # whatever its score, of other weights
+        (-1.0, -0.5, NO_CLUSTER, Neighbors, 60),
+        (-1.0, -0.7, 9.0, Neighbors, 15),
+        (-0.7, -0.4, -3.0, SharedNeighbors, 60),
+        (-0.7, -0.5, 9.0, Neighbors, 15),
+    ],
+    ids=["better", "but shared ones make slivers", "not better", "nearly clear", "not, though"],
 )
-def test_where_distances_hardly_differ_more_neighbors_are_tried(scores, wide, neighbors):
+def test_where_distances_hardly_differ_more_neighbors_are_tried(
+    scores, few, wide, shared, kind, neighbors
+):
     X = np.random.default_rng(0).normal(size=(600, 30))
-    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -3.0, "wide": wide})
+    of_few = {"mutual": NO_CLUSTER, "symmetric": few, "without contrast": -3.0}
+    scores(of_few | {"wide": wide, "shared": shared})
     chosen = graphs(X, K=5)
-    assert chosen.affinities[0].n_neighbors == neighbors and len(chosen.compared) == 4
+    first = chosen.affinities[0]
+    assert type(first) is kind and first.n_neighbors == neighbors
+    assert len(chosen.compared) == (4 if neighbors == 15 else 5)
+    assert len(chosen.affinities) == len(chosen.compared) == len(chosen.spectra)
 
 
 def test_more_neighbors_are_not_tried_on_the_plane_nor_without_memory(scores):
-    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -1.0, "wide": 9.0})
+    of_few = {"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -1.0}
+    scores(of_few | {"wide": 9.0, "shared": 9.0})
     rng = np.random.default_rng(0)
     plane, space = rng.normal(size=(600, 2)), rng.normal(size=(600, 30))
     few = lambda affinity: affinity.n_neighbors <= 15  # noqa: E731
@@ -104,17 +119,18 @@ def test_clusters_of_topics_are_found_where_few_neighbors_see_only_topics():
     X, y = clusters_of_topics(1000, 10, 1, separation=0.6, topic_separation=1.1)
     model = GPOD(10).fit(X)
     few = GPOD(10, affinity=Neighbors(15, density_contrast=1.0)).fit(X)
-    assert model.affinity_.n_neighbors == 50
+    assert type(model.affinity_) is SharedNeighbors and model.affinity_.n_neighbors == 50
+    assert (model.predict(X) == model.labels_).all()
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, few.labels_) + 0.1
 
 
-def test_landmarks_are_the_last_resort_for_many_dense_rows(scores):
+def test_landmarks_are_the_last_resort_for_many_rows(scores):
     slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
     X = make_moons(1000, noise=0.1, random_state=0)[0]
     scores(slivers | {"landmarks": -1.0})
     assert taken(X)[0] is Landmarks
     assert taken(X[:999]) == (Neighbors, "mutual", 3)
-    assert taken(csr_array(X)) == (Neighbors, "mutual", 3)
+    assert taken(csr_array(X))[0] is Landmarks
     scores(slivers | {"landmarks": NO_CLUSTER})
     assert taken(X) == (Neighbors, "mutual", 4)
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from conftest import CUTS
-from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors
+from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, SharedNeighbors
 from eigencut.cut import CUTS as CUT_OBJECTS
 
 AFFINITIES = {
@@ -14,6 +14,7 @@ AFFINITIES = {
     "neighbors": Gaussian(sigma="neighbors"),
     "sparse": Neighbors(),
     "mutual": Neighbors(n_neighbors=20, graph="mutual", weights="gaussian"),
+    "shared neighbors": SharedNeighbors(n_neighbors=20),
     "landmarks": Landmarks(n_landmarks=60, density_contrast=0.0),
     "landmarks with contrast": Landmarks(n_landmarks=60),
     "function": Kernel(lambda A, B: 1 / (1 + 30 * ((A[:, None] - B) ** 2).sum(2))),

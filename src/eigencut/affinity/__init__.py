@@ -13,6 +13,7 @@ from eigencut.affinity.kernel import Kernel
 from eigencut.affinity.landmarks import Landmarks
 from eigencut.affinity.neighbors import Neighbors
 from eigencut.affinity.precomputed import Precomputed
+from eigencut.affinity.shared_neighbors import SharedNeighbors
 from eigencut.runtime.validation import check_choice, shown
 from eigencut.search.metrics import METRICS
 
@@ -24,6 +25,7 @@ __all__ = [
     "Neighbors",
     "Precomputed",
     "Product",
+    "SharedNeighbors",
     "named_affinity",
     "refuse_metric_of_no_numbers",
 ]

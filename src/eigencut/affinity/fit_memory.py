@@ -22,6 +22,7 @@ _LAPACK_VERTICES_PER_PAIR = 35  # the same, where pairs are many
 MOST_LAPACK_VERTICES = 5000  # for which it takes over from an iteration that does not converge
 _COPIES = 64  # bytes for every number of the rows
 _SPARSE_EDGE = 130  # bytes for every affinity of a sparse matrix, factors included
+_SPARSE_CENTRE = 80.0  # bytes for every number of a sparse row that becomes one of a centre
 _SEARCH_BLOCK = 6e6  # of distances and coordinates, of a thread
 _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 
@@ -109,7 +110,9 @@ def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
     """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
     n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
     sums = 8.0 * p * p + _dense_solver(p, K)
-    of_sample = min(n or math.inf, 40 * p) * (24 * d + 100)
+    # Centres of sparse rows have, all together, at most the columns that the sample has.
+    of_centres = _SPARSE_CENTRE if sizes.is_sparse else 0.0
+    of_sample = min(n or math.inf, 40 * p) * ((24 + of_centres) * d + 100)
     has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
     of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))

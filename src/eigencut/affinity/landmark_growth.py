@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import binom
 
 from eigencut.affinity.base import whole_or_real
@@ -27,6 +28,7 @@ from eigencut.graph.landmarks import LandmarkGraph
 from eigencut.graph.memberships import QUANTUM, Memberships, MembershipSums, RowUnits
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.search.nearest_landmarks import NearestLandmarks
+from eigencut.search.points import in_form_of
 
 if TYPE_CHECKING:
     from eigencut.affinity.landmarks import Landmarks
@@ -64,7 +66,7 @@ class Grown:
 
 def grown(
     affinity: Landmarks,
-    X: Array | Rows,
+    X: Any,
     sample_weight: Array | None,
     usual: JudgedSupport,
     decay: float = 1.0,
@@ -76,7 +78,7 @@ def grown(
     ----------
     affinity : Landmarks
         Fitted.
-    X : array or Rows
+    X : array, sparse array or Rows
     sample_weight : array of shape (n_rows,), or None
     usual : JudgedSupport
         The least support, and how many of the rows so far have less.
@@ -124,7 +126,7 @@ def grown(
     n_before = decay * affinity.n_rows_ if is_whole else float(kept.rows_at_landmarks.sum())
     fresh.n_rows_ = whole_or_real(n_before + seen.n_rows)
     support = usual.added(seen.n_outside, seen.n_rows)
-    n_new = len(fresh.landmarks_) - int((places >= 0).sum())
+    n_new = fresh._n_placed - int((places >= 0).sum())
     return Grown(fresh, fresh._graph(sums, members, support), places, n_new)
 
 
@@ -141,7 +143,7 @@ class _Seen:
     @classmethod
     def of(
         cls,
-        block: Array,
+        block: Any,
         sample_weight: Array | None = None,
         *,
         affinity: Landmarks,
@@ -149,12 +151,12 @@ class _Seen:
         unit: float,
     ) -> _Seen:
         """Of one block; ``unit`` is that of the sums that its own are to be added to."""
-        counts = np.ones(len(block)) if sample_weight is None else sample_weight
+        counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.of(counts, unit / QUANTUM)
         nearest, squared = affinity._nearest(block)
         members = Memberships(nearest, affinity._weights(squared))
-        n_landmarks = len(affinity.landmarks_)
+        n_landmarks = affinity._n_placed
         sums = MembershipSums.of(members, n_landmarks, affinity._masses_of(members), row_units)
         drawn, outside = None, np.flatnonzero(affinity._support(nearest, squared) < least_support)
         if len(outside):
@@ -228,7 +230,7 @@ def _landmarks_missing(
         return 0
     # Rows there must not be members of landmarks elsewhere, even if they are two clusters.
     least, most = 4 * affinity.n_nearest, affinity.n_landmarks
-    return min(max(round(worth), least), most, len(seen.outside.rows))
+    return min(max(round(worth), least), most, len(seen.outside.counts))
 
 
 def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:
@@ -256,17 +258,18 @@ def _sample(rows: Rows) -> RowSample:
 def _grow(affinity: Landmarks, sample: RowSample, kept: KeptSums, n_new: int) -> KeptSums:
     """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
     before = affinity.landmarks_
-    n_new = min(n_new, len(sample.rows))
+    n_new = min(n_new, len(sample.counts))
     centres = affinity._chosen(sample, n_new)
     # As at a fit, a centre of next to no rows would only be a cheap cut.
     search = NearestLandmarks(centres, 1, metric=affinity._metric)
-    group = search(np.asarray(sample.rows, dtype=np.float64))[0][:, 0]
-    counts = np.bincount(group, sample.counts, len(centres))
-    centres = centres[counts >= _LEAST_ROWS * counts.mean()]
-    affinity._place(np.concatenate([before, centres]), n_rows=0)
+    group = search(in_form_of(centres, sample.rows))[0][:, 0]
+    counts = np.bincount(group, sample.counts, centres.shape[0])
+    centres = in_form_of(before, centres[counts >= _LEAST_ROWS * counts.mean()])
+    stacked = sparse.vstack if sparse.issparse(before) else np.vstack
+    affinity._place(stacked([before, centres]), n_rows=0)
     if affinity.masses_ is not None:
         affinity.masses_ = _masses(affinity, sample, kept.rows_at_landmarks)
-    return kept.moved(np.arange(len(before)), len(affinity.landmarks_))
+    return kept.moved(np.arange(before.shape[0]), affinity._n_placed)
 
 
 def _masses(affinity: Landmarks, sample: RowSample, rows_before: Array) -> Array:
@@ -275,7 +278,7 @@ def _masses(affinity: Landmarks, sample: RowSample, rows_before: Array) -> Array
     assert masses is not None
     nearest, squared = affinity._nearest(sample.rows)
     members = Memberships(nearest, affinity._weights(squared))
-    counts = members.gather(sample.counts[:, np.newaxis], len(affinity.landmarks_))[:, 0]
+    counts = members.gather(sample.counts[:, np.newaxis], affinity._n_placed)[:, 0]
     counts[:n_before] += rows_before
     of_rows = (counts, affinity._spacing, affinity.n_columns_)
     anew = landmark_masses(*of_rows, float(affinity.density_contrast))

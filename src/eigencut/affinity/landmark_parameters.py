@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from eigencut.affinity.density import check_contrast
 from eigencut.runtime.validation import check_choice, check_count
@@ -32,4 +33,13 @@ def check_landmark_parameters(landmarks: Any) -> None:
         raise ValueError(
             f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
             "sigma='auto' if unsure."
+        )
+
+
+def refuse_sparse(landmarks: Any, X: Any) -> None:
+    """An error if X is sparse, and the metric has no use for such rows."""
+    if issparse(X) and not METRICS[landmarks.metric].takes_sparse:
+        raise ValueError(
+            f"X must be dense with metric={landmarks.metric!r}. Got sparse rows; use "
+            "metric='euclidean' or 'cosine', or X.toarray()."
         )

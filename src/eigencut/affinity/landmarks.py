@@ -24,27 +24,26 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
-from eigencut.affinity.bandwidth import WIDTH_LIMITS
-from eigencut.affinity.base import Affinity, Product
+from eigencut.affinity.base import Product
 from eigencut.affinity.density import LEAST_MASS, landmark_masses
 from eigencut.affinity.fit_memory import FitSizes, landmarks_bytes
-from eigencut.affinity.landmark_parameters import check_landmark_parameters
+from eigencut.affinity.landmark_memberships import PlacedLandmarks, first_landmarks
+from eigencut.affinity.landmark_parameters import check_landmark_parameters, refuse_sparse
 from eigencut.data.row_weights import refuse_all_zero
-from eigencut.data.rows import Rows, as_rows
+from eigencut.data.rows import as_rows
 from eigencut.data.sample import RowSample, as_number
-from eigencut.files.state_reader import StateReader
+from eigencut.files.state_reader import StateReader, csr_state
 from eigencut.graph.judged_support import JudgedSupport
 from eigencut.graph.kept_sums import KeptSums
 from eigencut.graph.landmarks import EMBEDDING_ENTRIES, LandmarkGraph, RowSupport
 from eigencut.graph.memberships import Memberships, MembershipSums, RowUnits
 from eigencut.graph.tiles import SymmetricTiles
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.blocks import row_blocks
 from eigencut.runtime.threads import for_each
-from eigencut.search.distinct_rows import DistinctRows
+from eigencut.search.distinct_rows import distinct_rows
 from eigencut.search.kmeans import kmeans_centres
-from eigencut.search.metrics import METRICS, Metric
 from eigencut.search.nearest_landmarks import NearestLandmarks
 from eigencut.search.points import warn_about_radians
 
@@ -52,14 +51,11 @@ _SAMPLED_PER_LANDMARK = 40
 _LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared distances differ by
 _LEAST_ROWS = 1 / 8  # of what an average landmark has
 _FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
-LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
-_ROWS, _ENTRIES = 16384, 1 << 21  # that one thread works on at a time
 _LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
 _ROUNDING = 1e-6  # relative; of sums that a file must agree with
-_TINY = float(np.finfo(np.float64).tiny)
 
 
-class Landmarks(Affinity):
+class Landmarks(PlacedLandmarks):
     """Affinity through landmarks: for millions of rows, and for rows that do not fit in memory.
 
     Parameters
@@ -88,8 +84,9 @@ class Landmarks(Affinity):
 
     Attributes
     ----------
-    landmarks_ : array of shape (p, n_features)
-        With "cosine", of rows of unit length; with "haversine", on (or in) the globe, in km.
+    landmarks_ : array or sparse array of shape (p, n_features)
+        Sparse where rows are. With "cosine", of rows of unit length; with "haversine", on (or in)
+        the globe, in km.
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
     masses_ : array of shape (p,), or None
@@ -129,12 +126,8 @@ class Landmarks(Affinity):
 
     form = "landmarks"
     streams = True
+    accepts_sparse = True
     keeps = "sums"
-    local_scale: float
-    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
-
-    landmarks_: Array
-    masses_: Array | None
     sums_: KeptSums | None
 
     def __init__(
@@ -156,15 +149,12 @@ class Landmarks(Affinity):
         self.metric = metric
         self.random_state = random_state
 
-    @property
-    def _metric(self) -> Metric:
-        return METRICS[self.metric]
-
     # ------------------------------------------------------------------ fit
 
-    def fit_graph(self, X: Array | Rows, sample_weight: Array | None = None) -> LandmarkGraph:
+    def fit_graph(self, X: Any, sample_weight: Array | None = None) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
+        refuse_sparse(self, X)
         self.local_scale, self.from_nearest = _LOCAL_SCALE, True
         rows = as_rows(X, sample_weight)
         draw = partial(
@@ -188,36 +178,36 @@ class Landmarks(Affinity):
 
     def _placed(self, sample: RowSample) -> _Placed:
         """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
-        refuse_all_zero(len(sample.rows))
-        p = min(self.n_landmarks, len(sample.rows))
+        refuse_all_zero(len(sample.counts))
+        p = min(self.n_landmarks, len(sample.counts))
         if self.metric == "haversine":
             warn_about_radians(sample.rows)
         self._place(self._chosen(sample, p), sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._nearest(sample.rows)
-        support = RowSupport(self._support(nearest, squared), sample.counts, len(self.landmarks_))
+        support = RowSupport(self._support(nearest, squared), sample.counts, self._n_placed)
         masses = None
         if self.density_contrast:
             rows = Memberships(nearest, self._weights(squared))
-            counts = rows.gather(sample.counts[:, np.newaxis], len(self.landmarks_))[:, 0]
+            counts = rows.gather(sample.counts[:, np.newaxis], self._n_placed)[:, 0]
             of_rows = (counts, self._spacing, self.n_columns_)
             masses = landmark_masses(*of_rows, float(self.density_contrast))
         total = as_number(sample.total)
         return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
 
-    def _chosen(self, sample: RowSample, n_landmarks: int) -> Array:
+    def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
         """Landmarks for the rows of a sample, in lexicographic order."""
         points = self._metric.points(sample.rows)
         if self._has_centres:
-            return DistinctRows.of(kmeans_centres(points, sample.counts, n_landmarks)).rows
-        return DistinctRows.of(points[:n_landmarks]).rows
+            return distinct_rows(kmeans_centres(points, sample.counts, n_landmarks)).rows
+        return distinct_rows(points[:n_landmarks]).rows
 
     @property
     def _has_centres(self) -> bool:
         """Whether landmarks are centres of rows, and not rows."""
         return self.selection == "kmeans" and self._metric.has_means
 
-    def _is_wanted(self, rows: Array) -> Any:
+    def _is_wanted(self, rows: Any) -> Any:
         """Whether each landmark is there for enough of the rows.
 
         k-means strands centres at single odd rows. Such a row belongs to its own centre and hardly
@@ -225,29 +215,20 @@ class Landmarks(Affinity):
         """
         nearest, squared = self._nearest(rows)
         if not self._has_centres:
-            return np.bincount(nearest.ravel(), minlength=len(self.landmarks_)) > 0
-        counts = np.bincount(_first(nearest, squared), minlength=len(self.landmarks_))
+            return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
+        counts = np.bincount(first_landmarks(nearest, squared), minlength=self._n_placed)
         return counts >= _LEAST_ROWS * counts.mean()
-
-    def _place(self, landmarks: Array, n_rows: int) -> None:
-        self.landmarks_, metric = landmarks, self._metric
-        r = min(self.n_nearest, len(landmarks))
-        self._search = NearestLandmarks(landmarks, r, n_rows, metric)
-        # What the distance to the farthest of the r landmarks is at a landmark itself.
-        n_near = min(max(2, self.n_nearest), len(landmarks))
-        _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
-        self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
 
     def _sums(
         self,
-        block: Array,
+        block: Any,
         sample_weight: Array | None = None,
         *,
         one_row: float,
         kept: list[Memberships] | None,
     ) -> MembershipSums:
         """Sums of one block of rows, whose memberships are kept for the labels if they may be."""
-        members, p = self._memberships(block), len(self.landmarks_)
+        members, p = self._memberships(block), self._n_placed
         if kept is not None:
             kept.append(members.compact(p))
         units = None if sample_weight is None else RowUnits.of(sample_weight, one_row)
@@ -269,82 +250,20 @@ class Landmarks(Affinity):
         self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
         return LandmarkGraph(tiles, rows, n, members, support)
 
-    # ------------------------------------------------------------ memberships
-
-    def _memberships(self, X: Array) -> Memberships:
-        """Rows of Z."""
-        nearest, squared = self._nearest(X)
-        return Memberships(nearest, self._weights(squared))
-
-    def _nearest(self, X: Array) -> tuple[Indices, Array]:
-        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
-        nearest = np.empty((len(X), self._search.n_nearest), dtype=np.intp)
-        squared = np.empty(nearest.shape)
-
-        def fill(rows: slice) -> None:
-            block = np.asarray(X[rows], dtype=np.float64)  # rows may be narrower
-            nearest[rows], squared[rows] = self._search(block)
-
-        for_each(fill, row_blocks(len(X), max(X.shape[1], _ENTRIES // _ROWS), _ENTRIES))
-        return nearest, squared
-
-    def _masses_of(self, members: Memberships) -> Array | None:
-        """m(x) of rows with these memberships; None if it is 1."""
-        if self.masses_ is None:
-            return None
-        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
-
-        def fill(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            masses[rows] = members[rows].average(table)[:, 0]
-
-        for_each(fill, range(0, len(members), _ROWS))
-        return masses
-
-    def _weights(self, squared: Array) -> Array:
-        """z(x), from squared distances to the r nearest landmarks."""
-        # Relative to the nearest landmark, so that not all of them can underflow.
-        excess = squared - squared.min(axis=1, keepdims=True)
-        if self.sigma == "auto":
-            farthest = squared.max(axis=1, keepdims=True)
-            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
-            width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
-        else:
-            width = np.full((1, 1), self._sigma_in_units() ** 2)
-        weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    def _sigma_in_units(self) -> float:
-        """Of the search, in which distances are."""
-        return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *WIDTH_LIMITS))
-
-    def _support(self, nearest: Indices, squared: Array) -> Array:
-        """``-1/2 (d_r(x) / d_r(y))^2``: d_r(x) is the distance to the r-th landmark, y the first.
-
-        Degrees say nothing here, for all are 1. This says how much farther a row is from the
-        landmarks than its nearest landmark is from the others.
-        """
-        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[_first(nearest, squared)])
-
     # ----------------------------------------------------------------- saving
 
     @property
-    def landmark_rows_(self) -> Array:
+    def landmark_rows_(self) -> Any:
         """The landmarks as rows to ask about."""
         return self._metric.rows(self.landmarks_)
 
     @property
     def n_columns_(self) -> int:
-        return self._metric.n_columns or self.landmarks_.shape[1]
-
-    @property
-    def spacing_(self) -> Array:
-        """Squared distance from each landmark to the farthest of its r nearest."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
+        return self._metric.n_columns or int(self.landmarks_.shape[1])
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        own: dict[str, Any] = {"landmarks": self.landmarks_, "local_scale": self.local_scale}
+        places = csr_state(self.landmarks_) if issparse(self.landmarks_) else self.landmarks_
+        own: dict[str, Any] = {"landmarks": places, "local_scale": self.local_scale}
         own["from_nearest"] = int(self.from_nearest)
         if self.masses_ is not None:
             own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
@@ -363,8 +282,12 @@ class Landmarks(Affinity):
         self.local_scale = scale
         self.from_nearest = "from_nearest" in state and bool(state.integer("from_nearest", 0, 1))
         # How many rows there were says nothing of how many will come: cells are made if they do.
-        shape = (p, self._metric.n_coordinates)
-        self._place(state.coordinates("landmarks", shape), n_rows=0)
+        if "landmarks" in state.groups():
+            self._place(state.csr("landmarks", p), n_rows=0)
+            refuse_sparse(self, self.landmarks_)
+        else:
+            shape = (p, self._metric.n_coordinates)
+            self._place(state.coordinates("landmarks", shape), n_rows=0)
         self.masses_, self._volumes = None, self.multiplicity_
         if "contrast" in state:
             contrast = state.part("contrast")
@@ -378,12 +301,12 @@ class Landmarks(Affinity):
 
     # --------------------------------------------------------------- new rows
 
-    def apply(self, X: Array, V: Array) -> Product:
-        values, support = np.empty((len(X), V.shape[1])), np.empty(len(X))
-        log_scale = np.zeros(len(X))
+    def apply(self, X: Any, V: Array) -> Product:
+        n = X.shape[0]
+        values, support, log_scale = np.empty((n, V.shape[1])), np.empty(n), np.zeros(n)
 
         def fill(rows: slice) -> None:
-            nearest, squared = self._search(np.asarray(X[rows], dtype=np.float64))
+            nearest, squared = self._search_block(X[rows])
             members = Memberships(nearest, self._weights(squared))
             values[rows] = members.average(V)
             support[rows] = self._support(nearest, squared)
@@ -391,18 +314,22 @@ class Landmarks(Affinity):
             if masses is not None:
                 log_scale[rows] = np.log(masses)
 
-        for_each(fill, row_blocks(len(X), max(X.shape[1], _ENTRIES // _ROWS), _ENTRIES))
-        return Product(values, np.ones(len(X)), log_scale, support)
+        for_each(fill, self._blocks_of(X))
+        return Product(values, np.ones(n), log_scale, support)
 
-    def within(self, X: Array, V: Array) -> Array:
+    def within(self, X: Any, V: Array) -> Array:
         members = self._memberships(X)
         masses = self._masses_of(members)
         mass = 1.0 if masses is None else masses[:, np.newaxis]
-        gathered = members.gather(mass * V, len(self.landmarks_))
+        gathered = members.gather(mass * V, self._n_placed)
         return mass * members.average(self.n_rows_ / self._volumes[:, np.newaxis] * gathered)
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        return among[self._metric.nearest(self.landmarks_[vertices], self.landmarks_[among])]
+        asked, possible = self.landmarks_[vertices], self.landmarks_[among]
+        if issparse(asked):
+            search = NearestLandmarks(possible, 1, metric=self._metric)
+            return among[search.of_points(asked)[0][:, 0]]
+        return among[self._metric.nearest(asked, possible)]
 
     def connection_hint(self) -> str:
         return "Use a larger n_nearest, or fewer landmarks."
@@ -411,17 +338,11 @@ class Landmarks(Affinity):
         check_landmark_parameters(self)
 
 
-def _first(nearest: Indices, squared: Array) -> Indices:
-    """The nearest of the nearest landmarks of each row."""
-    place = squared.argmin(axis=1)[:, np.newaxis]
-    return np.take_along_axis(nearest, place, axis=1)[:, 0]
-
-
 @dataclass(frozen=True)
 class _Placed:
     """What the first pass over the rows is for."""
 
-    landmarks: Array
+    landmarks: Any
     masses: Array | None
     support: RowSupport
     n_rows: int

@@ -37,7 +37,7 @@ from eigencut.search.build import allowed_indexes
 from eigencut.search.distinct_rows import distinct_rows, row_keys
 from eigencut.search.index import neighbors_together
 from eigencut.search.metrics import METRICS
-from eigencut.search.points import warn_about_radians
+from eigencut.search.points import in_form_of, warn_about_radians
 from eigencut.search.searched_rows import SearchedPoints, SearchedRows
 
 _CHUNK_ROWS, _CHUNK_ELEMENTS = 1 << 16, 1 << 22  # of new rows searched for at a time, at most
@@ -304,13 +304,7 @@ class Neighbors(Affinity):
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def _points_of(self, X: Any) -> Any:
-        return self._space.points(self._in_form_of_rows(X))
-
-    def _in_form_of_rows(self, X: Any) -> Any:
-        """Rows as sparse, or dense, as the training rows are."""
-        if sparse.issparse(self.rows_):
-            return X if sparse.issparse(X) else sparse.csr_array(X)
-        return X.toarray() if sparse.issparse(X) else X
+        return self._space.points(in_form_of(self.rows_, X))
 
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
         """Products and log scales of some points."""
@@ -355,7 +349,7 @@ class Neighbors(Affinity):
     def identical_vertices(self, X: Any) -> Indices:
         if self._vertex_at is None:
             self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
-        keys = row_keys(self._in_form_of_rows(X))
+        keys = row_keys(in_form_of(self.rows_, X))
         return np.array([self._vertex_at.get(key, -1) for key in keys], dtype=np.intp)
 
     def nearest_vertices(self, X: Any) -> Indices:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from eigencut.data.bad_values import refuse_infinite, text_error
 from eigencut.data.coding import Coding
@@ -314,32 +315,44 @@ class Rows:
         for block, weight in self.weighted():
             found = part(block) if weight is None else part(block, weight)
             total = found if total is None else combine(total, found)
-            n_seen += len(block)
+            n_seen += block.shape[0]
             advance(n_seen, self._n_rows, "rows")
         self._n_rows = n_seen
         return total if finish is None else finish(total)
 
 
 class CheckedArray(Rows):
-    """Rows of an array in memory that is known to be finite.
+    """Rows of an array in memory, dense or sparse, that is known to be finite.
 
     Blocks are views of it, or, if its numbers have fewer than 64 bits, what these are in float64.
+    Of sparse rows they are copies, in which no column stands twice.
     """
 
     in_memory = True
 
-    def __init__(self, X: Array, sample_weight: Array | None = None) -> None:
-        self._spans = list(_spans(len(X), rows_of_block(X.shape[1])))
-        super().__init__(lambda: (np.asarray(X[rows], np.float64) for rows in self._spans))
-        self._n_rows, self._sample_weight = len(X), sample_weight
+    def __init__(self, X: Any, sample_weight: Array | None = None) -> None:
+        n_rows = X.shape[0]
+        width = X.nnz / max(1, n_rows) if issparse(X) else X.shape[1]
+        self._spans = list(_spans(n_rows, rows_of_block(width)))
+        super().__init__(lambda: (_in_double(X[rows]) for rows in self._spans))
+        self._n_rows, self._sample_weight = n_rows, sample_weight
 
-    def weighted(self) -> Iterator[tuple[Array, Array | None]]:
+    def weighted(self) -> Iterator[tuple[Any, Array | None]]:
         weight = self._sample_weight
         for rows, block in zip(self._spans, self._blocks(), strict=True):
             yield block, None if weight is None else weight[rows]
 
 
-def as_rows(X: Array | Rows, sample_weight: Array | None = None) -> Rows:
+def _in_double(block: Any) -> Any:
+    """A block of an array in float64."""
+    if not issparse(block):
+        return np.asarray(block, np.float64)
+    block = block.astype(np.float64, copy=False)
+    block.sum_duplicates()
+    return block
+
+
+def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
     """A stream as it is, an array that is checked already as one."""
     return X if isinstance(X, Rows) else CheckedArray(X, sample_weight)
 

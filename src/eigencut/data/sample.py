@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
@@ -35,7 +37,7 @@ class RowSample:
         How many rows the sample may have.
     keys : array of shape (n_sampled,)
         Ascending.
-    rows : array of shape (n_sampled, n_features)
+    rows : array or sparse array of shape (n_sampled, n_features)
     counts : array of shape (n_sampled,)
         How many times each row was seen; of weighted rows the sum of their weights.
     n_rows : int
@@ -55,29 +57,30 @@ class RowSample:
 
     size: int
     keys: Keys
-    rows: Array
+    rows: Any
     counts: Array
     n_rows: int
     total: Fraction
 
     @classmethod
-    def of(cls, X: Array, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
+    def of(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
         """The sample of one block of rows; those without weight are none."""
         if sample_weight is not None and not sample_weight.all():
             X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
-        X = X + 0.0  # -0.0 and 0.0 are the same place
-        keys = random_keys(X, seed)
-        small = np.arange(len(X))
-        if size < len(X):
+        if not sparse.issparse(X):
+            X = X + 0.0  # -0.0 and 0.0 are the same place
+        keys, n_rows = random_keys(X, seed), X.shape[0]
+        small = np.arange(n_rows)
+        if size < n_rows:
             small = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
         found, first, place = np.unique(keys[small], return_index=True, return_inverse=True)
-        if len(found) < size and len(small) < len(X):  # identical rows left places free
-            small = np.arange(len(X))
+        if len(found) < size and len(small) < n_rows:  # identical rows left places free
+            small = np.arange(n_rows)
             found, first, place = np.unique(keys, return_index=True, return_inverse=True)
         weight = None if sample_weight is None else sample_weight[small]
         counts = summed_weights(place, weight)[:size]
-        total = Fraction(len(X)) if sample_weight is None else exact_sum(sample_weight)
-        return cls(size, found[:size], X[small[first[:size]]], counts, len(X), total)
+        total = Fraction(n_rows) if sample_weight is None else exact_sum(sample_weight)
+        return cls(size, found[:size], X[small[first[:size]]], counts, n_rows, total)
 
     def merged(self, other: RowSample) -> RowSample:
         """The sample of the rows of both.
@@ -93,8 +96,10 @@ class RowSample:
         return RowSample(self.size, found[: self.size], rows, counts[: self.size], n_rows, total)
 
 
-def _taken(A: Array, B: Array, places: Indices) -> Array:
+def _taken(A: Any, B: Any, places: Indices) -> Any:
     """Rows of A followed by B; many columns are not copied more often than they must be."""
+    if sparse.issparse(A):
+        return sparse.vstack([A, B], format="csr")[places]
     rows = np.empty((len(places), A.shape[1]))
     for some in row_blocks(len(places), A.shape[1], _ELEMENTS):
         place = places[some]
@@ -130,12 +135,21 @@ def as_number(total: Fraction) -> int | float:
     return int(total) if total.denominator == 1 else float(total)
 
 
-def random_keys(X: Array, seed: int = 0) -> Keys:
-    """A random 64-bit number per row, the same for identical rows (of which none has a -0.0)."""
+def random_keys(X: Any, seed: int = 0) -> Keys:
+    """A random 64-bit number per row, the same for identical rows (of which none has a -0.0).
+
+    Sparse rows, which store every column at most once, have those of the same rows when dense.
+    """
     rng = np.random.default_rng(seed)
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
-    bits = np.ascontiguousarray(X).view(np.uint64) + salt
-    return _mixed(_mixed(bits) @ (np.uint64(2) * factors + np.uint64(1)))
+    factors = np.uint64(2) * factors + np.uint64(1)
+    if not sparse.issparse(X):
+        bits = np.ascontiguousarray(X).view(np.uint64) + salt
+        return _mixed(_mixed(bits) @ factors)
+    bits = (X.data + 0.0).view(np.uint64) + salt[X.indices]
+    of_zeros = _mixed(salt)  # the bits of zero are zeros
+    more = sparse.csr_array((_mixed(bits) - of_zeros[X.indices], X.indices, X.indptr), X.shape)
+    return _mixed(more @ factors + of_zeros @ factors)
 
 
 def _mixed(bits: Keys) -> Keys:

@@ -127,10 +127,11 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             f"metric must be {' or '.join(map(repr, EXPORTED))} for a model to be exported. "
             f"Got {model.affinity_.metric!r}; fit with metric='euclidean'."
         )
-    if issparse(getattr(model.affinity_, "rows_", None)):
+    kept = (getattr(model.affinity_, name, None) for name in ("rows_", "landmarks_"))
+    if any(map(issparse, kept)):
         raise ValueError(
-            "A graph of neighbours must be of dense rows to be exported. "
-            "Got sparse ones; fit on X.toarray()."
+            "A model must be of dense rows to be exported. Got one of sparse rows; fit on "
+            "X.toarray()."
         )
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigencut.affinity.landmarks import LEAST_WIDTH
+from eigencut.affinity.landmark_memberships import LEAST_WIDTH
 from eigencut.estimator import GPOD
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from eigencut.affinity import Gaussian, Landmarks, Neighbors, Precomputed
+from eigencut.affinity import Gaussian, Landmarks, Neighbors, Precomputed, SharedNeighbors
 from eigencut.data.table_model import TableModel
 from eigencut.estimator import GPOD
 from eigencut.exceptions import ModelFileError
@@ -19,7 +19,16 @@ from eigencut.nested.recluster import Reclustered
 # Classes that can be loaded, by the name that files have for them.
 CLASSES: dict[str, type] = {
     kind._saved_as: kind
-    for kind in (GPOD, Gaussian, Landmarks, Neighbors, Precomputed, Reclustered, TableModel)
+    for kind in (
+        GPOD,
+        Gaussian,
+        Landmarks,
+        Neighbors,
+        Precomputed,
+        Reclustered,
+        SharedNeighbors,
+        TableModel,
+    )
 }
 
 _LONGEST = 300  # letters of a refusal

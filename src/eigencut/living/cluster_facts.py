@@ -58,7 +58,7 @@ class ClusterFacts:
             masses = affinity._masses_of(members)
             belongs = members.average(of_vertices)
             to = members.average(_steps(affinity, of_vertices))
-            degrees = np.ones(len(X)) if masses is None else masses
+            degrees = np.ones(X.shape[0]) if masses is None else masses
         else:
             belongs = np.eye(K)[assign(scores)]
             product = affinity.apply(X, of_vertices)

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from eigencut.kernels.layout import CANDIDATES
 from eigencut.runtime.arrays import Array, Indices
@@ -23,6 +24,7 @@ from eigencut.search.distances import nearest_of
 from eigencut.search.float32_candidates import score_error
 from eigencut.search.grid import CELL_FEATURES, Cells
 from eigencut.search.metrics import METRICS, Metric, Space
+from eigencut.search.sparse_landmarks import SparseLandmarks
 from eigencut.search.tree import TREE_LEAF
 
 _TREE_FEATURES = 4  # up to here the tree is faster
@@ -42,7 +44,7 @@ class NearestLandmarks:
 
     Parameters
     ----------
-    points : array of shape (n_points, n_features)
+    points : array or sparse array of shape (n_points, n_features)
     n_nearest : int
         At most ``n_points``.
     n_rows : int, default=0
@@ -53,7 +55,7 @@ class NearestLandmarks:
 
     Attributes
     ----------
-    points : array of shape (n_points, n_features)
+    points : array or sparse array of shape (n_points, n_features)
         In units of ``2 ** exponent``, around their middle.
     exponent : int
 
@@ -68,7 +70,7 @@ class NearestLandmarks:
 
     def __init__(
         self,
-        points: Array,
+        points: Any,
         n_nearest: int,
         n_rows: int = 0,
         metric: Metric = METRICS["euclidean"],
@@ -76,7 +78,7 @@ class NearestLandmarks:
         self.metric = metric
         self.space = Space(points, metric)
         self.exponent = self.space.exponent
-        self.points: Array = self.space.in_units(points)
+        self.points: Any = self.space.in_units(points)
         self.n_nearest = n_nearest
         self._n_asked = n_rows
         self._search = self._strategy()
@@ -84,6 +86,8 @@ class NearestLandmarks:
     def _strategy(self) -> Any:
         n_points, n_features = self.points.shape
         given = self.points, self.n_nearest, self.metric
+        if issparse(self.points):
+            return SparseLandmarks(self.points, self.n_nearest, self.space)
         if n_points <= _FEW_POINTS or self.n_nearest == n_points:
             return _Direct(*given)
         if n_features <= _TREE_FEATURES and self.metric.has_means:
@@ -103,13 +107,15 @@ class NearestLandmarks:
                         self._search = Cells(self.points, self.n_nearest, self._search.tree)
         return self._search
 
-    def __call__(self, X: Array) -> tuple[Indices, Array]:
+    def __call__(self, X: Any) -> tuple[Indices, Array]:
         """Numbers of the nearest points, ascending, and squared distances to them, in units."""
         return self.of_points(self.metric.points(X))
 
-    def of_points(self, X: Array) -> tuple[Indices, Array]:
+    def of_points(self, X: Any) -> tuple[Indices, Array]:
         """The same of rows that are points already."""
         X = self.space.in_units(X)
+        if isinstance(self._search, SparseLandmarks):
+            return self._search(X)
         nearest = self._search_for(len(X))(X)
         squared = np.empty(nearest.shape, order="F")  # columns are what is worked on
         # By direct differences, without the cancellation of |x|^2 - 2xy + |y|^2.

@@ -44,6 +44,13 @@ def with_data(X: Any, data: Array) -> Any:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
+def in_form_of(others: Any, X: Any) -> Any:
+    """Rows as sparse, or dense, as others are."""
+    if sparse.issparse(others):
+        return X if sparse.issparse(X) else sparse.csr_array(X)
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def places_on_earth(X: Array) -> Array:
     """Latitudes and longitudes in degrees as points on a sphere, in kilometres.
 

@@ -34,7 +34,7 @@ class SparseIndex(Index):
     def __init__(self, points: Any, space: Space) -> None:
         super().__init__(points, space)
         self._columns = points.T.tocsr()
-        self._squares = _squares(points)
+        self._squares = row_squares(points)
         self._most_terms = int(np.diff(points.indptr).max(initial=0))
 
     def query(self, queries: Any, k: int) -> Found:
@@ -53,7 +53,7 @@ class SparseIndex(Index):
         scores = (queries @ self._columns).toarray()
         scores *= -2
         scores += self._squares
-        error = self._error(np.sqrt(_squares(queries)), radius)
+        error = self._error(np.sqrt(row_squares(queries)), radius)
         limit = np.partition(scores, k - 1, axis=1)[:, k - 1] + 2 * error
         count = np.count_nonzero(scores <= limit[:, np.newaxis], axis=1)
         distances = np.empty((len(scores), k))
@@ -79,7 +79,7 @@ class SparseIndex(Index):
         return in_order(found.reshape(numbers.shape), numbers)
 
 
-def _squares(rows: Any) -> Array:
+def row_squares(rows: Any) -> Array:
     """|x|^2 of each row."""
     squared = sparse.csr_array((rows.data * rows.data, rows.indices, rows.indptr), rows.shape)
     return np.asarray(squared.sum(axis=1)).ravel()

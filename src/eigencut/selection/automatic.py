@@ -170,7 +170,7 @@ def _number_of_stream(X: Rows, n_clusters: Any, affinity: Affinity) -> int:
 
 def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
     """K of a stream, by a sample of its rows."""
-    refuse_all_zero(len(sample.rows))
+    refuse_all_zero(len(sample.counts))
     return choose_number(sample.rows, [affinity], candidates, sample.counts)
 
 

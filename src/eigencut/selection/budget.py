@@ -29,7 +29,8 @@ from eigencut.selection.candidates import is_number
 MOST_ROWS: dict[str, float] = {"neighbors": 500_000, "landmarks": math.inf}
 
 _MOST_WORK = 3e8  # rows times squared clusters, for neighbours: half a minute on one core
-_ENOUGH_ROWS = 150  # per cluster, for landmarks to show it
+_FAR_TOO_MUCH_WORK = 3e9  # the same: minutes, and soon hours
+_ENOUGH_ROWS = 150  # per cluster, for landmarks to show it surely
 _ROWS_PER_LANDMARK = 40
 _LANDMARKS_PER_CLUSTER = (3, 5)  # least and most
 _LANDMARKS = 1000  # where clusters are few
@@ -179,6 +180,7 @@ class Budget:
 def _takes_moments(name: str, n_rows: int, n_clusters: int) -> bool:
     """Whether a fit of the affinity of that name is a matter of seconds."""
     is_much = are_many_clusters(n_rows, n_clusters) and n_rows >= _ENOUGH_ROWS * n_clusters
+    is_much = is_much or n_rows * n_clusters**2 > _FAR_TOO_MUCH_WORK
     return n_rows <= MOST_ROWS[name] and not (name == "neighbors" and is_much)
 
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 
-from eigencut.affinity import Affinity, Landmarks, Neighbors
+from eigencut.affinity import Affinity, Landmarks, Neighbors, SharedNeighbors
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.graph.base import Graph
@@ -33,7 +32,9 @@ _MANY_DIMENSIONS = 9.0  # around rows, from which more neighbours are hardly far
 _ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
 _CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
-_WIDER_BETTER = 0.4  # by which more neighbours must show more than few, of the same graph
+_WIDER_BETTER = 0.4  # by which more neighbours must show more than few, of the same graph;
+_NEARLY_CLEAR = -0.5  # from this score on, a little
+_A_LITTLE_BETTER = 0.25
 _MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
@@ -74,7 +75,8 @@ def choose_graph(
 
     The mutual graph does not bridge gaps, and leaves outliers aside; but of overlapping clusters in
     many dimensions it cuts off handfuls of rows, where the symmetric graph is right; and where
-    distances hardly differ, as between embeddings of texts, one with more neighbours. It is decided
+    distances hardly differ, as between embeddings of texts, one with more neighbours shows more:
+    then those that rows share of them are what is cut. It is decided
     on all rows if they are not very many, so that nothing is done twice, and else on some of them;
     ``starts`` are options of POD, ``n_distinct`` is the number of different rows, if known, and
     ``allows`` says whether there is memory for an affinity.
@@ -95,6 +97,8 @@ def choose_graph(
         return Chosen(n_clusters, (mutual, symmetric))
 
     looks: list[_Look] = []
+    compared: list[Choice] = []
+    wide: Neighbors | None = None
 
     def look(affinity: Affinity, handicap: float) -> _Look:
         if isinstance(affinity, Neighbors):
@@ -102,6 +106,7 @@ def choose_graph(
         else:
             graph = affinity.fit_graph(rows, weight)
         looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
+        compared.append(Choice(n_clusters, affinity, looks[-1].score))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
 
@@ -113,21 +118,24 @@ def choose_graph(
                 look(Neighbors(k, graph="mutual", metric=metric), _MUCH_BETTER)
             wide = _wide_graph(searched, k, n_clusters, metric)
             if wide is not None and allows(wide):
-                look(wide, _MUCH_BETTER)
-                if looks[-1].score < second.score + _WIDER_BETTER:
+                score = look(wide, _MUCH_BETTER).score
+                better = _A_LITTLE_BETTER if score >= _NEARLY_CLEAR else _WIDER_BETTER
+                if score < second.score + better:
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
-        is_many = n_distinct >= _MANY_FOR_LANDMARKS and not issparse(X)
-        if is_many and all(one.has_slivers for one in looks):
+        if n_distinct >= _MANY_FOR_LANDMARKS and all(one.has_slivers for one in looks):
             look(Landmarks(metric=metric), 0.0)
-    compared = tuple(Choice(n_clusters, one.affinity, one.score) for one in looks)
     looks.sort(key=lambda one: one.handicap - one.score)
+    if wide is not None and looks[0].affinity is wide:
+        shared = SharedNeighbors(wide.n_neighbors, metric=metric)
+        if allows(shared) and not look(shared, 0.0).has_slivers:
+            looks.insert(0, looks.pop())
     affinities = [one.affinity for one in looks]
     if symmetric not in affinities:
         affinities.append(symmetric)
     if not is_whole:
-        return Chosen(n_clusters, tuple(clone(one) for one in affinities), compared)
+        return Chosen(n_clusters, tuple(clone(one) for one in affinities), tuple(compared))
     spectra = {place: one.spectrum for place, one in enumerate(looks)}
-    return Chosen(n_clusters, tuple(affinities), compared, spectra)
+    return Chosen(n_clusters, tuple(affinities), tuple(compared), spectra)
 
 
 def n_neighbors(n_rows: int, n_clusters: int) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, SharedNeighbors
 from eigencut.data.table_model import TableModel
 from eigencut.files.format import VERSION
 
@@ -37,12 +37,14 @@ MODELS = {
     "landmarks": (GPOD(3, affinity=Landmarks(12)), TRAINING, NEW),
     "neighbors": (GPOD(3, affinity=Neighbors(8)), TRAINING, NEW),
     "precomputed": (GPOD(2, affinity="precomputed"), weights(FEW, FEW), weights(NEW, FEW)),
+    "shared_neighbors": (GPOD(3, affinity=SharedNeighbors(8)), TRAINING, NEW),
     "table": (
         TableModel(GPOD(3, affinity=Gaussian(0.7)), scale="minmax", missing="median"),
         TRAINING,
         NEW,
     ),
 }
+SINCE = {"shared_neighbors": 2}  # the version in which a kind was first written, if not 1
 
 
 def main():
