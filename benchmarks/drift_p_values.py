@@ -2,7 +2,7 @@
 
 Three clusters, rows to fit on and new rows drawn alike, again and again: of p-values that hold, no
 more than one in twenty is at most .05. The figures go to ``benchmarks/results/drift_p_values.json``
-and into the table of ``docs/living-models.md``.
+and into the table of ``docs/studies/living-models.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.drift_p_values
     OMP_NUM_THREADS=1 python -m benchmarks.drift_p_values --quick    # 20 repetitions; docs stay
@@ -106,7 +106,7 @@ STUDY = Study(
     200,
     measure,
     make_tables,
-    folder=DOCS,
+    folder=DOCS / "studies",
     page_name="living-models",
 )
 

@@ -4,7 +4,7 @@
 method runs in a process of its own, on one thread, after a run on few rows; seconds are of the
 processor. "neighbours" is the graph whose eigenvectors have an entry for each row and cluster; it
 is measured up to 200 clusters. The figures go to ``benchmarks/results/many_clusters.json`` and into
-the table of ``docs/defaults.md``.
+the table of ``docs/studies/defaults.md``.
 
     python -m benchmarks.many_clusters                               # some minutes
     python -m benchmarks.many_clusters --clusters 50 --methods default kmeans --add
@@ -171,7 +171,7 @@ def main() -> None:
                 write_text(stored, json.dumps(content, indent=1) + "\n")
     print(table_of(results))
     if not asked.quick:
-        update_page(DOCS / "defaults.md", {"many clusters": table_of(results)})
+        update_page(DOCS / "studies" / "defaults.md", {"many clusters": table_of(results)})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
-    from eigencut import compat, datasets, export, integrations, risk
+    from eigencut import compat, datasets, export, integrations, plots, report, risk
     from eigencut.affinity import (
         Affinity,
         Gaussian,
@@ -58,8 +58,11 @@ _HOME = {
     "select": "eigencut.selection.select",
 }
 # Rooms whose names users write, eigencut.risk.assess(model), and a module of one.
-_ROOMS = {room: f"eigencut.{room}" for room in ("compat", "datasets", "export", "integrations")}
-_ROOMS |= {"risk": "eigencut.risk", "scanpy": "eigencut.integrations.scanpy"}
+_ROOMS = {
+    room: f"eigencut.{room}"
+    for room in ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
+}
+_ROOMS |= {"scanpy": "eigencut.integrations.scanpy"}
 
 __all__ = [
     "GPOD",
@@ -85,8 +88,10 @@ __all__ = [
     "export",
     "integrations",
     "load",
+    "plots",
     "pod",
     "recluster",
+    "report",
     "risk",
     "scanpy",
     "select",

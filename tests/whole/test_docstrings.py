@@ -12,7 +12,7 @@ import eigencut
 validate = pytest.importorskip("numpydoc.validate").validate
 
 ROOMS = ["risk", "export", "datasets", "compat", "integrations.scanpy"]
-ROOMS += ["integrations.bertopic", "integrations.dask", "integrations.spark"]
+ROOMS += ["integrations.bertopic", "integrations.dask", "integrations.spark", "plots"]
 SAID = {
     "GL06",  # a section that numpydoc does not know
     "GL07",  # sections in the wrong order
