@@ -18,7 +18,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
-    ["paper", "export", "integrations"],
+    ["paper", "export", "integrations", "plots"],
     ["files.models"],
     ["nested.recluster"],
     ["selection.select", "data.table_model"],
