@@ -28,6 +28,8 @@ FLOORS = [
     ["describe", "nested"],
     ["fitted", "selection"],
     ["risk", "known"],
+    ["plots.choices", "plots.learning_curve"],  # what risk and selection have found draws itself
+    ["plots.axes", "plots.colors", "plots.display", "plots.text"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],

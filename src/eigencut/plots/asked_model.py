@@ -62,6 +62,10 @@ class AskedModel:
         """Whether clusters of the model were split, which have no eigenfunctions in common."""
         return isinstance(self.model, Reclustered)
 
+    def unsplit(self) -> AskedModel:
+        """That of the model of which clusters were split."""
+        return AskedModel(self.base, self.base)
+
     @property
     def is_pairwise(self) -> bool:
         """Whether its rows are affinities, not features."""
@@ -115,6 +119,13 @@ class AskedModel:
             return self.model._labels(rows)
         with threads(self.gpod.n_jobs):
             return self.gpod._labels(rows)
+
+    def clusters(self, rows: Any) -> Indices:
+        """The same, but a cluster for rows without support too."""
+        if self.is_split:
+            return np.asarray(self.model._answers(rows).probabilities.argmax(axis=1))
+        with threads(self.gpod.n_jobs):
+            return self.gpod.numbering_.of_labels(self.fitted.labels(rows))
 
     def support(self, rows: Any) -> Array:
         """As of ``score_samples``."""

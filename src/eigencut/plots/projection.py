@@ -14,7 +14,7 @@ from eigencut.plots.asked_model import AskedModel
 from eigencut.runtime.arrays import Array
 
 KINDS = ("auto", "columns", "eigenfunctions", "pca")
-_ROUNDING = 1e-6  # relative spread of an eigenfunction that is constant
+_ZERO = 1e-10  # eigenvalues below count as zero
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ def project(asked: AskedModel, rows: Any, how: Any = "auto") -> Projection:
     rows : array of shape (n_rows, n_features)
         Prepared rows, all of them or some, that the projection is made for.
     how : {"auto", "columns", "eigenfunctions", "pca"}, default="auto"
-        "columns": rows of two numbers are points. "eigenfunctions": the first two that are not
-        constant, of rows of unit length. "pca": the two directions in which prepared rows differ
-        most. "auto" is the first of these that there is: columns for two numbers, eigenfunctions
-        for three clusters or more, PCA for features, eigenfunctions.
+        "columns": rows of two numbers are points. "pca": the two directions in which prepared rows
+        differ most. "eigenfunctions": the first two that are not constant on connected rows, of
+        rows of unit length. "auto" is columns for two numbers, PCA for more, and eigenfunctions
+        for affinities and for sparse rows.
 
     Returns
     -------
@@ -66,10 +66,8 @@ def project(asked: AskedModel, rows: Any, how: Any = "auto") -> Projection:
 def _automatic(asked: AskedModel, rows: Any) -> str:
     if asked.is_plane and not issparse(rows):
         return "columns"
-    has_no_features = asked.is_pairwise or issparse(rows)
-    if has_no_features or (asked.gpod.n_clusters_ > 2 and not asked.is_split):
-        return "eigenfunctions"
-    return "pca" if rows.shape[1] > 1 else "eigenfunctions"
+    has_directions = not asked.is_pairwise and not issparse(rows) and rows.shape[1] > 1
+    return "pca" if has_directions else "eigenfunctions"
 
 
 def _columns(asked: AskedModel, rows: Any) -> Projection:
@@ -89,11 +87,10 @@ def _eigenfunctions(asked: AskedModel, rows: Any) -> Projection:
             "projection='eigenfunctions' must have a model of two clusters at least. Got one of "
             f"{n_functions}; use 'pca'."
         )
-    vectors = asked.fitted.functions.eigenvectors()
-    spread, size = vectors.std(axis=0), np.abs(vectors).max(axis=0)
-    varied = np.flatnonzero(spread > _ROUNDING * np.maximum(size, np.finfo(np.float64).tiny))
-    # Of two clusters of a connected graph one function varies, and the constant one is the other.
-    both = varied[:2] if len(varied) >= 2 else np.array([0, 1])
+    # One of eigenvalue zero tells connected components apart, which shows nothing within them.
+    values = asked.fitted.functions.pairs.values
+    varied = np.flatnonzero(values > _ZERO)[:2]
+    both = varied if len(varied) == 2 else np.arange(n_functions)[-2:]
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     return Projection(
         "eigenfunctions",
