@@ -42,15 +42,22 @@ def tidy(ax: Any, grid: str | None = None) -> None:
         ax.grid(axis=grid, color=PALE, linewidth=0.6)
 
 
-def put_legend(
-    ax: Any, handles: Sequence[Any] | None = None, title: str | None = None, *, beside: bool = True
-) -> None:
+def legend_above(ax: Any, n_columns: int, handles: Sequence[Any] | None = None) -> None:
+    """A legend in a line above the axes, where it covers nothing."""
+    if handles is None:
+        handles = ax.get_legend_handles_labels()[0]
+    look = dict(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, frameon=False)
+    look |= dict(fontsize=_SMALL, labelcolor=INK, handletextpad=0.5, columnspacing=1.4)
+    ax.legend(handles=handles, ncols=n_columns, **look)
+
+
+def put_legend(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
     """A legend beside the axes, where their figure makes room for it; otherwise on them."""
     if handles is None:
         handles = ax.get_legend_handles_labels()[0]
     look = dict(title=title, fontsize=_SMALL, title_fontsize=_SMALL, labelcolor=INK)
     look |= dict(ncols=_columns(len(handles)), handletextpad=0.4, columnspacing=1.0)
-    if beside and ax.figure.get_layout_engine() is not None:
+    if ax.figure.get_layout_engine() is not None:
         look |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
     else:
         look |= dict(loc="upper right", framealpha=0.85, edgecolor=PALE)

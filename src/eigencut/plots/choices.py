@@ -107,8 +107,9 @@ class ChoiceDisplay(DisplayMixin):
         ax.legend(frameon=False, fontsize=9, labelcolor=INK)
 
     def _draw_map(self, ax: Any) -> None:
-        low, high = np.nanmin(self.scores), np.nanmax(self.scores)
-        image = ax.imshow(self.scores, cmap="Blues", aspect="auto", interpolation="nearest")
+        low, high = _range(self.scores)
+        look = dict(cmap="Blues", aspect="auto", interpolation="nearest", vmin=low, vmax=high)
+        image = ax.imshow(self.scores, **look)
         if len(self.n_clusters) <= _WRITTEN:
             for (row, column), score in np.ndenumerate(self.scores):
                 if np.isfinite(score):
@@ -126,9 +127,17 @@ class ChoiceDisplay(DisplayMixin):
         tidy(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.tick_params(length=0, labelsize=8)
-        bar = ax.figure.colorbar(image, ax=ax, pad=0.02, shrink=0.9)
+        extend = "min" if np.nanmin(self.scores) < low else "neither"
+        bar = ax.figure.colorbar(image, ax=ax, pad=0.02, shrink=0.9, extend=extend)
         bar.set_label(f"{self.criterion} score", color=INK)
         bar.outline.set_visible(False)
+
+
+def _range(scores: Array) -> tuple[float, float]:
+    """What colours tell apart: few scores that are far below all others do not count."""
+    high, middle = float(np.nanmax(scores)), float(np.nanmedian(scores))
+    low = max(float(np.nanmin(scores)), high - 3 * (high - middle))
+    return (low, high) if low < high else (high - 1, high)
 
 
 def _broken(text: str) -> str:

@@ -72,18 +72,14 @@ class ConvergenceDisplay(DisplayMixin):
     def _draw(self, ax: Any) -> None:
         steps = np.arange(1, len(self.gaps) + 1)
         ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
-        end = "labels stay" if self.converged else "stopped before labels stay"
-        ax.annotate(
-            f"{self.gaps[-1]:.4g}: {end}",
-            (steps[-1], self.gaps[-1]),
-            (0, 14),
-            textcoords="offset points",
-            ha="right" if len(steps) > 1 else "center",
-            fontsize=9,
-            color=INK,
-        )
-        ax.margins(x=0.08, y=0.2)
+        end = "converged" if self.converged else "stopped before it converged,"
+        many = "step" if len(steps) == 1 else "steps"
+        title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
+        ax.set_title(title, loc="left", fontsize=10, color=INK)
         tidy(ax, "y")
+        ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
+        if len(steps) == 1:
+            ax.set_ylim(0, max(1.6 * self.gaps[0], 1e-3))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.ticklabel_format(axis="y", useOffset=False)
         ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")

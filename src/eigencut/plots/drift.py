@@ -105,7 +105,7 @@ class DriftDisplay(DisplayMixin):
         ax.axhline(0.3, color=PALE, linewidth=0.8, zorder=0)
         ax.set_yticks(place, self.names)
         ax.set_ylim(-1.0, len(place) - 0.4)
-        ax.set_xlim(left=min(0.0, ax.get_xlim()[0]) - 1)
+        ax.set_xlim(left=-0.03 * max(*before, *now))
         tidy(ax, "x")
         ax.set_xlabel("share of rows in %")
         verdict = "The rows have drifted" if drift.has_drifted else "No sign of drift"

@@ -13,9 +13,12 @@ from eigencut.plots.axes import INK, PALE, put_legend, size_beside, tidy
 from eigencut.plots.colors import cluster_style
 from eigencut.plots.display import DisplayMixin
 from eigencut.plots.markers import cluster_handles, point_area, scatter_clusters, sizes_of
+from eigencut.plots.projection import telling_functions
 from eigencut.plots.sampling import Shown, shown_rows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.optional import needed
+
+_SHORT = 0.3  # of the longest direction: shorter ones have no number
 
 
 @dataclass
@@ -61,7 +64,7 @@ class EmbeddingDisplay(DisplayMixin):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, *, dimensions: tuple[int, int] = (0, 1), ax: Any = None
+        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
     ) -> EmbeddingDisplay:
         """Embed rows by a fitted model, and draw them.
 
@@ -70,8 +73,9 @@ class EmbeddingDisplay(DisplayMixin):
         model : fitted GPOD or TableModel
             Of a ``Reclustered``, its base.
         X : array-like of shape (n_samples, n_features)
-        dimensions : tuple of two int, default=(0, 1)
-            Which eigenfunctions, from 0.
+        dimensions : tuple of two int, optional
+            Which eigenfunctions, from 0. Default: the first two whose eigenvalues are not zero, for
+            the others only tell connected components apart; or else the last two.
         ax : matplotlib axes, optional
 
         Returns
@@ -79,7 +83,8 @@ class EmbeddingDisplay(DisplayMixin):
         EmbeddingDisplay
         """
         asked = AskedModel.of(model).unsplit()
-        first, second = _check_dimensions(dimensions, asked.gpod.n_clusters_)
+        given = telling_functions(asked) if dimensions is None else dimensions
+        first, second = _check_dimensions(given, asked.gpod.n_clusters_)
         prepared, _ = asked.prepared(X)
         labels, shown = asked.labels(prepared), shown_rows(prepared.shape[0])
         points = normalize_rows(asked.embedding(prepared[shown.rows]))[:, [first, second]]
@@ -101,9 +106,12 @@ class EmbeddingDisplay(DisplayMixin):
         ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
         look = dict(s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2)
         scatter_clusters(ax, self.points, self.labels, **look)
-        for number, (x, y) in zip(self.numbers, self.directions, strict=True):
-            self._draw_direction(ax, int(number), x, y)
-        ax.set(xlim=(-1.22, 1.22), ylim=(-1.22, 1.22))
+        lengths = np.hypot(*self.directions.T)
+        is_long = lengths >= _SHORT * lengths.max()  # numbers of others would lie on each other
+        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+            self._draw_direction(ax, int(number), at, bool(is_named))
+        reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
         ax.set_aspect("equal", adjustable="box")
         tidy(ax)
         first, second = (k + 1 for k in self.dimensions)
@@ -114,16 +122,16 @@ class EmbeddingDisplay(DisplayMixin):
         handles = cluster_handles(self.numbers, self.sizes)
         put_legend(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
 
-    def _draw_direction(self, ax: Any, number: int, x: float, y: float) -> None:
+    def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
         effects = needed("matplotlib.patheffects", "plot")
         halo = [effects.withStroke(linewidth=2.5, foreground="white")]
-        color, length = cluster_style(number).color, float(np.hypot(x, y))
-        arrow = dict(arrowstyle="-|>", color=color, linewidth=1.8, shrinkA=0, shrinkB=0)
-        ax.annotate("", (x, y), (0, 0), arrowprops=arrow, zorder=4)
-        if length > 0:
-            at = np.array([x, y]) * (1 + 0.1 / max(length, 0.1))
+        arrow = dict(arrowstyle="-|>", color=cluster_style(number).color, linewidth=1.8)
+        ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+        if is_named:
+            beyond = 11 * at / np.hypot(*at)
             look = dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
-            ax.text(*at, str(number), path_effects=halo, zorder=5, **look)
+            look |= dict(textcoords="offset points", path_effects=halo, zorder=5)
+            ax.annotate(str(number), at, beyond, **look)
 
 
 def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:

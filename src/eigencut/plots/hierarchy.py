@@ -110,16 +110,17 @@ class HierarchyDisplay(DisplayMixin):
 
     def _draw(self, ax: Any) -> None:
         K = len(self.leaves)
-        look = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
+        lines = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
         root = self.forks[0] if len(self.forks) else np.array([1.0, 0.0, 0.0, 0.0])
-        ax.plot([1, root[0]], [root[1]] * 2, **look)
+        ax.plot([1, root[0]], [root[1]] * 2, **lines)
         for (at, _, low, high), ends in zip(self.forks, self.ends, strict=True):
-            ax.plot([at, at], [low, high], **look)
+            ax.plot([at, at], [low, high], **lines)
             for height, end in zip((low, high), ends, strict=True):
-                ax.plot([at, end], [height] * 2, **look)
+                ax.plot([at, end], [height] * 2, **lines)
         for height, number in enumerate(self.leaves):
             style = cluster_style(int(number))
-            ax.plot(K + 0.5, height, NAMES[style.marker], color=style.color, ms=7, zorder=3)
+            look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
+            ax.plot(K + 0.5, height, NAMES[style.marker], **look)
         names = [f"cluster {number} ({spaced(self.sizes[number])})" for number in self.leaves]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), names)
@@ -127,10 +128,10 @@ class HierarchyDisplay(DisplayMixin):
         ticks = np.arange(1, K + 1)[::-1][::step][::-1]
         costs = [f"{tick}\n{self.cut_values[tick - 1]:.2g}" for tick in ticks]
         ax.set_xticks(ticks, costs)
-        ax.set(xlim=(0.9, K + 0.8), ylim=(-0.6, K - 0.4))
+        ax.set(xlim=(0.9, K + 0.5), ylim=(-0.6, K - 0.4))
         tidy(ax, "x")
         ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        ax.tick_params(axis="y", length=0, pad=8)
         about = "" if self.exact else ", at least"
         ax.set_xlabel(f"number of groups, and what that cut costs ({self.cut}{about})")
 

@@ -100,5 +100,7 @@ class LearningCurveDisplay(DisplayMixin):
             look = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
             ax.plot(ends, rate, "--", **look)
         ax.set(xlabel="rows n", ylabel="excess risk")
+        ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
+        ax.minorticks_off()
         tidy(ax, "y")
-        ax.legend(loc="lower left", framealpha=0.8, edgecolor="none", fontsize=9, labelcolor=INK)
+        ax.legend(framealpha=0.8, edgecolor="none", fontsize=9, labelcolor=INK)

@@ -9,23 +9,23 @@ import numpy as np
 
 from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.axes import INK, PALE, SIZE, tidy
-from eigencut.plots.colors import cluster_style, lighter
+from eigencut.plots.colors import cluster_style
 from eigencut.plots.display import DisplayMixin
+from eigencut.plots.markers import point_area
 from eigencut.plots.sampling import Shown, shown_rows, spaced
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_choice
 
-_BINS = 50
-_OVERLAP = 1.7  # height of the tallest hill, in distances of two clusters
-_LABELS = {"margin": "margin", "probability": "probability of the label"}
+_HALF_BAND = 0.34  # of the distance of two clusters, that points are spread over
+_LABELS = {"margin": "margin (0 is torn, 1 is certain)", "probability": "probability of the label"}
 
 
 @dataclass
 class MarginDisplay(DisplayMixin):
-    """The margins, or the probabilities of labels, of the rows of each cluster as a hill.
+    """The margins, or the probabilities of labels, of the rows of each cluster.
 
-    A hill at the right end is a clear cluster; what reaches to the left is torn between two. Each
-    hill has the same height whatever the size of its cluster; the white line is the median.
+    Rows at the right end clearly belong to their cluster; those at the left are torn between two.
+    The bar holds the middle half of a cluster's rows, the dot is the median.
 
     Attributes
     ----------
@@ -85,32 +85,26 @@ class MarginDisplay(DisplayMixin):
         return SIZE[0], float(np.clip(1.6 + 0.3 * len(self.numbers), 3.2, 10.0))
 
     def _draw(self, ax: Any) -> None:
-        edges = np.linspace(0, 1, _BINS + 1)
-        at = np.repeat(edges, 2)
-        n, names = len(self.numbers), []
+        n, rng = len(self.numbers), np.random.default_rng(0)
+        area, names = 2.0 * point_area(len(self.values)) ** 0.5, []
         for place, number in enumerate(self.numbers):
             own = self.values[self.labels == number]
             names.append(f"cluster {number} ({spaced(len(own))})")
-            base, color = n - 1 - place, cluster_style(int(number)).color
-            ax.axhline(base, color=PALE, linewidth=0.6, zorder=place)
+            height, color = n - 1 - place, cluster_style(int(number)).color
+            ax.axhline(height, color=PALE, linewidth=0.6, zorder=0)
             if not len(own):
                 continue
-            counts = np.histogram(own, edges)[0]
-            hill = base + _OVERLAP * np.concatenate([[0], np.repeat(counts, 2), [0]]) / counts.max()
-            ax.fill_between(
-                at, base, hill, facecolor=lighter(color, 0.35), edgecolor=color, linewidth=1,
-                zorder=place + 0.5,
-            )  # fmt: skip
-            middle = float(np.median(own))
-            top = float(np.interp(middle, edges[:-1] + 0.5 / _BINS, counts)) / counts.max()
-            ax.plot([middle] * 2, [base, base + max(top, 0.15) * _OVERLAP], color="white",
-                    linewidth=1.6, zorder=place + 0.6)  # fmt: skip
+            at = height + rng.uniform(-_HALF_BAND, _HALF_BAND, len(own))
+            ax.scatter(own, at, s=area, color=color, linewidths=0, alpha=0.5, zorder=2)
+            low, middle, high = np.quantile(own, (0.25, 0.5, 0.75))
+            ax.plot([low, high], [height] * 2, color=INK, linewidth=3, zorder=3)
+            ax.plot(middle, height, "o", color="white", markeredgecolor=INK, ms=5, zorder=4)
         ax.set_yticks(range(n - 1, -1, -1), names)
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.3, n - 1 + _OVERLAP + 0.15))
+        ax.set(xlim=(self._least() - 0.01, 1.01), ylim=(-0.6, n - 0.4))
         tidy(ax)
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        of = self.shown.sentence
-        ax.set_xlabel(f"{_LABELS[self.kind]} of {of}, 0 is torn, 1 is certain", color=INK)
-        if self.kind == "probability":
-            ax.set_xlabel(f"{_LABELS[self.kind]}, {of}", color=INK)
+        ax.set_xlabel(f"{_LABELS[self.kind]}, {self.shown.sentence}", color=INK)
+
+    def _least(self) -> float:
+        return 0.0 if self.kind == "margin" else 1.0 / max(len(self.numbers), 1)

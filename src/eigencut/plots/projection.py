@@ -87,16 +87,21 @@ def _eigenfunctions(asked: AskedModel, rows: Any) -> Projection:
             "projection='eigenfunctions' must have a model of two clusters at least. Got one of "
             f"{n_functions}; use 'pca'."
         )
-    # One of eigenvalue zero tells connected components apart, which shows nothing within them.
-    values = asked.fitted.functions.pairs.values
-    varied = np.flatnonzero(values > _ZERO)[:2]
-    both = varied if len(varied) == 2 else np.arange(n_functions)[-2:]
+    both = list(telling_functions(asked))
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     return Projection(
         "eigenfunctions",
         (first, second),
         lambda some: normalize_rows(asked.embedding(some))[:, both],
     )
+
+
+def telling_functions(asked: AskedModel) -> tuple[int, int]:
+    """Places of the first two eigenfunctions that tell more than connected components apart."""
+    values = asked.gpod.eigenvalues_
+    n_zero = int((values <= _ZERO).sum())
+    first = max(min(n_zero, len(values) - 2), 0)
+    return first, first + 1
 
 
 def _pca(asked: AskedModel, rows: Any) -> Projection:

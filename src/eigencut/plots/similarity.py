@@ -17,7 +17,8 @@ from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 
 MOST_ROWS = 2000  # of the matrix; more are sampled
-_CELLS = 400  # along a side of the picture
+_CELLS = 200  # along a side of the picture
+_DARKEST = 0.98  # quantile of similarities from which on cells are as dark as can be
 _STRIP = 0.025  # width of the strip of clusters, of the picture
 
 
@@ -27,7 +28,7 @@ class SimilarityDisplay(DisplayMixin):
 
     Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two. The
     colours go with the square root of a similarity, lest many small ones vanish. Of more than 2000
-    rows some are taken, which the axis says; and where rows are more than 400, a cell is the mean
+    rows some are taken, which the axis says; and where rows are more than 200, a cell is the mean
     over several.
 
     Attributes
@@ -76,19 +77,21 @@ class SimilarityDisplay(DisplayMixin):
         prepared, _ = asked.prepared(X)
         shown = shown_rows(prepared.shape[0], MOST_ROWS)
         some = prepared[shown.rows]
-        found = asked.answers(some)
-        order = np.lexsort((-found.margins, found.labels))
+        labels = asked.labels(some)
+        order = np.argsort(labels, kind="stable")
         W = _similarities(asked, some, shown)
         np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
         W = _means(W[np.ix_(order, order)])
-        return cls(W, found.labels[order], shown.rows[order], shown).plot(ax)
+        return cls(W, labels[order], shown.rows[order], shown).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return 6.0, 5.0
 
     def _draw(self, ax: Any) -> None:
-        n, largest = len(self.labels), float(np.nanmax(self.similarities, initial=0.0))
-        cells = np.sqrt(np.nan_to_num(self.similarities) / (largest or 1.0))
+        n, cells = len(self.labels), np.nan_to_num(self.similarities)
+        # A few cells that are far darker than all others would leave the others pale.
+        largest = float(np.quantile(cells[cells > 0], _DARKEST)) if (cells > 0).any() else 1.0
+        extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
         look = dict(cmap="Blues", vmin=0, vmax=1, interpolation="nearest", origin="upper")
         ax.imshow(cells, extent=(0, n, n, 0), **look)
         numbers, first = np.unique(self.labels, return_index=True)
@@ -111,7 +114,7 @@ class SimilarityDisplay(DisplayMixin):
         cell = -(-n // len(self.similarities))
         means = f", means over {cell} x {cell} of them" if cell > 1 else ""
         ax.set(xlabel=f"{self.shown.sentence}, by cluster{means}", ylabel="cluster")
-        bar = ax.figure.colorbar(ax.images[-1], ax=ax, pad=0.02, shrink=0.8)
+        bar = ax.figure.colorbar(ax.images[-1], ax=ax, pad=0.02, shrink=0.8, extend=extend)
         ticks = np.linspace(0, 1, 5)
         bar.set_ticks(ticks, labels=[f"{largest * tick**2:.2g}" for tick in ticks])
         bar.set_label("similarity", color=INK)

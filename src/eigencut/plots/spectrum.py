@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigencut.plots.asked_model import AskedModel
-from eigencut.plots.axes import INK, PALE, tidy
+from eigencut.plots.axes import PALE, legend_above, tidy
 from eigencut.plots.colors import COLORS, OUTSIDE_COLOR
 from eigencut.plots.display import DisplayMixin
 from eigencut.runtime.arrays import Array
@@ -107,18 +107,10 @@ class SpectrumDisplay(DisplayMixin):
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of the eigenvalue", ylabel=f"eigenvalue ({self.cut})")
         ax.set_xlim(0.4, len(values) + 0.6)
-        ax.legend(loc="upper left", frameon=False, fontsize=9, labelcolor=INK)
+        legend_above(ax, 3)
 
     def _draw_gap(self, ax: Any) -> None:
         K, low, high = self.n_clusters, *self.eigenvalues[self.n_clusters - 1 : self.n_clusters + 1]
-        ax.axhspan(low, high, color=COLORS[1], alpha=0.13, linewidth=0, zorder=0)
+        label = f"gap of {self.gap:.3g} after {K}"
+        ax.axhspan(low, high, color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
         ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
-        ax.annotate(
-            f"gap {self.gap:.3g}",
-            (K + 0.5, (low + high) / 2),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=10,
-            color=INK,
-        )

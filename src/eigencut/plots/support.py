@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigencut.plots.asked_model import AskedModel
-from eigencut.plots.axes import INK, tidy
+from eigencut.plots.axes import INK, legend_above, tidy
 from eigencut.plots.colors import COLORS
 from eigencut.plots.display import DisplayMixin
 from eigencut.plots.sampling import Shown, shown_rows
@@ -113,9 +113,12 @@ class SupportDisplay(DisplayMixin):
         label = "least support of training rows"
         ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
         ax.set(xlabel="support (log of the mean affinity to training rows)", ylabel="rows in %")
-        ax.set_ylim(top=1.25 * ax.get_ylim()[1])
         tidy(ax, "y")
-        ax.legend(loc="upper left", frameon=False, fontsize=9, labelcolor=INK)
+        legend_above(ax, 1)
+        if any((values < edges[0]).any() for values in both):
+            where = (edges[0], 0.97)
+            look = dict(xycoords=("data", "axes fraction"), fontsize=8, color=INK, va="top")
+            ax.annotate("and less", where, (2, 0), textcoords="offset points", **look)
 
 
 def _support(asked: AskedModel, X: Any) -> tuple[Array, Shown]:
