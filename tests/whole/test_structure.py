@@ -29,7 +29,8 @@ FLOORS = [
     ["fitted", "selection"],
     ["risk", "known"],
     ["plots.choices", "plots.learning_curve"],  # what risk and selection have found draws itself
-    ["plots.axes", "plots.colors", "plots.display", "plots.text"],
+    ["plots.display"],
+    ["plots.axes", "plots.colors", "plots.text"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],

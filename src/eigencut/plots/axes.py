@@ -55,7 +55,7 @@ def put_legend(ax: Any, handles: Sequence[Any] | None = None, title: str | None 
     """A legend beside the axes, where their figure makes room for it; otherwise on them."""
     if handles is None:
         handles = ax.get_legend_handles_labels()[0]
-    look = dict(title=title, fontsize=_SMALL, title_fontsize=_SMALL, labelcolor=INK)
+    look: dict[str, Any] = dict(title=title, fontsize=_SMALL, title_fontsize=_SMALL, labelcolor=INK)
     look |= dict(ncols=_columns(len(handles)), handletextpad=0.4, columnspacing=1.0)
     if ax.figure.get_layout_engine() is not None:
         look |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)

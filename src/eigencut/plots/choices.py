@@ -135,8 +135,8 @@ class ChoiceDisplay(DisplayMixin):
 
 def _range(scores: Array) -> tuple[float, float]:
     """What colours tell apart: few scores that are far below all others do not count."""
-    high, middle = float(np.nanmax(scores)), float(np.nanmedian(scores))
-    low = max(float(np.nanmin(scores)), high - 3 * (high - middle))
+    high, quarter = float(np.nanmax(scores)), float(np.nanquantile(scores, 0.25))
+    low = max(float(np.nanmin(scores)), quarter - 0.2 * (high - quarter))
     return (low, high) if low < high else (high - 1, high)
 
 

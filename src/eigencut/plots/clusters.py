@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.axes import INK, put_legend, size_beside, tidy
@@ -20,46 +19,16 @@ from eigencut.plots.markers import (
     has_many,
     point_area,
     scatter_clusters,
-    sizes_of,
     write_numbers,
 )
-from eigencut.plots.projection import Projection, given_points, project
+from eigencut.plots.plotted_rows import PlottedRows, plotted_rows, projection_of
 from eigencut.plots.regions import Regions, draw_regions, regions_around
-from eigencut.plots.sampling import Shown, shown_rows, spaced
+from eigencut.plots.sampling import spaced
+from eigencut.plots.taken_rows import TakenRows
 from eigencut.plots.text import plain
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.arrays import Indices
 from eigencut.runtime.optional import needed
 from eigencut.runtime.validation import check_count
-
-
-@dataclass(frozen=True)
-class PlottedRows:
-    """Rows as points.
-
-    Attributes
-    ----------
-    points : array of shape (n_shown, 2)
-    labels : array of shape (n_shown,)
-        As of ``predict``.
-    is_outside : array of bool of shape (n_shown,)
-        Which of them have less support than training rows have.
-    sizes : array of shape (K,)
-        Rows of each cluster, those that are not shown included.
-    n_outside : int
-        Rows that the model labels -1, those that are not shown included.
-    n_incomplete : int
-        Rows with missing values, which have no place.
-    shown : Shown
-        Which of all complete rows these are.
-    """
-
-    points: Array
-    labels: Indices
-    is_outside: NDArray[np.bool_]
-    sizes: NDArray[np.intp]
-    n_outside: int
-    n_incomplete: int
-    shown: Shown
 
 
 @dataclass
@@ -139,23 +108,16 @@ class ClusterDisplay(DisplayMixin):
         """
         check_count("grid_resolution", grid_resolution, "use the default of 300")
         asked = AskedModel.of(model)
-        prepared, complete = asked.prepared(X)
-        how = projection
-        if not isinstance(projection, str):
-            given = given_points(projection, len(complete))[complete]
-            how = Projection("given", ("given coordinate 1", "given coordinate 2"), None)
-            rows = _plotted(asked, prepared, complete, lambda shown: given[shown.rows])
-        else:
-            some = prepared[shown_rows(prepared.shape[0]).rows]
-            how = project(asked, some, projection)
-            rows = _plotted(asked, prepared, complete, lambda _: how.apply(some))
-        new_rows = None
+        taken = TakenRows.of(asked, X)
+        how = projection_of(asked, taken, projection)
+        rows, new_rows = plotted_rows(asked, taken, how), None
         if X_new is not None:
-            new_rows = _new_rows(asked, X_new, how, projection_new)
+            new = TakenRows.of(asked, X_new)
+            new_rows = plotted_rows(asked, new, how.for_new_rows(new, projection_new))
         regions = None
-        if how.kind == "columns" and len(rows.points):
+        if how.kind == "columns":
             both = [rows.points] + ([] if new_rows is None else [new_rows.points])
-            support = asked.support(prepared[rows.shown.rows])
+            support = asked.support(taken.shown_rows)
             regions = regions_around(asked, np.concatenate(both), support, grid_resolution)
         found = cls(rows, new_rows, asked.numbers, how.kind, how.axis_labels, regions)
         return found.plot(ax)
@@ -169,12 +131,12 @@ class ClusterDisplay(DisplayMixin):
         area, is_over_regions = point_area(len(self.rows.labels)), self.regions is not None
         edge = "white" if is_over_regions and area > 5 else "none"
         alpha = 0.9 if self.new_rows is None else 0.55
-        look = dict(s=area, linewidths=0.3, edgecolors=edge, alpha=alpha, zorder=3)
+        look: dict[str, Any] = dict(s=area, linewidths=0.3, edgecolors=edge, alpha=alpha, zorder=3)
         scatter_clusters(ax, self.rows.points, self.rows.labels, **look)
         _ring(ax, self.rows, area)
         if self.new_rows is not None:
             area = 2.2 * point_area(len(self.new_rows.labels))
-            new = dict(s=area, linewidths=0.7, edgecolors=INK, zorder=4)
+            new: dict[str, Any] = dict(s=area, linewidths=0.7, edgecolors=INK, zorder=4)
             scatter_clusters(
                 ax, self.new_rows.points, self.new_rows.labels, marker=NEW_MARKER, **new
             )
@@ -213,37 +175,6 @@ class ClusterDisplay(DisplayMixin):
         if self.rows.n_incomplete:
             title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
         return title
-
-
-def _plotted(asked: AskedModel, prepared: Any, complete: Any, points_of: Any) -> PlottedRows:
-    """Labels of all rows, and points and support of those that are shown."""
-    shown = shown_rows(prepared.shape[0])
-    labels = asked.labels(prepared) if prepared.shape[0] else np.empty(0, dtype=np.intp)
-    some = prepared[shown.rows]
-    is_outside = asked.is_outside(asked.support(some)) if len(shown.rows) else np.empty(0, bool)
-    return PlottedRows(
-        points_of(shown),
-        labels[shown.rows],
-        is_outside,
-        sizes_of(labels, asked.numbers),
-        int((labels < 0).sum()),
-        int((~complete).sum()),
-        shown,
-    )
-
-
-def _new_rows(asked: AskedModel, X_new: Any, how: Projection, points: Any) -> PlottedRows:
-    prepared, complete = asked.prepared(X_new)
-    if how.apply is not None:
-        apply = how.apply
-        return _plotted(asked, prepared, complete, lambda shown: apply(prepared[shown.rows]))
-    if points is None:
-        raise ValueError(
-            "projection_new must hold the points of X_new where projection is an array. Got None; "
-            "pass them, or use projection='pca'."
-        )
-    given = given_points(points, len(complete), "projection_new")[complete]
-    return _plotted(asked, prepared, complete, lambda shown: given[shown.rows])
 
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:

@@ -1,8 +1,8 @@
 """Colours and markers of clusters: a style for each number, for eyes of any kind.
 
 Eight colours differ under normal vision and without either kind of cone (``tests/plots`` simulates
-that): no two of them are closer than 11 in CIEDE2000. From the ninth cluster on they come again
-with another marker, so that 40 clusters have styles of their own.
+that): no two of them are closer than 11 in CIEDE2000, those of neighbouring numbers than 20. From
+the ninth cluster on they come again with another marker: 40 clusters have styles of their own.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ COLORS = (
     "#3277f0",  # blue
     "#e07b00",  # orange
     "#03775b",  # green
-    "#d6336c",  # pink
+    "#513087",  # violet
     "#7ebde7",  # sky
     "#7d2e14",  # brown
-    "#513087",  # violet
     "#e2c21e",  # yellow
+    "#d6336c",  # pink
 )
 MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down")
 OUTSIDE_COLOR = "#8d939b"  # of rows without a cluster

@@ -14,7 +14,8 @@ from eigencut.plots.colors import cluster_style
 from eigencut.plots.display import DisplayMixin
 from eigencut.plots.markers import cluster_handles, point_area, scatter_clusters, sizes_of
 from eigencut.plots.projection import telling_functions
-from eigencut.plots.sampling import Shown, shown_rows
+from eigencut.plots.sampling import Shown
+from eigencut.plots.taken_rows import TakenRows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.optional import needed
 
@@ -85,9 +86,9 @@ class EmbeddingDisplay(DisplayMixin):
         asked = AskedModel.of(model).unsplit()
         given = telling_functions(asked) if dimensions is None else dimensions
         first, second = _check_dimensions(given, asked.gpod.n_clusters_)
-        prepared, _ = asked.prepared(X)
-        labels, shown = asked.labels(prepared), shown_rows(prepared.shape[0])
-        points = normalize_rows(asked.embedding(prepared[shown.rows]))[:, [first, second]]
+        taken = TakenRows.of(asked, X)
+        labels, shown = asked.labels(taken.prepared), taken.shown
+        points = normalize_rows(asked.embedding(taken.shown_rows))[:, [first, second]]
         return cls(
             points,
             asked.fitted.rotation[[first, second]].T,
@@ -104,7 +105,9 @@ class EmbeddingDisplay(DisplayMixin):
     def _draw(self, ax: Any) -> None:
         patches = needed("matplotlib.patches", "plot")
         ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
-        look = dict(s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2)
+        look: dict[str, Any] = dict(
+            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
+        )
         scatter_clusters(ax, self.points, self.labels, **look)
         lengths = np.hypot(*self.directions.T)
         is_long = lengths >= _SHORT * lengths.max()  # numbers of others would lie on each other

@@ -21,32 +21,31 @@ if TYPE_CHECKING:
 class LearningCurveDisplay(DisplayMixin):
     """The excess risk of fits on samples, on logarithmic axes. ``LearningCurve.plot`` draws it.
 
-        Attributes
-        ----------
-        sizes : array of shape (n_sizes,)
-            Rows of the samples.
-        excess : array of shape (n_sizes, n_repeats)
-        is_there : array of bool of shape (n_sizes, n_repeats)
-            Where there is any, which rounding does not explain.
-        line : array of shape (2,) or None
-            The fitted line at the smallest and at the largest size; None where there is none.
-        slope : float
-        slope_interval : tuple of float
-        theory_slope : float
-            That of the bounds.
+    Attributes
+    ----------
+    sizes : array of shape (n_sizes,)
+        Rows of the samples.
+    excess : array of shape (n_sizes, n_repeats)
+    is_there : array of bool of shape (n_sizes, n_repeats)
+        Where there is any, which rounding does not explain.
+    line : array of shape (2,) or None
+        The fitted line at the smallest and at the largest size; None where there is none.
+    slope : float
+    slope_interval : tuple of float
+    theory_slope : float
+        That of the bounds.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> from eigencut import GPOD, Gaussian
-        >>> from eigencut.plots import LearningCurveDisplay
-        >>> from eigencut.risk import learning_curve
-        >>> X = np.random.default_rng(0).normal(size=(400, 1))
-        >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
-        >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
-        >>> LearningCurveDisplay.from_curve(curve).ax_.get_xscale()
-        'log'
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.plots import LearningCurveDisplay
+    >>> from eigencut.risk import learning_curve
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
+    >>> LearningCurveDisplay.from_curve(curve).ax_.get_xscale()
+    'log'
     """
 
     sizes: Indices
@@ -97,8 +96,8 @@ class LearningCurveDisplay(DisplayMixin):
             label = f"measured slope {self.slope:.2f} ({low:.2f} to {high:.2f})"
             ax.plot(ends, self.line, "-", color=COLORS[0], linewidth=1.8, label=label)
             rate = self.line[0] * (ends / ends[0]) ** self.theory_slope
-            look = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
-            ax.plot(ends, rate, "--", **look)
+            bounds = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
+            ax.plot(ends, rate, "--", **bounds)
         ax.set(xlabel="rows n", ylabel="excess risk")
         ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
         ax.minorticks_off()

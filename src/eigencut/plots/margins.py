@@ -12,7 +12,8 @@ from eigencut.plots.axes import INK, PALE, SIZE, tidy
 from eigencut.plots.colors import cluster_style
 from eigencut.plots.display import DisplayMixin
 from eigencut.plots.markers import point_area
-from eigencut.plots.sampling import Shown, shown_rows, spaced
+from eigencut.plots.sampling import Shown, spaced
+from eigencut.plots.taken_rows import TakenRows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_choice
 
@@ -75,11 +76,10 @@ class MarginDisplay(DisplayMixin):
         """
         check_choice("kind", kind, tuple(_LABELS))
         asked = AskedModel.of(model)
-        prepared, _ = asked.prepared(X)
-        shown = shown_rows(prepared.shape[0])
-        found = asked.answers(prepared[shown.rows])
+        taken = TakenRows.of(asked, X)
+        found = asked.answers(taken.shown_rows)
         values = found.margins if kind == "margin" else found.probabilities.max(axis=1)
-        return cls(values, found.labels, asked.numbers, kind, shown).plot(ax)
+        return cls(values, found.labels, asked.numbers, kind, taken.shown).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], float(np.clip(1.6 + 0.3 * len(self.numbers), 3.2, 10.0))

@@ -78,7 +78,7 @@ def has_many(numbers: Sequence[int] | Indices) -> bool:
     return len(numbers) > FEW_CLUSTERS or max(numbers, default=0) >= FEW_CLUSTERS
 
 
-def cluster_handles(numbers: Sequence[int] | Indices, sizes: Sequence[float] | Array) -> list[Any]:
+def cluster_handles(numbers: Sequence[int] | Indices, sizes: Any) -> list[Any]:
     """Entries of a legend: the style, the number and the size of each cluster."""
     return [
         dot(f"cluster {number} ({spaced(size)})", *_of(int(number)))

@@ -23,16 +23,16 @@ class Projection:
 
     Attributes
     ----------
-    kind : {"columns", "eigenfunctions", "pca", "given"}
+    kind : {"columns", "eigenfunctions", "pca"}
     axis_labels : tuple of str
         What the two coordinates are; names of columns are as users wrote them.
     apply : callable
-        Prepared rows to points, an array of shape (n_rows, 2); None for given points.
+        Prepared rows to points, an array of shape (n_rows, 2).
     """
 
     kind: str
     axis_labels: tuple[str, str]
-    apply: Callable[[Any], Array] | None
+    apply: Callable[[Any], Array]
 
 
 def project(asked: AskedModel, rows: Any, how: Any = "auto") -> Projection:

@@ -12,7 +12,8 @@ from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.axes import INK, tidy
 from eigencut.plots.colors import cluster_style
 from eigencut.plots.display import DisplayMixin
-from eigencut.plots.sampling import Shown, shown_rows
+from eigencut.plots.sampling import Shown
+from eigencut.plots.taken_rows import TakenRows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 
@@ -74,9 +75,8 @@ class SimilarityDisplay(DisplayMixin):
         SimilarityDisplay
         """
         asked = AskedModel.of(model)
-        prepared, _ = asked.prepared(X)
-        shown = shown_rows(prepared.shape[0], MOST_ROWS)
-        some = prepared[shown.rows]
+        taken = TakenRows.of(asked, X, MOST_ROWS)
+        some, shown = taken.shown_rows, taken.shown
         labels = asked.labels(some)
         order = np.argsort(labels, kind="stable")
         W = _similarities(asked, some, shown)

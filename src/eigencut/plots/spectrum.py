@@ -80,7 +80,7 @@ class SpectrumDisplay(DisplayMixin):
         affinity, weight = asked.fitted.affinity, None
         rows = None if X is None else asked.prepared(X)[0]
         if rows is None and affinity.keeps == "rows":
-            rows, weight = affinity.rows_, affinity.multiplicity_  # type: ignore[attr-defined]
+            rows, weight = affinity.rows_, affinity.multiplicity_
         if rows is None:
             values = asked.gpod.eigenvalues_
         else:

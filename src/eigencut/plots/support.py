@@ -11,7 +11,8 @@ from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.axes import INK, legend_above, tidy
 from eigencut.plots.colors import COLORS
 from eigencut.plots.display import DisplayMixin
-from eigencut.plots.sampling import Shown, shown_rows
+from eigencut.plots.sampling import Shown
+from eigencut.plots.taken_rows import TakenRows
 from eigencut.runtime.arrays import Array
 
 _BINS = 45
@@ -112,19 +113,17 @@ class SupportDisplay(DisplayMixin):
             ax.hist(np.maximum(values, edges[0]), edges, weights=weights, **look)
         label = "least support of training rows"
         ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
-        ax.set(xlabel="support (log of the mean affinity to training rows)", ylabel="rows in %")
+        is_gathered = any((values < edges[0]).any() for values in both)
+        below = "; first bar: and below" if is_gathered else ""
+        ax.set_xlabel(f"support (log of the mean affinity to training rows){below}")
+        ax.set_ylabel("rows in %")
         tidy(ax, "y")
         legend_above(ax, 1)
-        if any((values < edges[0]).any() for values in both):
-            where = (edges[0], 0.97)
-            look = dict(xycoords=("data", "axes fraction"), fontsize=8, color=INK, va="top")
-            ax.annotate("and less", where, (2, 0), textcoords="offset points", **look)
 
 
 def _support(asked: AskedModel, X: Any) -> tuple[Array, Shown]:
-    prepared, _ = asked.prepared(X)
-    shown = shown_rows(prepared.shape[0])
-    return asked.support(prepared[shown.rows]), shown
+    taken = TakenRows.of(asked, X)
+    return asked.support(taken.shown_rows), taken.shown
 
 
 def _edges(values: Array, least: float) -> Array:
