@@ -57,8 +57,10 @@ def marked_share(ax, pixels):
 
 def texts_of(figure):
     """All text that is drawn."""
+    from matplotlib.text import Text
+
     hidden = not_drawn(figure)
-    for text in figure.findobj(match=lambda item: hasattr(item, "get_text")):
+    for text in figure.findobj(match=Text):
         if text.get_visible() and text.get_text().strip() and id(text) not in hidden:
             yield text
 
