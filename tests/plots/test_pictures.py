@@ -69,6 +69,7 @@ def test_a_legend_that_is_cut_off(figure):
 def test_a_tick_label_that_is_cut_off(figure):
     figure.set_layout_engine("none")
     figure.axes[0].set_position([0.2, 0.25, 0.75, 0.65])
+    figure.axes[0].set_ylabel("")
     figure.axes[0].set_yticks([0.5], ["a name of a cluster that is too long for the margin"])
     with pytest.raises(AssertionError, match=r"a name of a cluster.* is cut off"):
         check_picture(figure)

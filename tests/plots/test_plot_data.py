@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs, make_moons
@@ -82,6 +82,7 @@ def test_rows_belong_to_the_direction_that_is_nearest():
     assert_allclose(found.directions @ found.directions.T, np.eye(2), atol=1e-12)
 
 
+@settings(max_examples=20)
 @given(st.integers(2, 12), st.integers(0, 1000))
 def test_groups_of_every_cut_are_together_in_the_tree(K, seed):
     rng = np.random.default_rng(seed)
@@ -105,6 +106,7 @@ def _axes(kept=[]):  # noqa: B006
     return kept[0]
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 900))
 def test_cells_are_means_over_their_rows(n):
     W = np.random.default_rng(n).uniform(size=(n, n))
