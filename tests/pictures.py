@@ -47,9 +47,10 @@ def marked_share(ax, pixels):
     """The share of the pixels inside of a panel, its frame left out, that are not background."""
     box = ax.get_window_extent()
     height = len(pixels)
+    frame_x, frame_y = (min(3, round(side / 4)) for side in (box.width, box.height))
     inside = pixels[
-        max(round(height - box.y1) + 3, 0) : max(round(height - box.y0) - 3, 0),
-        max(round(box.x0) + 3, 0) : max(round(box.x1) - 3, 0),
+        max(round(height - box.y1) + frame_y, 0) : max(round(height - box.y0) - frame_y, 0),
+        max(round(box.x0) + frame_x, 0) : max(round(box.x1) - frame_x, 0),
     ]
     background = np.rint(255 * np.array(ax.get_facecolor()[:3])).astype(int)
     return float((np.abs(inside - background).max(axis=-1) > 8).mean()) if inside.size else 0.0
