@@ -18,6 +18,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
+    ["report"],
     ["paper", "export", "integrations", "plots"],
     ["files.models"],
     ["nested.recluster"],
