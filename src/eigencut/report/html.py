@@ -18,7 +18,7 @@ class Html(str):
     """Text that is HTML already."""
 
 
-def element(name: str, *children: Any, **attributes: Any) -> Html:
+def element(name: str, /, *children: Any, **attributes: Any) -> Html:
     """An element with children, which are elements or text, and attributes.
 
     An attribute that is a word of Python ends in ``_``, other ``_`` are ``-``; None leaves it out,
@@ -27,11 +27,11 @@ def element(name: str, *children: Any, **attributes: Any) -> Html:
     Examples
     --------
     >>> element("p", "a < b", element("br"), class_="wide", data_tip='"x"', id=None, hidden=True)
-    '<p class="wide" data-tip="&quot;x&quot;" hidden>a &lt; b<br></p>'
+    '<p class="wide" data-tip="&quot;x&quot;" hidden>a &lt; b<br/></p>'
     """
     given = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
-        return Html(f"<{name}{given}>")
+        return Html(f"<{name}{given}/>")  # the slash is for those of drawings
     return Html(f"<{name}{given}>{joined(children)}</{name}>")
 
 

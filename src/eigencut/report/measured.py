@@ -73,7 +73,9 @@ def stability_of(
             advance(done, n_refits, "refits")
             try:
                 with without_progress():
-                    found = stability(asked.gpod, rows, n_refits=1, random_state=random_state + done)
+                    found = stability(
+                        asked.gpod, rows, n_refits=1, random_state=random_state + done
+                    )
             except ValueError as error:
                 notes.append(f"Stability was not measured. {error}")
                 return None
