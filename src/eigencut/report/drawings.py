@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut.plots.colors import cluster_style
 from eigencut.report.html import Html, clipped, element, joined
@@ -177,7 +178,7 @@ def _below(text: str) -> Html:
     return element("text", text, **place, class_="axis mid")
 
 
-def _framed(values: Array, low: float, high: float) -> tuple[Array, Array]:
+def _framed(values: Array, low: float, high: float) -> tuple[Array, NDArray[np.bool_]]:
     """Values as places from ``low`` to ``high``, at the edge if beyond; and which are beyond."""
     first, last = np.percentile(values, _FRAMED)
     width = (last - first) or 1.0

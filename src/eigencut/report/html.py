@@ -3,6 +3,7 @@ to write a tag."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from html import escape
@@ -70,6 +71,11 @@ def clipped(text: str, longest: int = _LONGEST) -> str:
 def user_text(text: str, longest: int = _LONGEST) -> Html:
     """A text of users as an element of its own, whose direction stays inside."""
     return element("bdi", clipped(text, longest))
+
+
+def unbroken(text: str) -> str:
+    """Text whose numbers stay on one line with what they count."""
+    return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)
 
 
 def _attribute(key: str, value: Any) -> str:

@@ -67,7 +67,8 @@ def stability_of(
         notes.append(f"Stability was not measured. {reason}")
         return None
     rows = seen.sample(_REFITTED, random_state)
-    start, agreement, labels, done = time.perf_counter(), np.zeros(rows.shape[0]), None, 0
+    start, agreement, done = time.perf_counter(), np.zeros(rows.shape[0]), 0
+    labels = np.empty(0, dtype=np.intp)
     with stage("refits"):
         while done < n_refits and (not done or time.perf_counter() - start < _SECONDS):
             advance(done, n_refits, "refits")

@@ -14,7 +14,7 @@ from typing import Any
 from eigencut.plots.sampling import spaced
 from eigencut.report import panels
 from eigencut.report.cards import cards_section
-from eigencut.report.html import Html, clipped, element, user_text
+from eigencut.report.html import Html, clipped, element, unbroken, user_text
 from eigencut.report.summary import ModelSummary
 
 
@@ -115,8 +115,8 @@ def _summary_section(summary: ModelSummary) -> Html:
         "section",
         element("p", fitted, class_="over"),
         element("h1", user_text(summary.title), id="summary"),
-        element("p", first, class_="lead"),
-        element("ul", *(element("li", sentence) for sentence in others), class_="said"),
+        element("p", unbroken(first), class_="lead"),
+        element("ul", *(element("li", unbroken(sentence)) for sentence in others), class_="said"),
         class_="summary",
         aria_labelledby="summary",
     )

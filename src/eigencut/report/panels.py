@@ -161,7 +161,7 @@ def doubt_panel(summary: ModelSummary) -> Html | None:
         tip = f"{said}: {pair.n_unsure} of {pair.n_rows} rows are unsure, {percent(pair.share)}"
         width = f"--w:{100 * pair.share / largest:.2f}%"
         bar = element("span", class_="mark bar plain", data_tip=tip, style=width)
-        label = element("span", cluster_label(both[0], 30), " / ", cluster_label(both[1], 30))
+        label = element("span", *(cluster_label(one, 30) for one in both), class_="between")
         rows.append(
             [label, element("span", bar, element("span", percent(pair.share)), class_="bars")]
         )
@@ -311,7 +311,8 @@ def choice_panel(summary: ModelSummary) -> Html:
         rows.append([element("code", clipped(one.affinity, 160)), score])
     if not rows:
         tip = f"taken: {clipped(choice.graph, 160)}"
-        rows = [[element("code", clipped(choice.graph, 160), class_="mark", data_tip=tip), "given"]]
+        given = element("code", clipped(choice.graph, 160), class_="mark", data_tip=tip)
+        rows = [[given, Html("given")]]
     how = "chosen from the data" if choice.chosen_clusters else "given"
     reading = (
         f"{choice.n_clusters} clusters, {how} (n_clusters={clipped(choice.asked_clusters, 40)}). "

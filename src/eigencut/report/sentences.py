@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from eigencut.plots.sampling import spaced
 from eigencut.risk.cut_values import CutValue
 from eigencut.risk.summary import RiskSummary
 
@@ -49,8 +50,7 @@ def counted(number: float, thing: str = "row") -> str:
     >>> counted(1), counted(12345), counted(2, "cluster")
     ('1 row', '12 345 rows', '2 clusters')
     """
-    text = f"{number:,.0f}".replace(",", " ")
-    return f"{text} {thing}" if number == 1 else f"{text} {thing}s"
+    return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
 
 
 def on_clusters(clusters: Sequence[ClusterSummary], n_rows: float, n_unlabelled: int) -> str:
@@ -118,9 +118,10 @@ def on_risk(risk: RiskSummary | None) -> str | None:
     if own is None or not math.isfinite(own.standard_error + new.standard_error):
         return f"{text}; 0 would be clusters without any weight between them."
     spread = math.hypot(new.standard_error, own.standard_error)
-    is_more = new.value - own.value > _BEYOND_CHANCE * spread
-    more = "more" if is_more else "no more"
-    return f"{text}, {more} than on the rows of the fit ({_with_error(own)}), beyond chance."
+    verdict = "within chance"
+    if abs(new.value - own.value) > _BEYOND_CHANCE * spread:
+        verdict = "more than chance explains"
+    return f"{text}, on the rows of the fit {_with_error(own)}: the difference is {verdict}."
 
 
 def _with_error(found: CutValue) -> str:

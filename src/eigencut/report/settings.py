@@ -21,9 +21,9 @@ _LEFT_OUT = ("n_jobs", "verbose", "memory_limit")  # settings that change no lab
 
 def choice_of(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
     """How the number of clusters and the graph were found."""
-    asked = gpod.n_clusters
+    asked: Any = gpod.n_clusters
     is_number = isinstance(asked, (int, np.integer))
-    words = asked if isinstance(asked, str) or is_number else numbers_in_words(list(asked))
+    words = asked if isinstance(asked, str) or is_number else numbers_in_words(asked)
     return ChoiceSummary(
         asked_clusters=str(words),
         n_clusters=n_clusters,
