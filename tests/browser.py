@@ -18,11 +18,19 @@ from itertools import count
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --hide-scrollbars "
-    "--disable-background-networking --disable-component-update --disable-sync "
-    "--disable-dev-shm-usage --remote-debugging-pipe"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-debugging-pipe",
+]
 KEYS = {
     "Tab": 9,
     "Enter": 13,
