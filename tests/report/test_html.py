@@ -39,7 +39,9 @@ def test_texts_and_attributes_come_back_as_they_were(text, tip):
 @given(st.text(max_size=300))
 def test_texts_of_users_keep_to_themselves(text):
     found = read(user_text(text, 50))
-    assert [tag for tag, _ in found.tags] == ["bdi"] and len(clipped(text, 50)) >= min(len(text), 50)
+    assert [tag for tag, _ in found.tags] == ["bdi"] and len(clipped(text, 50)) >= min(
+        len(text), 50
+    )
     assert found.text == clipped(text, 50)
     assert not set(found.text) & set("\x00\x1b\n\r\u202e\u2066")
 
