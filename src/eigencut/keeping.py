@@ -76,7 +76,7 @@ class KeepingMixin:
             per_row["embedding"] = self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
         of_choice: dict[str, Any] = {"choice": [list(compared) for compared in self.choice_]}
-        if getattr(self, "warnings_", ()):  # what was fitted on a cluster of machines has none
+        if getattr(self, "warnings_", ()):  # an older pickle has none
             of_choice["warnings"] = list(self.warnings_)
         if not self.numbering_.is_plain:
             per_row["numbering"] = self.numbering_._state()
