@@ -141,8 +141,8 @@ def sizes_panel(summary: ModelSummary) -> Html:
     if summary.stability is not None:
         firm = summary.stability
         reading += (
-            f" Stays: the share of labels that stay in {counted(firm.n_refits, 'refit')} on samples of "
-            f"{spaced(firm.n_rows)} rows."
+            f" Stays: the share of labels that stay in {counted(firm.n_refits, 'refit')} on "
+            f"samples of {spaced(firm.n_rows)} rows."
         )
     found = table([*head, *(["stays"] if has_firm else [])], rows, "Sizes of clusters")
     return panel("sizes", "Sizes", chart("Sizes of clusters", found, kind="wide"), reading=reading)
