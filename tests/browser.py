@@ -63,8 +63,8 @@ class Browser:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         theirs_in, self._to = os.pipe()
         self._from, theirs_out = os.pipe()
-        # Chromium reads from descriptor 3 and writes to 4.
-        command = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
+        # Chromium reads from descriptor 3 and writes to 4; some shells know <&9 but no <&10.
+        command = f'exec "$@" 3</dev/fd/{theirs_in} 4>/dev/fd/{theirs_out}'
         arguments = [find_chromium(), *FLAGS, f"--user-data-dir={self._folder.name}"]
         self._process = subprocess.Popen(
             ["sh", "-c", command, "sh", *arguments],

@@ -39,6 +39,7 @@ from eigencut.runtime.validation import (
     check_quantile,
     check_random,
 )
+from eigencut.runtime.warn import hearing_warnings
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
 from eigencut.selection.candidates import check_asked, is_number
@@ -130,6 +131,8 @@ class GPOD(
         What answers for new rows: eigenfunctions and their rotation.
     choice_ : tuple of Compared
         The affinities that "auto" compared, each with a score; larger is clearer.
+    warnings_ : tuple of str
+        What the fit warned of, unless warnings were silenced.
     n_components_found_ : int
         Connected components of the graph.
     n_features_in_, feature_names_in_
@@ -218,7 +221,9 @@ class GPOD(
             asked = (self.n_clusters, self.affinity, self.memory_limit)
             rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
             weight = check_weights_of(rows, sample_weight)
-            model._fit(rows, weight, Known.of(rows, y, constraints, weight))
+            with hearing_warnings() as heard:
+                model._fit(rows, weight, Known.of(rows, y, constraints, weight))
+            model.warnings_ = tuple(heard)
         return self
 
     def fit_predict(

@@ -19,6 +19,8 @@ from eigencut.fitted import FittedCut
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.selection.chosen import Compared
 
+_MOST_WARNINGS = 1000  # in a file
+
 
 class KeepingMixin:
     """Attributes of a fitted model, from a fit or from a file."""
@@ -28,6 +30,7 @@ class KeepingMixin:
     cut: str
     labels_: Indices
     embedding_: Array
+    warnings_: tuple[str, ...]
     _check_parameters: Any
 
     def _keep(
@@ -93,7 +96,9 @@ class KeepingMixin:
         if of_all_rows and hasattr(self, "embedding_"):
             per_row["embedding"] = self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        of_choice = {"choice": [list(compared) for compared in self.choice_]}
+        of_choice: dict[str, Any] = {"choice": [list(compared) for compared in self.choice_]}
+        if getattr(self, "warnings_", ()):  # an older pickle has none
+            of_choice["warnings"] = list(self.warnings_)
         if not self.numbering_.is_plain:
             per_row["numbering"] = self.numbering_._state()
         return self.fitted_cut_._state() | of_columns | of_choice | per_row
@@ -109,6 +114,8 @@ class KeepingMixin:
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Compared(*pair) for pair in pairs)
+        has_warnings = "warnings" in state
+        self.warnings_ = tuple(state.texts("warnings", _MOST_WARNINGS)) if has_warnings else ()
         labels = state.indices("labels", (None,), below=K) if "labels" in state else None
         n = None if labels is None else len(labels)
         marks = labels is not None and "is_outlier" in state

@@ -57,7 +57,7 @@ def test_it_writes_what_the_name_says(capsys, tmp_path):
     assert code == 0 and not err and out.endswith("The report is in r.html\n")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>") and "<title>Spring</title>" in page
-    assert "a=b" in page and "oven" in page and "1 refits" in page
+    assert "a=b" in page and "oven" in page and "stay in 1 refit on samples" in page
     assert printed(capsys, "report", *ON_DATA, *QUICK, "-o", "r.json")[0] == 0
     assert json.loads((tmp_path / "r.json").read_text())["n_rows"] == 80
     assert printed(capsys, "report", *ON_DATA, *QUICK, "-o", "r.txt")[0] == 0

@@ -239,3 +239,19 @@ def test_split_models_without_rows_ask_for_them(tmp_path):
 
 def test_the_room_is_lazy():
     assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.seen_rows"
+
+
+def test_warnings_of_the_fit_are_kept_and_said(tmp_path):
+    odd = np.vstack([X, [[90.0, 90.0], [90.5, 90.0]]])
+    with pytest.warns(eigencut.GraphWarning) as raised:
+        model = GPOD(3, affinity=Gaussian(1.0)).fit(odd)
+    messages = tuple(str(warning.message) for warning in raised)
+    assert messages and model.warnings_ == messages
+    model.save(tmp_path / "m.eigencut")
+    found = summarize(load(tmp_path / "m.eigencut"), odd, stability=False)
+    assert found.warnings == messages and messages[0].split(":")[0] in str(found).replace(
+        "\n    ", " "
+    )
+    assert "raised at the fit; see the end." in found.sentences[-1]
+    model.fit(X)  # silenced here, and nothing to say
+    assert model.warnings_ == () == MODEL.warnings_

@@ -155,6 +155,14 @@ class StateReader:
             return []
         return self.words(name, min(len(value), most) if isinstance(value, list) else 0)
 
+    def texts(self, name: str, most: int) -> list[str]:
+        """A list of so many texts, at most."""
+        value = self.raw(name)
+        is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        if not (is_list and len(value) <= most):
+            raise ModelFileError(f"{self._name(name)} must be {most} texts at most.")
+        return list(value)
+
     def words_and_numbers(self, name: str) -> list[tuple[str, float]]:
         """A list of pairs of a word and a finite number."""
         value = self.raw(name)

@@ -12,7 +12,7 @@ from eigencut.report.drawings import (
     swatch,
 )
 from eigencut.report.html import Html, clipped, element, user_text
-from eigencut.report.sentences import percent
+from eigencut.report.sentences import counted, percent
 from eigencut.report.summary import ClusterSummary, ModelSummary
 
 _PAIRS = 12
@@ -141,8 +141,8 @@ def sizes_panel(summary: ModelSummary) -> Html:
     if summary.stability is not None:
         firm = summary.stability
         reading += (
-            f" Stays: the share of labels that stay in {firm.n_refits} refits on samples of "
-            f"{spaced(firm.n_rows)} rows."
+            f" Stays: the share of labels that stay in {counted(firm.n_refits, 'refit')} on "
+            f"samples of {spaced(firm.n_rows)} rows."
         )
     found = table([*head, *(["stays"] if has_firm else [])], rows, "Sizes of clusters")
     return panel("sizes", "Sizes", chart("Sizes of clusters", found, kind="wide"), reading=reading)
@@ -281,7 +281,7 @@ def cuts_panel(summary: ModelSummary) -> Html | None:
             for value, where, kind in both
             if value is not None
         ]
-        numbers = [f"{value:.3g}" if value is not None else "–" for value, *_ in both]
+        numbers = [f"{value:.2g}" if value is not None else "–" for value, *_ in both]
         rows.append([cluster_label(one), element("span", *dots, class_="track"), *numbers])
     head = ["cluster", f"0 to {most:.2g}", "fit", "new"]
     found = table(head, rows, "What leaves each cluster")

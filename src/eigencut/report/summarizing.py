@@ -77,7 +77,7 @@ def summarize(
     ...     print(sentence)
     2 clusters of 300 rows: 50 % and 50 %.
     The clusters are told apart clearly: 0 % of the rows are unsure.
-    The number of clusters was given; the graph is the best of 2 that were compared.
+    The number of clusters was given; the graph is the default.
     """
     asked = AskedModel.of(model)
     check_arguments(title, stability, n_refits, random_state)
