@@ -1,8 +1,8 @@
 """What clustering methods offer beside labels of the rows they are fitted on: each claim is tried.
 
 Every method gets the number of clusters where it takes one, and otherwise its defaults; but
-``SpectralClustering`` gets its graph of neighbours, for its default graph has no bandwidth that fits
-such data (on digits it did not end within ten minutes). HDBSCAN is the package of that name, which
+``SpectralClustering`` gets its graph of neighbours, for its default bandwidth fits no such data (on
+digits it did not end within ten minutes). HDBSCAN is the package of that name, which
 can label new rows (scikit-learn's cannot).
 
     pip install hdbscan
