@@ -7,10 +7,19 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run test test-oldest test-spark sanitize fuzz soak lint types bench format release-check clean
+.PHONY: run docs check-docs test test-oldest test-spark sanitize fuzz soak lint types bench format release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
+
+SITE := $(if $(QUICK),quick,html)
+docs: $(VENV)/installed-docs     ## the site, in docs/_build; QUICK=1 leaves the examples of the gallery unrun
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MPLBACKEND=agg QUICK=$(QUICK) \
+	    $(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/$(SITE).trees docs docs/_build/$(SITE)
+	$(BIN)/python docs/check_links.py docs/_build/$(SITE)
+
+check-docs: docs                 ## every page of the site in Chromium, wide and on a phone
+	$(BIN)/python docs/check_site.py docs/_build/$(SITE)
 
 test: $(VENV)/installed-dev lint types   ## lint, types, tests, doctests and what they cover
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
@@ -63,4 +72,5 @@ $(VENV)/installed-%: pyproject.toml constraints.txt $(KERNELS) | $(VENV)/bin/pyt
 	@touch $@
 
 clean:
+	rm -rf docs/_build docs/_pictures docs/gallery docs/api/generated
 	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -21,7 +21,7 @@ from benchmarks.harness.workload import load_workload, workload_names
 SPEED = RESULTS / "speed"
 PAGE = DOCS / "benchmarks.md"
 README = ROOT / "README.md"
-SCALE = DOCS / "scale.md"
+SCALE = DOCS / "studies" / "scale.md"
 IMAGES = DOCS / "images"
 
 

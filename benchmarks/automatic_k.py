@@ -3,7 +3,7 @@
 Rules were chosen on seeds 1000 to 1059 of the families of ``benchmarks.selection``, on seeds 0 to
 24 of many blobs, and on ``CHOSEN_ON`` of ``benchmarks.growth``; the seeds here are others, and of
 the families ``HELD_OUT`` is held out. The figures go to ``benchmarks/results/automatic_k.json`` and
-into tables of ``docs/defaults.md``.
+into tables of ``docs/studies/defaults.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.automatic_k            # five minutes of one core
     OMP_NUM_THREADS=1 python -m benchmarks.automatic_k --quick    # one seed each; docs left alone
@@ -217,7 +217,9 @@ def main() -> None:
             if asked.out or not asked.quick:
                 write_text(asked.out or STORED, json.dumps(results) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "defaults.md", {name: make(results) for name, make in TABLES.items()})
+        update_page(
+            DOCS / "studies" / "defaults.md", {name: make(results) for name, make in TABLES.items()}
+        )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Rules that join the clusters of a fit into nine (average link is that of ``hierarchy()``), next to
 two ways that start anew: cutting in two again and again, and a fit into three. Seeds and families
 are not those on which the rule was chosen (blobs in 4 dimensions, seeds 0 to 9). The figures go to
-``benchmarks/results/hierarchy.json`` and into the table of ``docs/describe.md``.
+``benchmarks/results/hierarchy.json`` and into the table of ``docs/studies/hierarchy.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.hierarchy            # a minute of one core
     OMP_NUM_THREADS=1 python -m benchmarks.hierarchy --quick    # one seed; docs are left alone
@@ -151,7 +151,7 @@ def main() -> None:
         if asked.out or not asked.quick:
             write_text(asked.out or STORED, json.dumps(results, indent=1) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "describe.md", {"hierarchy": hierarchy_table(results)})
+        update_page(DOCS / "studies" / "hierarchy.md", {"hierarchy": hierarchy_table(results)})
 
 
 if __name__ == "__main__":

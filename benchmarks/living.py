@@ -5,7 +5,7 @@ vanish, four others appear, at random times, and all of them move, each at its o
 with landmarks and ``n_clusters="auto"`` sees one batch after the other by ``partial_fit`` with
 ``decay=0.7``. A cluster's number is the one that most of its rows of a batch have; it is found when
 no other cluster has the same. The figures go to ``benchmarks/results/living.json`` and into the
-tables of ``docs/living-models.md``.
+tables of ``docs/studies/living-models.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.living            # everything, some minutes
     OMP_NUM_THREADS=1 python -m benchmarks.living --quick    # one stream; docs are left alone
@@ -174,7 +174,9 @@ def make_tables(results: dict[str, Any]) -> dict[str, str]:
     return {"stream": stream_table(results), "update": speed_table(results)}
 
 
-STUDY = Study("living", "seeds", 5, measure, make_tables, folder=DOCS, page_name="living-models")
+STUDY = Study(
+    "living", "seeds", 5, measure, make_tables, folder=DOCS / "studies", page_name="living-models"
+)
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.metrics [--seeds 3]
 
-Prints the table of docs/metrics.md. Families are generated; nothing was tuned on them.
+Prints the table of docs/studies/metrics.md. Families are generated; nothing was tuned on them.
 """
 
 from __future__ import annotations

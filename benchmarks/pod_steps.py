@@ -2,7 +2,7 @@
 
 Standard normal rows are the slowest case: nothing pulls the rotation to one side. Each run is one
 literal start of Algorithm 3. The figures go to ``benchmarks/results/pod_steps.json`` and into a
-table of ``docs/risk.md``.
+table of ``docs/studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.pod_steps            # three minutes of one core
     OMP_NUM_THREADS=1 python -m benchmarks.pod_steps --quick    # few rows; docs are left alone
@@ -73,7 +73,7 @@ def main() -> None:
     if asked.out or not asked.quick:
         write_text(asked.out or STORED, json.dumps(results) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "risk.md", {"pod steps": steps_table(results)})
+        update_page(DOCS / "studies" / "risk.md", {"pod steps": steps_table(results)})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 A model labels held-out rows and says how probable each label is. Further models, each fitted on
 other rows, label them too, their clusters numbered to agree most with the first one's. Where the
 first model says 90 %, nine of ten of the others' labels should be the same. The figures go to
-``benchmarks/results/probabilities.json`` and into the tables of ``docs/probabilities.md``.
+``benchmarks/results/probabilities.json`` and into the tables of ``docs/studies/probabilities.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.probabilities            # everything, a few minutes
     OMP_NUM_THREADS=1 python -m benchmarks.probabilities --quick    # one seed; docs are left alone
@@ -184,7 +184,7 @@ def make_tables(results: dict[str, Any]) -> dict[str, str]:
     return {name: make(results) for name, make in TABLES.items()}
 
 
-STUDY = Study("probabilities", "seeds", 5, measure, make_tables, folder=DOCS)
+STUDY = Study("probabilities", "seeds", 5, measure, make_tables, folder=DOCS / "studies")
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -1,7 +1,7 @@
 """How often rows that are one cluster, and rows that are several, have a small p-value.
 
 Seeds are not those on which the smoothing of the null was chosen. The figures go to
-``benchmarks/results/significance.json`` and into a table of ``docs/risk.md``.
+``benchmarks/results/significance.json`` and into a table of ``docs/studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.significance            # three minutes of one core
     OMP_NUM_THREADS=1 python -m benchmarks.significance --quick    # two seeds; docs are left alone
@@ -103,7 +103,7 @@ def main() -> None:
         if asked.out or not asked.quick:
             write_text(asked.out or STORED, json.dumps(results, indent=1) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "risk.md", {"significance": significance_table(results)})
+        update_page(DOCS / "studies" / "risk.md", {"significance": significance_table(results)})
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
 import eigencut.kernels
+from browser import Browser, find_chromium
 from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.runtime.threads import threads
 
@@ -40,6 +41,15 @@ def kernels(request, monkeypatch):
     elif eigencut.kernels.chosen.name == "numpy":
         pytest.skip("the kernels in C were not compiled here")
     return eigencut.kernels.chosen
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium without a window."""
+    if find_chromium() is None:
+        pytest.skip("Chromium was not found; install it: apt-get install chromium")
+    with Browser() as found:
+        yield found
 
 
 @pytest.fixture

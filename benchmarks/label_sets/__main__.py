@@ -2,7 +2,7 @@
 
 In each repetition a model is fitted and its sets are calibrated on new rows; a further batch of ten
 new rows is then predicted, and labelled by a refit with that batch. No row is used twice. The
-figures go to ``benchmarks/results/label_sets.json`` and into a table of ``docs/risk.md``.
+figures go to ``benchmarks/results/label_sets.json`` and into a table of ``docs/studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.label_sets            # a quarter of an hour of one core
     OMP_NUM_THREADS=1 python -m benchmarks.label_sets --quick    # two repetitions; docs left alone
@@ -111,7 +111,7 @@ def main() -> None:
         if keeps:  # what is done survives an interruption
             write_text(out, json.dumps(results, indent=1) + "\n")
     if out == STORED and not asked.quick:
-        update_page(DOCS / "risk.md", {"label sets": coverage_table(in_order(results))})
+        update_page(DOCS / "studies" / "risk.md", {"label sets": coverage_table(in_order(results))})
 
 
 def in_order(results: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Needs ``pip install kmodes``; real tables are those whose packages are installed
 encodings are compared on the families and seeds they were chosen on, the methods on fresh seeds, on
 families that nothing was chosen on, and on real tables. Figures go to
 ``benchmarks/results/mixed_tables.json``, ``benchmarks/studies/mixed_tables.md`` and
-``docs/tables.md``.
+``docs/studies/tables.md``.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _publish(folder: Any) -> None:
     import json
 
     results = json.loads(STUDY.stored.read_text(encoding="utf-8"))
-    update_page(DOCS / "tables.md", {"methods": methods_table(results)})
+    update_page(DOCS / "studies" / "tables.md", {"methods": methods_table(results)})
 
 
 STUDY = Study("mixed_tables", "seeds", 5, measure, tables, draw=_publish)

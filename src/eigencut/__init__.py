@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
-    from eigencut import datasets, export, integrations, risk
+    from eigencut import datasets, export, integrations, plots, report, risk
     from eigencut.affinity import Affinity, Gaussian, Kernel, Landmarks, Neighbors, Precomputed
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel
@@ -48,7 +48,7 @@ _HOME = {
     "select": "eigencut.selection.select",
 }
 # Rooms whose names users write: eigencut.risk.assess(model).
-_ROOMS = ("datasets", "export", "integrations", "risk")
+_ROOMS = ("datasets", "export", "integrations", "plots", "report", "risk")
 
 __all__ = [
     "GPOD",
@@ -72,8 +72,10 @@ __all__ = [
     "export",
     "integrations",
     "load",
+    "plots",
     "pod",
     "recluster",
+    "report",
     "risk",
     "select",
 ]

@@ -62,6 +62,14 @@ class Partition:
         paper's fundamental quantity, and the axis of its convergence figure.
     n_iter : int
     converged : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import pod
+    >>> found = pod(np.array([[1.0, 0.1], [0.9, 0.0], [0.1, 1.0], [0.0, 0.8]]))
+    >>> found.labels.tolist(), found.converged
+    ([0, 0, 1, 1], True)
     """
 
     labels: Indices

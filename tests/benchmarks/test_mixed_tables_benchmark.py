@@ -49,5 +49,5 @@ def test_methods_find_what_is_plain(method):
 def test_pages_are_the_results():
     results = json.loads(STUDY.stored.read_text(encoding="utf-8"))
     assert fill(text := STUDY.page.read_text(encoding="utf-8"), STUDY.tables(results)) == text
-    page = (DOCS / "tables.md").read_text(encoding="utf-8")
+    page = (DOCS / "studies" / "tables.md").read_text(encoding="utf-8")
     assert fill(page, {"methods": methods_table(results)}) == page

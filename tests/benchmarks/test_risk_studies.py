@@ -1,4 +1,4 @@
-"""Studies of docs/risk.md: the page agrees with the stored results, and a repetition runs."""
+"""docs/studies/risk.md agrees with the stored results, and a repetition of each study runs."""
 
 import inspect
 import json
@@ -14,7 +14,7 @@ from eigencut.paper.markers import fill
 
 
 def page():
-    return (DOCS / "risk.md").read_text(encoding="utf-8")
+    return (DOCS / "studies" / "risk.md").read_text(encoding="utf-8")
 
 
 def stored(path):
@@ -40,7 +40,7 @@ def test_steps_on_the_page_are_those_of_the_results():
 
 
 def test_what_auto_finds_on_the_page_is_that_of_the_results():
-    text = (DOCS / "defaults.md").read_text(encoding="utf-8")
+    text = (DOCS / "studies" / "defaults.md").read_text(encoding="utf-8")
     results = stored(automatic_k.STORED)
     made = {name: make(results) for name, make in automatic_k.TABLES.items()}
     assert fill(text, made) == text, "run: python -m benchmarks.automatic_k"

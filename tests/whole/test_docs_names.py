@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import doc_pages
 import eigencut
 from eigencut.affinity import Affinity
 from eigencut.cli.app import COMMANDS, app
@@ -13,7 +14,7 @@ from eigencut.files.models import CLASSES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(eigencut.__file__).parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *doc_pages.PAGES]
 
 
 def text_of(page):

@@ -11,7 +11,7 @@ import eigencut
 
 validate = pytest.importorskip("numpydoc.validate").validate
 
-ROOMS = ["risk", "export", "datasets", "integrations.dask", "integrations.spark"]
+ROOMS = ["risk", "export", "datasets", "integrations.dask", "integrations.spark", "plots"]
 SAID = {
     "GL06",  # a section that numpydoc does not know
     "GL07",  # sections in the wrong order

@@ -64,6 +64,18 @@ class Affinity(BaseEstimator, ABC):
     A fitted affinity has ``multiplicity_`` (rows per vertex, or what they count together),
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex) and
     ``largest_weight_`` (C, the upper bound of W).
+
+    Examples
+    --------
+    >>> from eigencut import Affinity, Gaussian, Neighbors
+    >>> isinstance(Neighbors(15), Affinity)
+    True
+    >>> import numpy as np
+    >>> affinity = Gaussian(sigma=1.0)
+    >>> affinity.fit_graph(np.array([[0.0], [1.0], [5.0]])).degrees.shape
+    (3,)
+    >>> affinity.apply(np.array([[0.5]]), np.eye(3)).values.shape  # averages of a new row
+    (1, 3)
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features

@@ -16,6 +16,7 @@ COMMANDS = {
     "select": "Choose the number of clusters and the bandwidth.",
     "assess": "Say how far a model can be trusted on new data.",
     "describe": "Say what each cluster is: columns, rules, typical rows.",
+    "report": "Write a page on a model: clusters, doubt, choice, risk.",
     "hierarchy": "Show the clusters as a tree of coarser cuts.",
     "recluster": "Split one cluster; the others stay as they are.",
     "info": "Show what is in a model file.",
@@ -42,6 +43,8 @@ _OTHER_WORDS = {
     "partial_fit": "update",
     "monitor": "drift",
     "onnx": "export",
+    "html": "report",
+    "summarize": "report",
 }
 
 

@@ -15,6 +15,7 @@ from eigencut.files.atomic import check_replaceable
 
 STANDARD_STREAM = "-"
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
+REPORTS = (".html", ".json", ".txt")
 _OTHERS = (".tsv", ".gz", ".xlsx", ".xls", ".ods", ".json", ".npz", ".zip", ".pkl", ".onnx")
 
 
@@ -61,6 +62,14 @@ class GraphOutput(Output):
     def refuse_ending(self) -> None:
         if Path(self.path).suffix.lower() not in ("", ".onnx") and not is_stream(self.path):
             self._refuse("the graph is ONNX; let the name end in .onnx")
+
+
+class PageOutput(Output):
+    """A report, as the kind of file that the name says."""
+
+    def refuse_ending(self) -> None:
+        if Path(self.path).suffix.lower() not in REPORTS:
+            self._refuse(f"let the name end in {', '.join(REPORTS[:-1])} or {REPORTS[-1]}")
 
 
 def check_outputs(outputs: Sequence[Output], inputs: Sequence[str | None], as_json: bool) -> None:

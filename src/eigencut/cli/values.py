@@ -127,6 +127,13 @@ def _delimiter(text: str) -> str:
     return checked_delimiter("\t" if text in _TABS else text, decimal=".") or ","
 
 
+def _cluster_name(text: str) -> tuple[int, str]:
+    number, mark, name = text.partition("=")
+    if not mark or not number.strip().isdecimal() or not name.strip():
+        raise ValueError(f"must be a cluster and what it is called, like 0=regulars. Got {text!r}.")
+    return int(number), name
+
+
 def _order(text: str) -> tuple[str, list[str]]:
     """A column, and its words from the least to the greatest."""
     name, _, listed = text.partition("=")
@@ -146,6 +153,7 @@ SHARE_OR_ALL = Parsed("share", _share_or_all)
 ENCODING = Parsed("name", _encoding)
 DELIMITER = Parsed("char", _delimiter)
 ORDER = Parsed("order", _order)
+CLUSTER_NAME = Parsed("name", _cluster_name)
 FILE = Parsed("file", _file)
 SEED = whole_number(0, 2**32 - 1)
 JOBS = whole_number(1, 1024)

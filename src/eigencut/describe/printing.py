@@ -34,13 +34,18 @@ def cluster_text(found: ClusterDescription) -> str:
     lines = [f"Cluster {found.cluster}: {found.size} rows"]
     if found.size:
         lines[0] += f" ({found.share:.1%}), mean margin {found.margin:.2f}"
-    lines += [_line(contrast.how, _contrast(contrast)) for contrast in found.contrasts]
+    return "\n".join([*lines, *cluster_lines(found)])
+
+
+def cluster_lines(found: Any) -> list[str]:
+    """A line for each thing that is known of a cluster: what has contrasts, a rule and so on."""
+    lines = [_line(contrast.how, contrast_text(contrast)) for contrast in found.contrasts]
     if found.rule is not None:
-        lines.append(_line("rule", _rule(found.rule)))
+        lines.append(_line("rule", rule_text(found.rule)))
     if found.words:
         lines.append(_line("words", ", ".join(short(word.word) for word in found.words)))
-    lines += [_line("typical", _typical(row)) for row in found.typical]
-    return "\n".join(lines)
+    lines += [_line("typical", typical_text(row)) for row in found.typical]
+    return lines
 
 
 def number_text(value: Any) -> str:
@@ -68,7 +73,8 @@ def _line(label: str, text: str) -> str:
     )
 
 
-def _contrast(found: Contrast) -> str:
+def contrast_text(found: Contrast) -> str:
+    """What distinguishes a cluster, with numbers."""
     if isinstance(found, CategoryContrast):
         return (
             f"{short(found.column)} is {short(found.category)}: {found.share:.1%} of its rows "
@@ -91,7 +97,8 @@ def _range(interval: tuple[float, float], form: str) -> str:
     return f"{interval[0]:{form}} to {interval[1]:{form}}"
 
 
-def _rule(rule: Rule) -> str:
+def rule_text(rule: Rule) -> str:
+    """A rule and how well it does."""
     conditions = " and ".join(_condition(condition) for condition in rule.conditions)
     where = f"{rule.n_rows} rows that did not give it"
     if not rule.held_out:
@@ -108,7 +115,8 @@ def _condition(condition: Condition) -> str:
     return f"{short(condition.column)} {condition.relation} {short(value)}"
 
 
-def _typical(found: TypicalRow) -> str:
+def typical_text(found: TypicalRow) -> str:
+    """A typical row, or its document."""
     if found.document is not None:
         return f"row {found.row}: {short(found.document)}"
     values = list(found.values.items())

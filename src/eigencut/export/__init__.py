@@ -67,6 +67,20 @@ def to_onnx(
     dtype : {"float64", "float32"}, default="float64"
         Of the input and the weights. Labels equal the model's in float64; in float32, which is
         smaller and faster, rows between two clusters can get the other label.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> model = GPOD(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     to_onnx(model, Path(folder, "moons.onnx"))
+    ...     outputs = run_onnx(Path(folder, "moons.onnx"), X)
+    >>> bool((outputs["labels"] == model.labels_).all())
+    True
     """
     check_choice("dtype", dtype, tuple(PRECISIONS))
     check_is_fitted(model)
@@ -240,6 +254,18 @@ def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
     -------
     outputs : dict of str to array
         ``labels``, ``embedding``, ``support`` and ``probabilities``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     to_onnx(GPOD(2).fit(X), Path(folder, "moons.onnx"))
+    ...     sorted(run_onnx(Path(folder, "moons.onnx"), X[:5]))
+    ['embedding', 'labels', 'probabilities', 'support']
     """
     import onnxruntime
 

@@ -41,6 +41,20 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     Returns
     -------
     GPOD, TableModel or Reclustered
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, load
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> model = GPOD(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "moons.eigencut"))
+    ...     again = load(Path(folder, "moons.eigencut"))
+    >>> bool((again.predict(X) == model.labels_).all())
+    True
     """
     header, arrays = read(path, mmap=mmap)
     try:

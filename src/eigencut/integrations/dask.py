@@ -131,6 +131,17 @@ def predict(model: Any, X: Any) -> Any:
     Returns
     -------
     labels : lazy dask array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD, Landmarks
+    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
+    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
+    >>> labels = predict(model, dask.array.from_array(X, chunks=(300, 2)))
+    >>> bool((labels.compute() == model.labels_).all())
+    True
     """
     return _map_rows(model, "predict", X, np.dtype(np.intp), None)
 
@@ -147,6 +158,16 @@ def predict_proba(model: Any, X: Any) -> Any:
     -------
     probabilities : lazy dask array of shape (n_samples, K)
         As of ``GPOD.predict_proba``.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD, Landmarks
+    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
+    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
+    >>> predict_proba(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
+    (1000, 3)
     """
     n_numbers = model.numbering_.n_given
     return _map_rows(model, "predict_proba", X, np.dtype(np.float64), n_numbers)
@@ -165,6 +186,16 @@ def transform(model: Any, X: Any) -> Any:
     Returns
     -------
     embedding : lazy dask array of shape (n_samples, K)
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD, Landmarks
+    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
+    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
+    >>> transform(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
+    (1000, 3)
     """
     return _map_rows(model, "transform", X, np.dtype(np.float64), model.n_clusters_)
 

@@ -84,6 +84,13 @@ class Bounds(JsonReady):
     confidence : dict of str to float
         The probability with which each of the three holds.
     constant : {"paper", "tight"}
+
+    Examples
+    --------
+    >>> from eigencut.risk import bounds
+    >>> found = bounds("ncut", n=10_000, n_clusters=2, C=1.0, B=4.0, kappa=1.0, eps=0.1)
+    >>> found.continuous < found.discrete
+    True
     """
 
     continuous: float

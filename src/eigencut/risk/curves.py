@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -29,7 +29,6 @@ _SMALLEST = 50  # rows below which a sample says little about a rate
 _PER_CLUSTER = 10  # rows that each cluster should have in the smallest sample
 _LARGEST_SHARE = 4  # the largest default sample has one row in so many
 ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
-_RATE = -0.5  # of Theorems 1 and 3
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,17 @@ class LearningCurve:
         Of that interval.
     n_rows : int
         All rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import learning_curve
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
+    >>> curve.excess.shape
+    (3, 3)
     """
 
     sizes: Indices
@@ -62,6 +72,13 @@ class LearningCurve:
     intercept: float
     confidence: float
     n_rows: int
+
+    theory_slope: ClassVar[float] = -0.5  # that of the bounds of Theorems 1 and 3
+
+    @property
+    def is_measurable(self) -> NDArray[np.bool_]:
+        """Which of the excess is more than rounding would make."""
+        return np.asarray(self.excess > ROUNDING)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields and the sentence as plain Python, ready for JSON."""
@@ -114,7 +131,7 @@ class LearningCurve:
         lines += [
             "",
             f"log-log slope {self.slope:.2f} ({self.confidence:.0%} interval {low:.2f} to "
-            f"{high:.2f}); the bounds of the theory fall with slope {_RATE}",
+            f"{high:.2f}); the bounds of the theory fall with slope {self.theory_slope}",
             self.sentence,
         ]
         return "\n".join(lines)
@@ -131,24 +148,9 @@ class LearningCurve:
         -------
         ax : matplotlib axes
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
+        from eigencut.plots.learning_curve import LearningCurveDisplay
 
-            _, ax = plt.subplots()
-        n = np.repeat(self.sizes, self.excess.shape[1])
-        positive = self.excess.ravel() > ROUNDING
-        ax.loglog(n[positive], self.excess.ravel()[positive], "o", ms=4, alpha=0.4, label="fits")
-        if math.isfinite(self.slope):
-            ends = np.array([self.sizes.min(), self.sizes.max()], dtype=np.float64)
-            line = np.array([self.excess_at(end) for end in ends])
-            low, high = self.slope_interval
-            label = f"measured slope {self.slope:.2f} ({low:.2f} to {high:.2f})"
-            ax.loglog(ends, line, "-", label=label)
-            ax.loglog(ends, line[0] * (ends / ends[0]) ** _RATE, "--", label="slope -1/2 (bounds)")
-        ax.set_xlabel("rows n")
-        ax.set_ylabel("excess risk")
-        ax.legend()
-        return ax
+        return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 
 
 def learning_curve(

@@ -48,6 +48,17 @@ class CutValue(JsonReady):
     confidence : float
     n_rows : float
         Rows, or what they count together.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import cut_value
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = cut_value(model, X[100:])
+    >>> found.per_cluster.shape, found.sizes.tolist()
+    ((2,), [27, 23])
     """
 
     cut: str
@@ -108,7 +119,7 @@ def cut_value(
     -----
     The interval is of Bernstein's kind, with variances bounded by what was measured. The kernel h
     of a mean over pairs lies between 0 and b, so its variance is at most ``b E h``, and by
-    Hoeffding's decomposition of U-statistics, with ``N = floor(m / 2)``,
+    Hoeffding's decomposition of U-statistics, with ``N = floor(m / 2)``::
 
         |mean - E h| <= sqrt(2 b E(h) log(4 K / alpha) / N) + b log(4 K / alpha) / (3 N)
 

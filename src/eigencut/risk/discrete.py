@@ -43,6 +43,17 @@ class DiscretizationCost(JsonReady):
     by_paper : float
         ``4 C epsilon``, as Theorems 2 and 4 have it; no bound for NCut if C < 1.
     n_rows : float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import discretization_cost
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = discretization_cost(model, X[100:])
+    >>> found.cost <= found.by_error <= found.by_norm
+    True
     """
 
     discrete: float

@@ -35,6 +35,17 @@ class ErrorEstimate(JsonReady):
         The summands of ``value``.
     n_rows : float
         Held-out rows it rests on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import population_error
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = population_error(model, X[100:])
+    >>> bool(abs(found.value - found.per_function.sum()) < 1e-12)
+    True
     """
 
     value: float
@@ -55,6 +66,17 @@ class Gap(JsonReady):
         Their sum.
     n_rows : float
         Rows it was measured on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import discretization_gap
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = discretization_gap(model, X[100:])
+    >>> found.per_cluster.shape
+    (2,)
     """
 
     per_cluster: Array
@@ -256,6 +278,16 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None
     Returns
     -------
     errors : array of shape (K,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import dirichlet_error
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> dirichlet_error(model.affinity_, X[100:], model.transform(X[100:])).shape
+    (2,)
     """
     c = np.ones((len(F), 1)) if counts is None else counts[:, np.newaxis]
     m = float(c.sum())
@@ -289,6 +321,17 @@ def crossed_error(
     Returns
     -------
     errors : array of shape (K,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import crossed_error
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> U = model.fitted_cut_.functions.pairs.vectors
+    >>> crossed_error(model.affinity_, X[100:], model.transform(X[100:]), U).shape
+    (2,)
     """
     K = U.shape[1]
     product = affinity.apply(X, np.column_stack([U, U**2]))

@@ -34,6 +34,19 @@ class LabelSets:
         Of the calibration rows: by how much the score of each cluster is below the largest.
     labels : array of shape (n_batches, batch_size)
         The clusters that refits with those rows gave them, in the numbers of the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import label_sets
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> sets = label_sets(model, X[100:], n_batches=10)
+    >>> sets.n_batches, sets.batch_size
+    (10, 5)
+    >>> sets.predict_set(X[:3], coverage=0.9).shape
+    (3, 2)
     """
 
     model: Any = field(repr=False)

@@ -34,6 +34,18 @@ class RowsNeeded:
     n_bootstrap : int
     largest_measured : int
         The largest size of the curve; what is beyond is extrapolated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import learning_curve, rows_needed
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
+    >>> found = rows_needed(curve, target=0.01)
+    >>> found.largest_measured
+    80
     """
 
     target: float

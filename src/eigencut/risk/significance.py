@@ -37,6 +37,19 @@ class Significance:
         The same of each null's samples: "gaussian" and "one cluster".
     n_rows, n_clusters : int
         Of the rows that were compared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import significance
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = significance(model, X[:100], n_null=9)
+    >>> sorted(found.null_statistics)
+    ['gaussian', 'one cluster']
+    >>> found.p_value == max(found.p_values.values())
+    True
     """
 
     statistic: float

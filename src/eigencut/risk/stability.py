@@ -33,6 +33,17 @@ class Stability(JsonReady):
     labels : array of shape (n,)
         The labels of the model.
     n_refits : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import stability
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = stability(model, X[:100], n_refits=5)
+    >>> found.per_row.shape, found.per_cluster.shape
+    ((100,), (2,))
     """
 
     per_row: Array

@@ -56,7 +56,7 @@ class RiskSummary(JsonReady):
         The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
-        squared value of an eigenfunction, the largest |d(x) - W(x, x)|.
+        squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
     bounds_paper, bounds_tight : Bounds
     largest_error : float
         F cannot be larger than this.
@@ -64,6 +64,19 @@ class RiskSummary(JsonReady):
         Whether the paper's continuous bound is not below ``largest_error``.
     notes : tuple of str
         What to keep in mind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.risk import assess
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> found = assess(model, X[100:])
+    >>> found.cut, found.n_rows, found.n_clusters
+    ('ncut', 100, 2)
+    >>> found.cut_heldout.value <= 2.0
+    True
     """
 
     cut: str

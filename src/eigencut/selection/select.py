@@ -61,7 +61,7 @@ class Selection:
         return needed("pandas", "pandas").DataFrame(self.to_dict()["choices"])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the score against the number of clusters, a line for each affinity.
+        """Draw the scores: a heat map of graphs and numbers of clusters, or a line of one graph.
 
         Parameters
         ----------
@@ -72,19 +72,9 @@ class Selection:
         -------
         ax : matplotlib axes
         """
-        if ax is None:
-            ax = needed("matplotlib.pyplot", "plot").subplots()[1]
-        for name in dict.fromkeys(repr(choice.affinity) for choice in self.choices):
-            points = sorted(
-                (choice.n_clusters, choice.score)
-                for choice in self.choices
-                if repr(choice.affinity) == name
-            )
-            ax.plot(*zip(*points, strict=True), "o-", markersize=4, label=name)
-        ax.axvline(self.best.n_clusters, color="0.7", zorder=0)
-        ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
-        ax.legend()
-        return ax
+        from eigencut.plots.choices import ChoiceDisplay
+
+        return ChoiceDisplay.from_selection(self, ax=ax).ax_
 
     def __str__(self) -> str:
         lines = [f"{'n_clusters':>10} {self.criterion:>12}  affinity"]

@@ -1,0 +1,67 @@
+"""
+A budget of fifty labels
+========================
+
+Where a class consists of several clusters, a few labels bring most: here each of three classes is
+two blobs, so that no clustering without labels can find them. Cluster k is then class k, and
+``predict`` needs no labels.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs
+from sklearn.metrics import accuracy_score
+from sklearn.semi_supervised import LabelSpreading
+
+from eigencut import GPOD
+
+warnings.simplefilter("ignore", RuntimeWarning)  # of LabelSpreading, where no label reaches a row
+
+X, blob = make_blobs(
+    900, centers=[[0, 0], [4, 0], [8, 0], [0, 4], [4, 4], [8, 4]], cluster_std=0.8, random_state=0
+)
+truth = np.array([0, 1, 2, 1, 2, 0])[blob]  # opposite blobs are one class
+X, X_new, truth, truth_new = X[:700], X[700:], truth[:700], truth[700:]
+
+# %%
+# Labels are drawn at random, the same ones for both methods; five draws of each budget.
+
+budgets = [6, 12, 25, 50, 100]
+scores = {"eigencut": [], "LabelSpreading": []}
+for budget in budgets:
+    found = {name: [] for name in scores}
+    for seed in range(5):
+        asked = np.random.default_rng(seed).choice(len(X), budget, replace=False)
+        known = np.full(len(X), -1)
+        known[asked] = truth[asked]
+        if len(np.unique(truth[asked])) < 3:
+            continue
+        model = GPOD(3).fit(X, known)
+        found["eigencut"].append(accuracy_score(truth_new, model.predict(X_new)))
+        peer = LabelSpreading("knn", n_neighbors=15).fit(X, known)
+        found["LabelSpreading"].append(accuracy_score(truth_new, peer.predict(X_new)))
+    for name, values in found.items():
+        scores[name].append(np.mean(values))
+
+# %%
+# Left: fifty labels (circled) and the classes of 200 new rows. Right: the share of new rows with
+# the right class, by budget.
+
+asked = np.random.default_rng(0).choice(len(X), 50, replace=False)
+known = np.full(len(X), -1)
+known[asked] = truth[asked]
+model = GPOD(3).fit(X, known)
+palette = np.array(["#0072B2", "#D55E00", "#009E73"])
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+axes[0].scatter(*X_new.T, s=10, c=palette[model.predict(X_new)])
+axes[0].scatter(*X[asked].T, s=55, facecolors=palette[truth[asked]], edgecolors="black")
+axes[0].set(title="50 labels, 200 new rows", xticks=[], yticks=[])
+for name, values in scores.items():
+    axes[1].plot(budgets, values, "o-", label=name)
+axes[1].set(xlabel="labels", ylabel="right class on new rows", ylim=(0, 1.02))
+axes[1].legend(loc="lower right")
+plt.show()
+for name, values in scores.items():
+    print(f"{name:15}", *(f"{value:.2f}" for value in values))

@@ -1,0 +1,49 @@
+"""
+Rows from elsewhere
+===================
+
+A model has an answer for every row, and says how much that answer is worth. Far from the training
+data the support falls, probabilities become equal, and with ``outliers="label"`` the label is -1.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+
+from eigencut import GPOD
+from eigencut.plots import ClusterDisplay, SupportDisplay
+
+X, _ = make_moons(1500, noise=0.07, random_state=0)
+rng = np.random.default_rng(1)
+usual, _ = make_moons(200, noise=0.07, random_state=2)
+elsewhere = rng.normal([2.2, 1.4], 0.15, size=(40, 2))
+X_new = np.vstack([usual, elsewhere])
+
+model = GPOD(2, outliers="label").fit(X)
+labels = model.predict(X_new)
+print(
+    "labelled -1:",
+    (labels[:200] < 0).sum(),
+    "of 200 usual rows,",
+    (labels[200:] < 0).sum(),
+    "of 40 others",
+)
+
+# %%
+# Labels of old and new rows, with the line beyond which support ends.
+
+ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=200)
+plt.show()
+
+# %%
+# The support of new rows beside that of the training rows: those from elsewhere are in the first
+# bar.
+
+SupportDisplay.from_estimator(model, X, X_new=X_new)
+plt.show()
+
+# %%
+# Probabilities say the same: where the training rows say nothing, the largest is a half.
+
+p = model.predict_proba(X_new).max(axis=1)
+print(f"largest probability: {p[:200].mean():.2f} on usual rows, {p[200:].mean():.2f} on others")

@@ -1,0 +1,28 @@
+"""
+Would more data help?
+=====================
+
+``learning_curve`` fits on growing samples and measures how much worse they are than all rows
+together. Here twice as many rows would improve the cut by a fraction of a percent: it is time to
+stop collecting.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_moons
+
+from eigencut import GPOD, Gaussian
+from eigencut.plots import LearningCurveDisplay
+from eigencut.risk import learning_curve, rows_needed
+
+X, _ = make_moons(1200, noise=0.1, random_state=0)
+model = GPOD(2, affinity=Gaussian(sigma=0.4)).fit(X)
+curve = learning_curve(model, X, sizes=[60, 100, 160, 250, 400], n_repeats=6)
+print(curve)
+print(rows_needed(curve, target=0.001))
+
+# %%
+# Each dot is a fit; the line is fitted to their logarithms. The theory promises a slope of -1/2
+# at least; near the best functions it is -1.
+
+LearningCurveDisplay.from_curve(curve)
+plt.show()

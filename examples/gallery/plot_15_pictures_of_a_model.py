@@ -1,0 +1,75 @@
+"""
+Every picture of a model
+========================
+
+``eigencut.plots`` draws what a model knows: clusters, spectrum, embedding, doubt, support, cut
+values, similarities, tree. Each display is made as scikit-learn's are, by ``from_estimator``, and
+has ``ax_`` and ``figure_``. Here they are all, of one model of handwritten digits.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+
+from eigencut import GPOD
+from eigencut.plots import (
+    ClusterDisplay,
+    ConvergenceDisplay,
+    CutValueDisplay,
+    EmbeddingDisplay,
+    HierarchyDisplay,
+    MarginDisplay,
+    SimilarityDisplay,
+    SpectrumDisplay,
+)
+
+images = load_digits().data
+X, X_new = images[:1400], images[1400:]
+model = GPOD(10).fit(X)
+
+# %%
+# Clusters in a plane: 64 columns are projected, and the picture says how.
+
+ClusterDisplay.from_estimator(model, X, X_new=X_new)
+plt.show()
+
+# %%
+# Eigenvalues, and the gap behind the tenth.
+
+SpectrumDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# Two eigenfunctions, and the axes that the rotation found.
+
+EmbeddingDisplay.from_estimator(model, X)
+plt.show()
+
+# %%
+# How sure the labels of new rows are.
+
+MarginDisplay.from_estimator(model, X_new)
+plt.show()
+
+# %%
+# What the clusters cost, on training rows and on rows left out.
+
+CutValueDisplay.from_estimator(model, X_new)
+plt.show()
+
+# %%
+# Similarities, sorted by cluster: blocks are clusters, and what lies beside them joins two.
+
+SimilarityDisplay.from_estimator(model, X)
+plt.show()
+
+# %%
+# Which clusters are one group in coarser cuts.
+
+HierarchyDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# How the rotation converged.
+
+ConvergenceDisplay.from_estimator(model)
+plt.show()

@@ -1,0 +1,85 @@
+"""How POD came to the labels of a model: the gap to indicators, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigencut.discretization import Partition
+from eigencut.plots.asked_model import AskedModel
+from eigencut.plots.axes import INK, tidy
+from eigencut.plots.colors import COLORS
+from eigencut.plots.display import DisplayMixin
+from eigencut.runtime.arrays import Array
+
+
+@dataclass
+class ConvergenceDisplay(DisplayMixin):
+    """The distance of the rotated rows from indicators after each step of the discretization.
+
+    Attributes
+    ----------
+    gaps : array of shape (n_iter,)
+        ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
+    converged : bool
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> from eigencut.plots import ConvergenceDisplay
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> ConvergenceDisplay.from_estimator(GPOD(2).fit(X)).converged
+    True
+    """
+
+    gaps: Array
+    converged: bool
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the discretization of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+            Of a ``Reclustered``, its base.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        return cls.from_partition(AskedModel.of(model).fitted.partition, ax=ax)
+
+    @classmethod
+    def from_partition(cls, partition: Partition, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw what ``eigencut.pod`` has found.
+
+        Parameters
+        ----------
+        partition : Partition
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        return cls(partition.gap_history, partition.converged).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        steps = np.arange(1, len(self.gaps) + 1)
+        ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
+        end = "converged" if self.converged else "stopped before it converged,"
+        many = "step" if len(steps) == 1 else "steps"
+        title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
+        ax.set_title(title, loc="left", fontsize=10, color=INK)
+        tidy(ax, "y")
+        ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
+        if len(steps) == 1:
+            ax.set_ylim(0, max(1.6 * self.gaps[0], 1e-3))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.ticklabel_format(axis="y", useOffset=False)
+        ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")

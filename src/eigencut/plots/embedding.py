@@ -1,0 +1,148 @@
+"""Rows in two dimensions of the spectral embedding, with the axes that POD rotates to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigencut.discretization import normalize_rows
+from eigencut.plots.asked_model import AskedModel
+from eigencut.plots.axes import INK, PALE, put_legend, size_beside, tidy
+from eigencut.plots.colors import cluster_style
+from eigencut.plots.display import DisplayMixin
+from eigencut.plots.markers import cluster_handles, point_area, scatter_clusters, sizes_of
+from eigencut.plots.projection import telling_functions
+from eigencut.plots.sampling import Shown
+from eigencut.plots.taken_rows import TakenRows
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.optional import needed
+
+_SHORT = 0.3  # of the longest direction: shorter ones have no number
+
+
+@dataclass
+class EmbeddingDisplay(DisplayMixin):
+    """Rows of the embedding at unit length, and the direction of each cluster.
+
+    A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
+    right angles to each other, to where the rows are. In two of K dimensions they are shadows.
+
+    Attributes
+    ----------
+    points : array of shape (n_shown, 2)
+        Rows of the embedding, of unit length, in the two dimensions.
+    directions : array of shape (K, 2)
+        Those of the clusters: rows of the rotation's transpose.
+    labels : array of shape (n_shown,)
+    numbers : array of shape (K,)
+        Of the clusters.
+    sizes : array of shape (K,)
+        Rows of each cluster, those that are not shown included.
+    dimensions : tuple of int
+        The two dimensions, from 0.
+    shown : Shown
+        Which rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> from eigencut.plots import EmbeddingDisplay
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
+    (2, 2)
+    """
+
+    points: Array
+    directions: Array
+    labels: Indices
+    numbers: Indices
+    sizes: Any
+    dimensions: tuple[int, int]
+    shown: Shown
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
+    ) -> EmbeddingDisplay:
+        """Embed rows by a fitted model, and draw them.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+            Of a ``Reclustered``, its base.
+        X : array-like of shape (n_samples, n_features)
+        dimensions : tuple of two int, optional
+            Which eigenfunctions, from 0. Default: the first two whose eigenvalues are not zero, for
+            the others only tell connected components apart; or else the last two.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        EmbeddingDisplay
+        """
+        asked = AskedModel.of(model).unsplit()
+        given = telling_functions(asked) if dimensions is None else dimensions
+        first, second = _check_dimensions(given, asked.gpod.n_clusters_)
+        taken = TakenRows.of(asked, X)
+        labels, shown = asked.labels(taken.prepared), taken.shown
+        points = normalize_rows(asked.embedding(taken.shown_rows))[:, [first, second]]
+        return cls(
+            points,
+            asked.fitted.rotation[[first, second]].T,
+            labels[shown.rows],
+            asked.numbers,
+            sizes_of(labels, asked.numbers),
+            (first, second),
+            shown,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return size_beside(len(self.numbers) + 1)
+
+    def _draw(self, ax: Any) -> None:
+        patches = needed("matplotlib.patches", "plot")
+        ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
+        look: dict[str, Any] = dict(
+            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
+        )
+        scatter_clusters(ax, self.points, self.labels, **look)
+        lengths = np.hypot(*self.directions.T)
+        is_long = lengths >= _SHORT * lengths.max()  # numbers of others would lie on each other
+        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+            self._draw_direction(ax, int(number), at, bool(is_named))
+        reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        ax.set_aspect("equal", adjustable="box")
+        tidy(ax)
+        first, second = (k + 1 for k in self.dimensions)
+        of_all = "" if len(self.numbers) == 2 else f" of {len(self.numbers)}"
+        ax.set(
+            xlabel=f"dimension {first}{of_all} (unit rows)", ylabel=f"dimension {second}{of_all}"
+        )
+        handles = cluster_handles(self.numbers, self.sizes)
+        put_legend(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
+
+    def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
+        effects = needed("matplotlib.patheffects", "plot")
+        halo = [effects.withStroke(linewidth=2.5, foreground="white")]
+        arrow = dict(arrowstyle="-|>", color=cluster_style(number).color, linewidth=1.8)
+        ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+        if is_named:
+            beyond = 11 * at / np.hypot(*at)
+            look = dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
+            look |= dict(textcoords="offset points", path_effects=halo, zorder=5)
+            ax.annotate(str(number), at, beyond, **look)
+
+
+def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
+    found = tuple(np.atleast_1d(dimensions).tolist())
+    are_two = len(found) == 2 and len(set(found)) == 2 and all(isinstance(k, int) for k in found)
+    if not (are_two and all(0 <= k < n_clusters for k in found)):
+        raise ValueError(
+            f"dimensions must be two different integers from 0 to {n_clusters - 1}, below the "
+            f"number of clusters. Got {dimensions!r}; use (0, 1) for two clusters or more."
+        )
+    return found[0], found[1]

@@ -1,0 +1,197 @@
+"""Drawings of a page: marks of SVG, each with the words that appear beside it.
+
+Text in a drawing shrinks with it, so there is little; names stand beside it, in HTML.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.plots.colors import cluster_style
+from eigencut.report.html import Html, clipped, element, joined
+from eigencut.report.summary import Picture, SpectrumSummary, SupportSummary
+from eigencut.runtime.arrays import Array
+
+_WIDTH, _HEIGHT = 720.0, 470.0  # of the picture of clusters
+_MARGIN = 14.0
+_RADIUS = 4.0
+_FRAMED = (0.2, 99.8)  # percentiles of coordinates that the frame holds
+_SMALL = (440.0, 250.0)  # of the other drawings
+_BOX = (52.0, 14.0, 428.0, 206.0)  # within these: left, top, right, bottom
+_NUMBERED = 60  # clusters whose numbers are written among their points
+
+
+def drawing(width: float, height: float, *children: Html | None) -> Html:
+    """A drawing as wide as its place. What it shows is said by the element around it."""
+    return element(
+        "svg", *children, viewBox=f"0 0 {width:g} {height:g}", aria_hidden="true", class_="drawing"
+    )
+
+
+def marker(shape: str, x: float, y: float, radius: float, **attributes: object) -> Html:
+    """A mark at a place: a circle, or a path."""
+    if shape == "circle":
+        return element("circle", cx=_short(x), cy=_short(y), r=_short(radius), **attributes)
+    corners = {
+        "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+        "triangle-down": [(0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
+        "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+    }
+    if shape in corners:
+        places = [f"{_short(x + radius * a)} {_short(y + radius * b)}" for a, b in corners[shape]]
+        return element("path", d=f"M{'L'.join(places)}Z", **attributes)
+    r = radius
+    d = f"M{_short(x - r)} {_short(y - r)}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}"
+    return element("path", d=d, class_="mark cross", **_without(attributes, "class_"))
+
+
+def picture_drawing(picture: Picture, names: dict[int, str]) -> tuple[Html, int]:
+    """Rows as points, a group for each cluster; and how many points lie beyond the frame."""
+    (x, outside_x), (y, outside_y) = (
+        _framed(np.asarray(values), low, high)
+        for values, low, high in (
+            (picture.x, _MARGIN, _WIDTH - _MARGIN),
+            (picture.y, _HEIGHT - _MARGIN, _MARGIN),
+        )
+    )
+    labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
+    groups = []
+    for cluster in (-1, *names):
+        style, mine = cluster_style(cluster), np.flatnonzero(labels == cluster)
+        points = []
+        for i in mine:
+            which = "new row" if is_new[i] else "row"
+            name = clipped(names.get(cluster, "in no cluster"), 60)
+            tip = f"{which} {picture.rows[i]} · {name} · margin {picture.margins[i]:.2f}"
+            kind = "mark new" if is_new[i] else "mark"
+            points.append(marker(style.marker, x[i], y[i], _RADIUS, class_=kind, data_tip=tip))
+        if points:
+            groups.append(
+                element("g", *points, data_cluster=cluster, style=f"--c:{style.color}", class_="k")
+            )
+    numbers = []
+    if len(names) <= _NUMBERED:
+        for cluster in names:
+            mine = np.flatnonzero(labels == cluster)
+            if len(mine):
+                place = {"x": _short(np.median(x[mine])), "y": _short(np.median(y[mine]) + 7)}
+                numbers.append(
+                    element("text", cluster, **place, data_cluster=cluster, class_="number")
+                )
+    beyond = int((outside_x | outside_y).sum())
+    return drawing(_WIDTH, _HEIGHT, *groups, joined(numbers)), beyond
+
+
+def swatch(cluster: int) -> Html:
+    """The mark of a cluster, for a line of text."""
+    style = cluster_style(cluster)
+    shape = marker(style.marker, 8, 8, 5.5, class_="swatch-mark")
+    return element(
+        "svg",
+        shape,
+        viewBox="0 0 16 16",
+        width="16",
+        height="16",
+        aria_hidden="true",
+        style=f"--c:{style.color}",
+        class_="k swatch",
+    )
+
+
+def spectrum_drawing(spectrum: SpectrumSummary) -> Html:
+    """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
+    K, values = len(spectrum.values), spectrum.measured or spectrum.values
+    left, top, right, bottom = _BOX
+    highest = max(*values, 1e-12) if len(values) > 1 else max(values[0], 1e-12)
+    at_x = lambda i: left + (right - left) * (i + 0.5) / len(values)  # noqa: E731
+    at_y = lambda value: bottom - (bottom - top) * value / highest  # noqa: E731
+    marks = [_grid(0.0, highest), _below("number of the eigenvalue")]
+    if len(values) > K:
+        x, width = (at_x(K - 1) + at_x(K)) / 2, (right - left) / len(values)
+        box = {"x": _short(x - 0.3 * width), "width": _short(0.6 * width)}
+        low, high = at_y(values[K - 1]), at_y(values[K])
+        tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
+        span = {"y": _short(high), "height": _short(max(low - high, 1.5))}
+        marks.append(element("rect", **box, **span, class_="mark gap", data_tip=tip))
+    for i, value in enumerate(values):
+        kind = "mark own" if i < K else "mark beyond"
+        tip = f"eigenvalue {i + 1}: {value:.3g}" + ("" if i < K else ", beyond the clusters")
+        place = {"x": float(at_x(i)), "y": float(at_y(value)), "radius": 5.0}
+        marks.append(marker("circle", **place, class_=kind, data_tip=tip))
+        if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
+            marks.append(
+                element("text", i + 1, x=_short(at_x(i)), y=_short(bottom + 17), class_="tick mid")
+            )
+    return drawing(*_SMALL, *marks)
+
+
+def support_drawing(support: SupportSummary) -> Html:
+    """Two histograms of shares, rows and new rows, and the line below which is outside."""
+    left, top, right, bottom = _BOX
+    edges = np.asarray(support.edges)
+    at_x = lambda value: left + (right - left) * (value - edges[0]) / (edges[-1] - edges[0])  # noqa: E731
+    both = [("rows", support.counts), ("new rows", support.new_counts)]
+    shares = [(name, counts, sum(counts)) for name, counts in both if sum(counts)]
+    highest = max(max(counts) / total for _, counts, total in shares)
+    marks = [_grid(0.0, highest, as_percent=True), _below("support, log of the mean affinity")]
+    for name, counts, total in shares:
+        for i, n in enumerate(counts):
+            if n:
+                height = (bottom - top) * n / total / highest
+                x, width = at_x(edges[i]), at_x(edges[i + 1]) - at_x(edges[i])
+                tip = f"{n} {name} ({n / total:.1%}), support {edges[i]:.3g} to {edges[i + 1]:.3g}"
+                box = {"x": _short(x + 0.4), "width": _short(max(width - 0.8, 0.5))}
+                span = {"y": _short(bottom - height), "height": _short(height)}
+                kind = "mark bin new" if name == "new rows" else "mark bin"
+                marks.append(element("rect", **box, **span, class_=kind, data_tip=tip))
+    for value, anchor in ((edges[0], "start"), (edges[-1], "end")):
+        place = {"x": _short(at_x(value)), "y": _short(bottom + 17)}
+        marks.append(element("text", f"{value:.3g}", **place, class_=f"tick {anchor}"))
+    at = _short(at_x(np.clip(support.least, edges[0], edges[-1])))
+    tip = f"below {support.least:.3g}: outside what the model knows"
+    line = {"x1": at, "x2": at, "y1": _short(top), "y2": _short(bottom)}
+    marks.append(element("line", **line, class_="mark least", data_tip=tip))
+    return drawing(*_SMALL, *marks)
+
+
+def _grid(low: float, high: float, as_percent: bool = False) -> Html:
+    """Four lines across, and what they stand for."""
+    left, top, right, bottom = _BOX
+    lines = []
+    for share in (0.0, 1 / 3, 2 / 3, 1.0):
+        y, value = bottom - share * (bottom - top), low + share * (high - low)
+        ends = {"x1": _short(left), "x2": _short(right), "y1": _short(y), "y2": _short(y)}
+        text = f"{value:.0%}" if as_percent else f"{value:.2g}"
+        lines.append(element("line", **ends, class_="grid"))
+        place = {"x": _short(left - 7), "y": _short(y + 4)}
+        lines.append(element("text", text, **place, class_="tick end"))
+    return joined(lines)
+
+
+def _below(text: str) -> Html:
+    left, _, right, bottom = _BOX
+    place = {"x": _short((left + right) / 2), "y": _short(bottom + 37)}
+    return element("text", text, **place, class_="axis mid")
+
+
+def _framed(values: Array, low: float, high: float) -> tuple[Array, NDArray[np.bool_]]:
+    """Values as places from ``low`` to ``high``, at the edge if beyond; and which are beyond."""
+    first, last = np.percentile(values, _FRAMED)
+    width = (last - first) or 1.0
+    first, last = max(values.min(), first - 0.25 * width), min(values.max(), last + 0.25 * width)
+    width = (last - first) or 1.0
+    share = (values - first) / width
+    outside = (share < -1e-9) | (share > 1 + 1e-9)
+    return low + np.clip(share, 0.0, 1.0) * (high - low), outside
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _without(attributes: dict[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in attributes.items() if key != name}

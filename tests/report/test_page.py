@@ -1,0 +1,180 @@
+"""The page in a browser: no error, no request, marks in every panel, words beside marks, and names
+that are nothing but text."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eigencut import GPOD, Gaussian, TableModel
+from eigencut.report.page import page as page_of
+from eigencut.report.summarizing import summarize
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
+HOSTILE = {
+    "script": "<script>window.pwned = 1</script>",
+    "quotes": '"\'><img src=x onerror="window.pwned=1">`${1}`',
+    "end": "</script></style></title>--><svg onload=window.pwned=1>",
+    "emoji": "👩‍👩‍👧 🧨",
+    "backwards": "שלום \u202eevil",
+    "long": "x" * 10_240,
+}
+PANELS = ["picture", "sizes", "effects", "support", "doubt", "cuts", "spectrum", "choice"]
+
+
+@pytest.fixture(scope="module")
+def summary():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, 360)
+    columns = {
+        name: np.array([0.0, 3, 9])[(true + k) % 3] + rng.normal(size=360)
+        for k, name in enumerate(HOSTILE.values())
+    }
+    frame = pd.DataFrame(columns | {"town": np.array([*HOSTILE.values()])[true]})
+    model = TableModel(GPOD(3, affinity=Gaussian(0.8))).fit(frame[:240])
+    names = {0: HOSTILE["script"], 1: HOSTILE["quotes"], 2: HOSTILE["backwards"]}
+    how = dict(X_new=frame[240:], names=names, title=HOSTILE["end"], n_refits=1)
+    return summarize(model, frame[:240], **how)
+
+
+@pytest.fixture(scope="module")
+def path(summary, tmp_path_factory):
+    found = tmp_path_factory.mktemp("report") / "report.html"
+    found.write_text(page_of(summary), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def shown(browser, path):
+    found = browser.open(path)
+    yield found
+    found.close()
+
+
+def tip(page):
+    return page.evaluate("tip.hidden ? null : tip.textContent")
+
+
+def centre(page, selector):
+    box = f"document.querySelector({selector!r})"
+    page.evaluate(f"{box}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    script = f"(() => {{ const b = {box}.getBoundingClientRect();"
+    return page.evaluate(f"{script} return [b.left + b.width / 2, b.top + b.height / 2]; }})()")
+
+
+def test_no_error_no_request_and_marks_in_every_panel(shown):
+    assert shown.errors == [] and shown.requests == []
+    for panel in PANELS:
+        script = (
+            f"document.getElementById('{panel}').parentElement.querySelectorAll('.mark').length"
+        )
+        assert shown.evaluate(script) > 0, panel
+    cards = "document.querySelectorAll('.card').length"
+    assert shown.evaluate(cards) == 3
+    assert shown.evaluate("document.querySelectorAll('.scatter .mark').length") == 360
+
+
+def test_hostile_names_are_text(shown, summary):
+    assert shown.evaluate("window.pwned === undefined")
+    assert shown.evaluate("document.scripts.length") == 1
+    assert shown.evaluate("document.images.length") == 0
+    text = shown.evaluate("document.body.innerText")
+    for name in ("script", "quotes", "end", "emoji"):
+        assert HOSTILE[name] in text
+    assert "שלום \\u202eevil" in text and "x" * 50 in text and "x" * 500 not in text
+    assert shown.evaluate("document.title") == HOSTILE["end"]
+    tips = shown.evaluate("[...document.querySelectorAll('.mark')].map(m => m.dataset.tip)")
+    assert any(HOSTILE["script"] in said for said in tips) and all(tips)
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_words_appear_under_the_mouse(shown, panel):
+    selector = f"section[aria-labelledby='{panel}'] .mark:last-of-type"
+    shown.evaluate(f"document.querySelector({selector!r}).id = 'here-{panel}'")
+    shown.move(2, 2)
+    assert tip(shown) is None
+    shown.move(*centre(shown, f"#here-{panel}"))
+    said = shown.evaluate(f"document.getElementById('here-{panel}').dataset.tip")
+    if panel == "picture":  # points cover each other
+        assert re.match(r"(new )?row \d+ · ", tip(shown))
+    else:
+        assert tip(shown) == said
+
+
+def test_the_keyboard_reaches_every_mark_and_switch(browser, path):
+    page = browser.open(path)
+    page.evaluate("document.querySelector('.scatter').focus()")
+    page.press("Tab")
+    assert page.evaluate("document.activeElement.matches('.legend button')")
+    page.evaluate("document.activeElement.click()")
+    hidden = "document.querySelectorAll('.scatter .off').length"
+    assert page.evaluate(hidden) == 2  # points and number
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
+    page.evaluate("document.querySelectorAll('.chart')[1].focus()")
+    page.press("Home")
+    first = tip(page)
+    page.press("ArrowRight")
+    assert first and tip(page) and tip(page) != first
+    page.press("End")
+    last = tip(page)
+    page.press("ArrowDown")
+    assert tip(page) == first != last
+    page.press("Escape")
+    assert tip(page) is None
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(ground)
+    page.evaluate("document.getElementById('theme').click()")
+    assert page.evaluate(ground) != before
+    assert page.errors == []
+    page.close()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_fits_a_phone_in_light_and_dark(browser, path, dark):
+    page = browser.open(path, width=390, height=800, dark=dark)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    low = page.evaluate("getComputedStyle(document.body).backgroundColor").strip("rgb()").split(",")
+    assert (int(low[0]) < 60) is dark
+    small = """[...document.querySelectorAll('text, p, li, td, th, bdi')].filter(e => {
+        const r = e.getBoundingClientRect();
+        return e.textContent.trim() && r.height > 0 && r.height < 9; }).length"""
+    assert page.evaluate(small) == 0
+    assert page.errors == []
+    page.close()
+
+
+def test_landmarks_headings_and_names_are_right(shown):
+    assert shown.evaluate("document.querySelectorAll('main, header, footer, nav').length") == 4
+    levels = shown.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])")
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    ids = shown.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(set(ids)) == len(ids)
+    parts = "[...document.querySelectorAll('section, article')]"
+    named = shown.evaluate(f"{parts}.map(e => e.getAttribute('aria-labelledby'))")
+    links = shown.evaluate("[...document.querySelectorAll('a')].map(a => a.hash.slice(1))")
+    assert len(named) > 10 and set(named + links) <= set(ids)
+
+
+def test_it_prints(shown):
+    assert shown.print_to_pdf().startswith(b"%PDF")
+
+
+def test_the_file_is_small_and_names_no_address(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text) < 600_000
+    assert not re.search(r"(https?:)?//[a-z]", text.replace(HOSTILE["quotes"], ""))
+
+
+def test_hundreds_of_clusters_and_long_names_stay_small(summary):
+    first = summary.clusters[0]
+    many = tuple(replace(first, cluster=k, name=HOSTILE["long"]) for k in range(300))
+    picture = replace(summary.picture, labels=tuple(k % 300 for k in range(360)))
+    pairs = tuple(replace(summary.pairs[0], first=k, second=k + 1) for k in range(299))
+    text = page_of(replace(summary, clusters=many, picture=picture, pairs=pairs))
+    assert len(text.encode()) < 3_000_000
+    assert text.count('class="panel card"') == 60 and "240 smaller clusters have no card" in text

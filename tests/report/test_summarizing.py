@@ -1,0 +1,241 @@
+"""Summaries: sentences and numbers against counts made by other means; mistakes by name."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigencut
+from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
+from eigencut.report.seen_rows import SeenRows
+from eigencut.report.summarizing import summarize
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
+PLACES = np.array([[0.0, 0], [0, 3.2], [14, 0]])
+
+
+def rows_of(n, seed):
+    rng = np.random.default_rng(seed)
+    return PLACES[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))
+
+
+BETWEEN = np.column_stack([np.linspace(-1.5, 1.5, 20), np.full(20, 1.6)])
+X, X_NEW = rows_of(400, 0), np.vstack([rows_of(300, 1), BETWEEN, [[50.0, 50.0]] * 13])
+MODEL = GPOD(3, affinity=Gaussian(1.0)).fit(X)
+SUMMARY = summarize(MODEL, X, X_new=X_NEW, stability=False)
+ALONE = summarize(MODEL, X, stability=False)
+
+
+def torn(rows):
+    """Unsure rows and the two clusters of each, from public methods alone."""
+    proba, margins = MODEL.predict_proba(rows), MODEL.predict_margin(rows)
+    inside = MODEL.score_samples(rows) >= MODEL.fitted_cut_.least_support
+    found = (margins < 0.1) & inside
+    return found, [tuple(sorted(np.argsort(-p)[:2])) for p in proba[found]]
+
+
+def test_sizes_and_shares_are_those_of_predict():
+    counts = np.bincount(MODEL.predict(X), minlength=3)
+    assert [cluster.size for cluster in SUMMARY.clusters] == counts.tolist()
+    assert np.allclose([cluster.share for cluster in SUMMARY.clusters], counts / 400)
+    new = np.bincount(MODEL.predict(X_NEW), minlength=3)
+    assert [cluster.n_new for cluster in SUMMARY.clusters] == new.tolist()
+    shares = [f"{100 * n / 400:.0f} %" for n in counts]
+    assert (
+        SUMMARY.sentences[0] == f"3 clusters of 400 rows: {shares[0]}, {shares[1]} and {shares[2]}."
+    )
+
+
+def test_rows_outside_are_those_below_the_least_support():
+    below = MODEL.score_samples(X_NEW) < MODEL.fitted_cut_.least_support
+    assert 13 <= below.sum() < 30 and SUMMARY.support.new_outside == below.mean()
+    said = SUMMARY.sentences[1]
+    assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows lie outside what the model")
+
+
+@pytest.mark.parametrize(("summary", "rows"), [(SUMMARY, X_NEW), (ALONE, X)])
+def test_unsure_rows_are_counted_between_their_two_clusters(summary, rows):
+    is_torn, pairs = torn(rows)
+    labels = MODEL.predict(rows)
+    assert len(pairs) > 2 and summary.unsure == is_torn.mean()
+    for found in summary.pairs:
+        n = pairs.count((found.first, found.second))
+        both = np.isin(labels, [found.first, found.second]).sum()
+        assert (found.n_unsure, found.n_rows, found.share) == (n, both, n / both)
+    assert sum(found.n_unsure for found in summary.pairs) == len(pairs)
+    for cluster in summary.clusters:
+        assert cluster.unsure == is_torn[labels == cluster.cluster].mean()
+    worst = summary.pairs[0]
+    said = f"between cluster {worst.first} and cluster {worst.second} is unsure for "
+    assert any(f"{said}{100 * worst.share:.2g} %" in sentence for sentence in summary.sentences)
+
+
+def test_margins_profiles_and_risk_are_those_of_the_library():
+    margins, labels = MODEL.predict_margin(X), MODEL.predict(X)
+    described = MODEL.describe(X, n_columns=6, n_typical=2)
+    risk = eigencut.risk.assess(MODEL, X_NEW)
+    assert SUMMARY.risk.cut_heldout.value == risk.cut_heldout.value
+    for cluster, known in zip(SUMMARY.clusters, described.clusters, strict=True):
+        assert np.isclose(cluster.margin, margins[labels == cluster.cluster].mean())
+        assert (cluster.contrasts, cluster.rule) == (known.contrasts, known.rule)
+        assert cluster.typical == known.typical
+        assert cluster.cut_new == risk.cut_heldout.per_cluster[cluster.cluster]
+
+
+def test_histograms_hold_every_row_once():
+    support = SUMMARY.support
+    assert (sum(support.counts), sum(support.new_counts)) == (400, 333)
+    edges, values = np.array(support.edges), MODEL.score_samples(X)
+    inside = values[(values >= edges[0]) & (values <= edges[-1])]
+    assert len(inside) == 400 and np.array_equal(np.histogram(inside, edges)[0], support.counts)
+
+
+def test_the_spectrum_goes_on_after_that_of_the_model():
+    spectrum = SUMMARY.spectrum
+    assert np.allclose(spectrum.measured[:3], MODEL.eigenvalues_, atol=1e-8)
+    assert len(spectrum.measured) == 9 and spectrum.n_rows == 400
+    assert np.allclose(spectrum.measured, GPOD(9, affinity=Gaussian(1.0)).fit(X).eigenvalues_)
+
+
+def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
+    monkeypatch.setattr("eigencut.report.seen_rows.LOOKED_AT", 100)
+    found = summarize(MODEL, X, stability=False)
+    assert (found.n_rows, found.n_looked_at) == (400, 100)
+    assert [cluster.size for cluster in found.clusters] == [c.size for c in ALONE.clusters]
+    assert "Sizes are of all 400 rows; everything else is of 100 of them" in found.notes[0]
+    labels = MODEL.predict(X)
+    for cluster in found.clusters:
+        for row in cluster.typical:  # by its place among all rows
+            assert labels[row.row] == cluster.cluster
+            assert np.allclose(list(row.values.values()), X[row.row])
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    again = summarize(TableModel(MODEL, scale="none").fit(frame), frame, stability=False)
+    assert again.n_looked_at == 100
+
+
+def test_stability_is_measured_and_can_be_left_out():
+    assert ALONE.stability is None
+    found = summarize(MODEL, X, n_refits=2)
+    known = [eigencut.risk.stability(MODEL, X, n_refits=1, random_state=i).mean for i in (0, 1)]
+    assert np.isclose(found.stability.mean, np.mean(known)) and found.stability.n_refits == 2
+    assert any("of labels stay when the model is fitted again" in s for s in found.sentences)
+    assert all(cluster.stability is not None for cluster in found.clusters)
+
+
+def test_refits_end_after_some_seconds(monkeypatch):
+    monkeypatch.setattr("eigencut.report.measured._SECONDS", 0.0)
+    assert summarize(MODEL, X, n_refits=50).stability.n_refits == 1
+
+
+def test_it_is_plain_data_and_the_same_each_time():
+    first = json.dumps(SUMMARY.to_dict())
+    assert first == json.dumps(summarize(MODEL, X, X_new=X_NEW, stability=False).to_dict())
+    found = json.loads(first)
+    assert found["clusters"][0]["size"] == SUMMARY.clusters[0].size
+    assert len(found["picture"]["x"]) == 733 and sum(found["picture"]["is_new"]) == 333
+
+
+FRAME = pd.DataFrame({"km": X[:, 0], "t": X[:, 1], "town": np.where(X[:, 0] > 6, "Oslo", "Rome")})
+
+
+def test_rows_that_a_model_has_kept_will_do(tmp_path):
+    kept = summarize(MODEL, stability=False)
+    assert [c.size for c in kept.clusters] == [c.size for c in ALONE.clusters]
+    table = TableModel(GPOD(3, affinity=Gaussian(0.4))).fit(FRAME[["km", "t"]])
+    assert summarize(table, stability=False).clusters[0].contrasts[0].column in ("km", "t")
+    mixed = TableModel(GPOD(3, affinity=Gaussian(0.4))).fit(FRAME)
+    found = summarize(mixed, stability=False)
+    assert "words and dates among them: pass X" in found.notes[0]
+    assert found.picture is not None and not found.clusters[0].contrasts
+    landmarks = GPOD(3, affinity=Landmarks(50)).fit(X)
+    landmarks.save(tmp_path / "m.eigencut", include_training_data=False)
+    bare = summarize(load(tmp_path / "m.eigencut"))
+    assert bare.picture is None and bare.stability is None and bare.risk is None
+    assert np.isclose(sum(cluster.size for cluster in bare.clusters), 400)
+    assert "The model has not kept its rows" in bare.notes[0]
+
+
+def test_models_of_every_kind():
+    one = summarize(GPOD(1, affinity=Gaussian(1.0)).fit(X), X)
+    assert one.sentences[0] == "1 cluster of 400 rows." and not one.pairs
+    split = summarize(recluster(MODEL, X, cluster=0, n_clusters=2), X, X_new=X_NEW)
+    assert len(split.clusters) == 4 and split.risk is None
+    assert sum(cluster.size for cluster in split.clusters) == 400
+    W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2) / 2)
+    pairwise = GPOD(3, affinity="precomputed").fit(W)
+    found = summarize(pairwise, W, stability=False)
+    assert found.picture is not None and "Clusters were not described" in found.notes[0]
+    outliers = GPOD(3, affinity=Gaussian(1.0), outliers="label").fit(X)
+    marked = summarize(outliers, X_NEW, stability=False)
+    n = int((outliers.predict(X_NEW) == -1).sum())
+    assert marked.n_unlabelled == n and f"; {n} rows are in none." in marked.sentences[0]
+    y = np.array([0, 0, 1])[MODEL.labels_]  # which no cut of the rows alone gives
+    y[::2] = -1
+    known = summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X, y), X)
+    assert known.stability is None and any("known at the fit" in note for note in known.notes)
+
+
+def test_rows_with_missing_values_are_in_no_cluster():
+    frame = FRAME.copy()
+    frame.loc[:4, "km"] = np.nan
+    model = TableModel(GPOD(3, affinity=Gaussian(0.4)), missing="drop").fit(frame)
+    found = summarize(model, frame, stability=False)
+    assert (found.n_rows, found.n_looked_at, found.n_unlabelled) == (400, 395, 5)
+    with pytest.raises(ValueError, match="X_new must have a row without missing values"):
+        summarize(model, frame, X_new=frame[:5], stability=False)
+
+
+def test_words_and_names():
+    texts = [f"{'engine car' if x > 6 else 'moon orbit'} {i}" for i, x in enumerate(X[:, 0])]
+    found = summarize(MODEL, X, documents=texts, names={0: "loyal"}, stability=False)
+    assert found.clusters[0].name == "loyal" and found.clusters[1].name == "cluster 1"
+    assert {word.word for cluster in found.clusters for word in cluster.words} >= {"car", "moon"}
+    assert "loyal" in str(found)
+
+
+def test_chosen_numbers_are_said():
+    found = summarize(GPOD("auto").fit(X), X, stability=False)
+    assert found.choice.chosen_clusters and "was chosen from the data" in " ".join(found.sentences)
+    asked = summarize(GPOD(range(2, 5)).fit(X), X, stability=False)
+    assert asked.choice.asked_clusters == "2-4"
+
+
+WRONG = [
+    (dict(model=3), ValueError, "model must be a GPOD, a TableModel or what recluster returns"),
+    (dict(model=GPOD(3)), ValueError, "not fitted"),
+    (dict(X=X[:, :1]), ValueError, "X has 1 features"),
+    (dict(X=Rows.from_array(X)), TypeError, "X must be rows in memory. Got eigencut.Rows"),
+    (dict(X_new=Rows.from_array(X)), TypeError, "X_new must be rows in memory"),
+    (dict(X_new=X[:, :1]), ValueError, "X has 1 features"),
+    (dict(documents=["a"]), ValueError, "documents must hold one text for each of the 400 rows"),
+    (dict(names=["a"]), ValueError, "names must be a mapping from numbers of clusters to texts"),
+    (dict(names={7: "a"}), ValueError, "names must be of clusters of the model, 0 to 2. Got a"),
+    (dict(names={True: "a"}), ValueError, "names must be of clusters of the model"),
+    (dict(names={0: " "}), ValueError, "names must be texts that are not empty"),
+    (dict(names={0: 3}), ValueError, "Got 3 for cluster 0; leave it out"),
+    (dict(title=3), ValueError, "title must be a text. Got 3"),
+    (dict(stability=3), ValueError, "stability must be True or False. Got 3; use n_refits"),
+    (dict(n_refits=0), ValueError, "n_refits must be an integer of at least 1. Got 0"),
+    (dict(random_state=-1), ValueError, "random_state must be an integer of at least 0. Got -1"),
+    (dict(random_state=True), ValueError, "random_state must be an integer"),
+]
+
+
+@pytest.mark.parametrize(("changes", "error", "said"), WRONG)
+def test_mistakes_are_named(changes, error, said):
+    given = dict(model=MODEL, X=X, stability=False) | changes
+    model, rows = given.pop("model"), given.pop("X")
+    with pytest.raises(error, match=said.replace(".", r"\.")):
+        summarize(model, rows, **given)
+
+
+def test_split_models_without_rows_ask_for_them(tmp_path):
+    base = GPOD(3, affinity=Landmarks(50)).fit(X)
+    with pytest.raises(ValueError, match="X must be given for a model whose clusters were split"):
+        summarize(recluster(base, X, cluster=0))
+
+
+def test_the_room_is_lazy():
+    assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.seen_rows"

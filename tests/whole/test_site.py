@@ -1,0 +1,147 @@
+"""What the site promises: every public name and parameter, examples and a first session."""
+
+import inspect
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.cluster import SpectralClustering
+
+import eigencut
+from doc_pages import DOCS, PAGES, ROOT, python_blocks
+from eigencut import GPOD, Gaussian, Neighbors, datasets, export, plots, report, risk
+from eigencut.integrations import dask, spark
+
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+# These run with every change, all of them when the site is built.
+QUICK = ("toys_of_the_paper", "rows_from_elsewhere", "would_more_data_help")
+
+
+def api_names():
+    """Names with their module, as the page of the API lists them."""
+    module, found = "", set()
+    for line in (DOCS / "api" / "index.rst").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line) and line.strip() != "command-line":
+            found.add(f"{module}.{line.strip()}")
+    return found
+
+
+def public_names():
+    rooms = {"datasets", "export", "integrations", "risk", "plots", "report", "__version__"}
+    yield from (f"eigencut.{name}" for name in eigencut.__all__ if name not in rooms)
+    for room in (risk, export, datasets, plots, report):
+        yield from (f"{room.__name__}.{name}" for name in room.__all__)
+    for module in (dask, spark):
+        for name, item in vars(module).items():
+            if inspect.isfunction(item) and item.__module__ == module.__name__ and name[0] != "_":
+                yield f"{module.__name__}.{name}"
+
+
+def test_the_reference_has_every_public_name():
+    assert set(public_names()) <= api_names()
+
+
+def test_what_the_reference_lists_exists():
+    for name in api_names():
+        module, _, item = name.rpartition(".")
+        assert hasattr(sys.modules[module], item), name
+
+
+def rows_of_the_migration():
+    text = (DOCS / "migration.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| (.*?) \| (.*?) \| .* \|$", text, re.M)[1:]
+
+
+def test_the_migration_names_every_parameter_with_its_default():
+    theirs = " ".join(left for left, _ in rows_of_the_migration())
+    for name, parameter in inspect.signature(SpectralClustering).parameters.items():
+        default = repr(parameter.default).replace("'", '"')
+        assert f"`{name}={default}`" in theirs, name
+
+
+def test_the_migration_names_parameters_that_exist():
+    ours = {
+        name for kind in (GPOD, Gaussian, Neighbors) for name in inspect.signature(kind).parameters
+    }
+    for left, right in rows_of_the_migration():
+        if left.startswith("`"):
+            assert set(re.findall(r"\b([a-z_]+)=", right)) <= ours, right
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda path: path.stem)
+def test_examples_say_what_they_show(script):
+    text = script.read_text(encoding="utf-8")
+    title, line, *words = inspect.cleandoc(text.split('"""')[1]).splitlines()
+    assert set(line) == {"="} and len(line) == len(title)
+    assert len(" ".join(words).split()) > 15, "the answer comes first"
+    assert "plt.show()" in text, "a picture"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick_examples_run(name, tmp_path):
+    (script,) = (path for path in GALLERY if path.stem.endswith(name))
+    environment = os.environ | {"MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore:FigureCanvasAgg", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_enough_examples():
+    assert len(GALLERY) >= 12
+
+
+def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
+    session = runpy.run_path(str(DOCS / "terminal_session.py"))
+    printed, rounded = session["printed"], session["rounded"]
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "getting-started.md"
+    exec(python_blocks(page)[0], {})  # which writes the two tables
+    shown = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(shown) == 6
+    for block in shown:
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            assert rounded(printed(command, tmp_path)) == rounded(output), command
+
+
+def test_pages_are_listed_once():
+    """Sphinx says so too, but only when the site is built."""
+    listed = []
+    for page in PAGES:
+        for tree in re.findall(r"```{toctree}\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            names = [re.sub(r".*<(.*)>", r"\1", line.strip()) for line in tree.splitlines()]
+            listed += [(page.parent / n).resolve() for n in names if n and n[0] != ":"]
+    pages = {page.with_suffix("").resolve() for page in PAGES} - {DOCS / "index"}
+    assert sorted(set(listed)) == sorted(listed)
+    assert pages <= set(listed), pages - set(listed)
+
+
+def test_links_to_nothing_are_found(tmp_path):
+    check = runpy.run_path(str(DOCS / "check_links.py"))["problems"]
+    (tmp_path / "a.html").write_text(
+        '<p id="here"></p><a href="b.html#there">b</a><a href="#here">'
+    )
+    (tmp_path / "b.html").write_text('<p id="there"></p><a href="https://example.org/">away</a>')
+    assert check(tmp_path) == []
+    (tmp_path / "b.html").write_text('<a href="c.html"></a><script src="https://example.org/x.js">')
+    assert check(tmp_path) == [
+        "a.html: b.html#there leads to no place in b.html",
+        "b.html: c.html leads to no file",
+        "b.html loads https://example.org/x.js",
+    ]
+
+
+def test_texts_from_elsewhere_are_there():
+    for page in PAGES:
+        if found := re.match(r"<!-- from: (\S+) -->", page.read_text(encoding="utf-8")):
+            assert Path(ROOT / found[1]).is_file(), page
