@@ -21,8 +21,8 @@ from eigencut import GPOD, Affinity, Gaussian, TableModel
 from eigencut.selection import criteria
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-TABLE = README.split("| you want | you write |\n|---|---|\n")[1].split("\n\n")[0]
+SHEET = (ROOT / "docs" / "cheat-sheet.md").read_text(encoding="utf-8")
+TABLE = SHEET.split("| you want | you write |\n|---|---|\n")[1].split("\n\n")[0]
 CELLS = re.findall(r"^\| [^|]+ \| (.*) \|$", TABLE, re.M)
 SPANS = [span for cell in CELLS for span in re.findall(r"`([^`]+)`", cell)]
 ELSEWHERE = ("eigencut.integrations.spark",)  # what needs a machine of another kind
@@ -80,7 +80,7 @@ def test_python_blocks_run(code, tmp_path, monkeypatch):
 @pytest.mark.parametrize("code", SPANS)
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_cells_of_the_table_run(code, names):
-    value = eval(compile(code, "README.md", "eval"), names)
+    value = eval(compile(code, "cheat-sheet.md", "eval"), names)
     if isinstance(value, Affinity):
         value = GPOD(3, affinity=value)
     if hasattr(value, "fit") and isinstance(value, BaseEstimator) and not is_fitted(value):
