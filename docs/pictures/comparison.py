@@ -6,6 +6,7 @@ scikit-learn's chart (examples/cluster/plot_cluster_comparison there), or their 
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 import warnings
@@ -44,6 +45,8 @@ SETS = {
 def leiden(X: np.ndarray, K: int) -> np.ndarray:
     """Modularity on the graph of 15 neighbours, as scanpy does it; K is not asked for."""
     import igraph
+
+    random.seed(0)  # which igraph draws from
 
     sources, targets = kneighbors_graph(X, 15).nonzero()
     graph = igraph.Graph(n=len(X), edges=list(zip(sources, targets, strict=True))).simplify()
