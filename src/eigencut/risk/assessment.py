@@ -25,6 +25,7 @@ from eigencut.risk.discrete import (
 )
 from eigencut.risk.errors import discretization_gap, empirical_error, population_error
 from eigencut.risk.measured_excess import excess_over_training
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.risk.summary import TORN, RiskSummary
@@ -33,6 +34,7 @@ from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_fraction
 
 
+@takes_tables
 def assess(
     model: Any,
     X_heldout: ArrayLike | None = None,
@@ -46,7 +48,7 @@ def assess(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     X_heldout : array-like of shape (m, n_features), optional
         Rows that played no part in the fit, at least 3. Without them nothing is known of new data:
         no excess risk, no population error, and the epsilon of the bounds is that of the training

@@ -20,6 +20,7 @@ from eigencut.cut import CUTS
 from eigencut.data.validation import check_rows
 from eigencut.exceptions import GraphWarning
 from eigencut.risk.json_ready import json_ready
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import row_counts
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
@@ -154,6 +155,7 @@ class LearningCurve:
         return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 
 
+@takes_tables
 def learning_curve(
     estimator: Any,
     X: ArrayLike,

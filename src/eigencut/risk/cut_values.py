@@ -18,6 +18,7 @@ from eigencut.data.validation import check_rows
 from eigencut.discretization import assign
 from eigencut.graph.base import RowGraph
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.arrays import Array, Indices
@@ -71,6 +72,7 @@ class CutValue(JsonReady):
     n_rows: float
 
 
+@takes_tables
 def cut_value(
     model_or_labels: Any,
     X: ArrayLike | None = None,

@@ -16,6 +16,7 @@ from eigencut.discretization import assign
 from eigencut.risk.bounds import THEORIES
 from eigencut.risk.constrained import ConstrainedError, constrained_error
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.arrays import Array, Indices
@@ -68,6 +69,7 @@ class DiscretizationCost(JsonReady):
     n_rows: float
 
 
+@takes_tables
 def discretization_cost(
     model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> DiscretizationCost:
@@ -86,7 +88,7 @@ def discretization_cost(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     X : array-like of shape (m, n_features), optional
         Rows to measure it on. Default: the training rows.
     sample_weight : array-like of shape (m,), optional

@@ -14,6 +14,7 @@ from eigencut.affinity.base import Affinity, whole_or_real
 from eigencut.data.validation import check_rows
 from eigencut.discretization import assign, normalize_rows
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import check_enough
 from eigencut.runtime.arrays import Array
@@ -84,6 +85,7 @@ class Gap(JsonReady):
     n_rows: float
 
 
+@takes_tables
 def empirical_error(model: Any, normalization: str = "population") -> float:
     """The empirical error F-hat of the relaxed cut on its own training rows (Eq. 3).
 
@@ -91,7 +93,7 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     normalization : {"population", "paper"}, default="population"
         - "population": functions of unit norm on the training rows (the vectors times sqrt(n)) and
           weights W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the
@@ -135,6 +137,7 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
     return {"paper": paper, "population": paper * n**2}[normalization]
 
 
+@takes_tables
 def population_error(
     model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> ErrorEstimate:
@@ -153,7 +156,7 @@ def population_error(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     X : array-like of shape (m, n_features), m >= 3
         Held-out rows. Blockwise: no m x m array is held.
     sample_weight : array-like of shape (m,), optional
@@ -195,6 +198,7 @@ def population_error(
     return ErrorEstimate(float(per_function.sum()), error, per_function, m)
 
 
+@takes_tables
 def discretization_gap(
     model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Gap:
@@ -208,7 +212,7 @@ def discretization_gap(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     X : array-like of shape (m, n_features), optional
         Rows to measure it on. Default: the training rows, where n times the sum of the squares is
         the square of the last entry of ``partition_.gap_history``.

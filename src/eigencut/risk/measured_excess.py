@@ -16,6 +16,7 @@ from eigencut.risk.constrained import ConstrainedError, constrained_error
 from eigencut.risk.cut_values import CutValue, measure
 from eigencut.risk.errors import empirical_error
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import row_counts
 from eigencut.risk.row_pairs import RowPairs
 from eigencut.runtime.threads import threads
@@ -66,6 +67,7 @@ class MeasuredExcess(JsonReady):
     n_rows: float
 
 
+@takes_tables
 def measured_excess(
     model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> MeasuredExcess:
@@ -81,7 +83,7 @@ def measured_excess(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     X : array-like of shape (m, n_features), m >= 3
         Rows that played no part in the fit.
     sample_weight : array-like of shape (m,), optional

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from eigencut.affinity import refuse_metric_of_no_numbers
 from eigencut.risk.json_ready import json_ready
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.refits import refits, training_rows
 from eigencut.risk.summary import SMALL_P
 from eigencut.runtime.arrays import Array, Indices
@@ -111,6 +112,7 @@ class Significance:
         return "\n".join([*lines, "", fill(self.sentence, _LINE)])
 
 
+@takes_tables
 def significance(
     model: Any,
     X: ArrayLike | None = None,
@@ -131,7 +133,7 @@ def significance(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
         Its parameters and number of clusters are used; the rows are fitted again.
     X : array-like of shape (n, n_features), optional
         The rows. Default: the training rows that the model keeps.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from eigencut.risk.json_ready import JsonReady
+from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.refits import refits, renumbered, training_rows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
@@ -69,6 +70,7 @@ class Stability(JsonReady):
         return "\n".join(lines)
 
 
+@takes_tables
 def stability(
     model: Any, X: ArrayLike | None = None, *, n_refits: int = 30, random_state: Any = 0
 ) -> Stability:
@@ -80,7 +82,7 @@ def stability(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
         Its parameters and number of clusters are used.
     X : array-like of shape (n, n_features), optional
         The rows. Default: the training rows that the model keeps, sorted.
