@@ -268,7 +268,7 @@ def test_more_rows_than_can_be_seen_are_sampled_and_that_is_said():
 # ------------------------------------------------------------------ mistakes
 
 
-@pytest.mark.parametrize("name", OF_MODEL.keys() - {"DriftDisplay", "HierarchyDisplay"})
+@pytest.mark.parametrize("name", sorted(OF_MODEL.keys() - {"DriftDisplay", "HierarchyDisplay"}))
 def test_what_is_no_model_is_refused(name):
     with pytest.raises(ValueError, match="model must be a GPOD, a TableModel"):
         OF_MODEL[name](getattr(plots, name), "model", np.ones((5, 2)), np.ones((5, 2)))
