@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench format release-check clean
+.PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench format wheels release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -66,9 +66,12 @@ test-integrations:                  ## with the partners themselves, in an envir
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
 
+wheels: $(VENV)/installed-release   ## source archive, and a wheel for each platform, into dist/
+	$(BIN)/python release/wheels.py
+
 # What is too long for every change comes first.
-release-check: $(VENV)/installed-release test-oldest sanitize fuzz soak   ## build archive and wheel, try both in empty environments
-	$(BIN)/python tests/whole/release_check.py
+release-check: $(VENV)/installed-release test-oldest sanitize fuzz soak   ## build archive and wheels, try them in empty environments
+	$(BIN)/python release/check.py
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .

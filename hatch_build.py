@@ -40,5 +40,5 @@ class Compile(BuildHookInterface):
             return
         build_data["artifacts"].append(str(FOLDER / library.name))
         build_data["pure_python"] = False
-        where = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"py3-none-{where}"
+        where = os.environ.get("EIGENCUT_PLATFORM") or sysconfig.get_platform()
+        build_data["tag"] = f"py3-none-{where.replace('-', '_').replace('.', '_')}"

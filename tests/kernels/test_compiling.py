@@ -1,6 +1,7 @@
 """How the sources become a library: which compiler, with which options, and what must be told."""
 
 import ctypes
+import platform
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from eigencut.kernels.abi import abi_of
-from eigencut.kernels.compiling import compile_kernels, compiler
+from eigencut.kernels.compiling import compile_kernels, compiler, machine_of
 from eigencut.kernels.layout import SOURCES
 from eigencut.kernels.library import load
 from eigencut.kernels.native import NativeKernels
@@ -102,3 +103,14 @@ def test_the_wheel_has_the_kernels_or_the_build_says_why_not(tmp_path):
     done = built_with(tmp_path, CC="no-such-compiler", EIGENCUT_NATIVE="0")
     assert done.stdout.strip() == "[]" and not done.returncode
     assert not list((tmp_path / "src" / "eigencut" / "kernels").glob("*.so"))
+
+
+@needs_compiler
+def test_a_compiler_says_what_it_compiles_for(tmp_path):
+    """A cross compiler does not make vectors of this processor for another one."""
+    assert machine_of(["cc"]) == platform.machine()
+    cross = tmp_path / "cross"
+    cross.write_text("#!/bin/sh\necho aarch64-unknown-linux-gnu\n", encoding="utf-8")
+    cross.chmod(0o755)
+    assert machine_of([str(cross), "-target", "anything"]) == "aarch64"
+    assert machine_of([str(tmp_path / "none")]) == platform.machine()

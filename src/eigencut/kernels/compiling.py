@@ -59,7 +59,7 @@ def compile_kernels(
         processor has, so that the sanitizers see every form. Where it has no AVX-512, vectors of
         512 bits are made of two.
     """
-    wide = dict(WIDE) if platform.machine() in ("x86_64", "AMD64") else {}
+    wide = dict(WIDE) if machine_of(command) in ("x86_64", "AMD64") else {}
     if any_bits:
         flags = (*flags, "-DANY_VECTOR_BITS", "-Wno-psabi")
         if wide and not has_avx512():
@@ -90,6 +90,15 @@ def compile_kernels(
         linked = [*command, *flags, "-shared", *objects, "-lm", "-o", unfinished]
         subprocess.run(linked, check=True)
         Path(unfinished).replace(library)
+
+
+def machine_of(command: Sequence[str]) -> str:
+    """The processor that a compiler compiles for: this one, unless it is a cross compiler."""
+    try:
+        asked = subprocess.run([*command, "-dumpmachine"], capture_output=True, text=True)
+    except OSError:
+        return platform.machine()
+    return asked.stdout.strip().split("-")[0] or platform.machine()
 
 
 def has_avx512() -> bool:

@@ -1,5 +1,8 @@
 /* The forms of the kernels, by the bits of a vector, that are made for the processor they run on,
  * and what is told of the library when it is loaded. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see abi.py */
 
@@ -33,15 +36,23 @@ static int has_avx512(void) { return vector_bits >= 512; }
 
 static int has_avx2(void) { return vector_bits >= 256; }
 #else
-static int has_avx512(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f");
+/* Whether the processor has the instructions and the system keeps the registers they need. Asked of
+ * the processor itself: what __builtin_cpu_supports reads is not in every compiler's library. */
+static int has_registers(unsigned wanted) {
+    unsigned a, b, c, d, kept, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
+    __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+    return (kept & wanted) == wanted;
 }
 
-static int has_avx2(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+static int has_instructions(unsigned wanted) {
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & wanted);
 }
+
+static int has_avx512(void) { return has_registers(0xe6) && has_instructions(bit_AVX512F); }
+
+static int has_avx2(void) { return has_registers(0x6) && has_instructions(bit_AVX2); }
 #endif
 
 int weighted_sums(SUMS_ARGUMENTS) {

@@ -2,22 +2,28 @@
 
     make release-check
 
-The source archive is built first and the wheel from it, so that a file missing in the archive is
-noticed. Each is installed into a new environment without development tools, and used from an
-empty folder, where nothing of this checkout can be imported by accident.
+The source archive is built first and the wheels from it (``wheels.py``), so that a file missing in
+the archive is noticed. Each that runs here is installed into a new environment without development
+tools, of every version of Python that is found, and used from an empty folder, where nothing of
+this checkout can be imported by accident.
 """
 
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-CONSTRAINTS = ROOT / "constraints.txt"
+from wheels import CONSTRAINTS, PLATFORMS, ROOT, built, unpacked, wheel_for
+
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 SMOKE = """
+import sys
+
 import eigencut, numpy as np
 from eigencut import kernels
 from eigencut.kernels.native import NativeKernels
@@ -29,7 +35,8 @@ again = eigencut.load("model.eigencut")
 assert (again.predict(X) == model.labels_).all()
 assert np.bincount(model.labels_).tolist() == [100, 100, 100]
 assert "site-packages" in eigencut.__file__, eigencut.__file__
-print(f"eigencut {eigencut.__version__}: fit, predict, save and load work,", end=" ")
+print(f"eigencut {eigencut.__version__} on Python {sys.version.split()[0]}:", end=" ")
+print("fit, predict, save and load work,", end=" ")
 print(f"kernels in C: {'yes' if isinstance(kernels.chosen, NativeKernels) else 'no'}")
 """
 
@@ -43,12 +50,23 @@ def run(*command, cwd=None, **variables):
     return done.stdout.strip()
 
 
-def build(folder):
-    """The source archive, and the wheel that is built from it."""
-    command = (sys.executable, "-m", "build", "--outdir", folder, ROOT)
-    run(*command, PIP_CONSTRAINT=str(CONSTRAINTS))
-    [archive], [wheel] = folder.glob("*.tar.gz"), folder.glob("*.whl")
-    return archive, wheel
+def pythons():
+    """The Pythons to try: this one, and others that the search path has and that start."""
+    found = {platform.python_version().rsplit(".", 1)[0]: sys.executable}
+    for version in VERSIONS:
+        python = shutil.which(f"python{version}")
+        if python and not subprocess.run([python, "-V"], capture_output=True).returncode:
+            found.setdefault(version, python)
+    return found
+
+
+def check_links(wheel):
+    """A wheel for glibc must not need more of the system than its tag says."""
+    said = run(sys.executable, "-m", "auditwheel", "show", wheel)
+    tag = wheel.stem.rsplit("-", 1)[-1]
+    if f'"{tag}"' not in said.replace("manylinux_2_17", "manylinux2014"):
+        sys.exit(f"{wheel.name} must not need more than its tag says.\n{said}")
+    print(f"{wheel.name}: needs no more than {tag}")
 
 
 def check_archive(archive):
@@ -63,11 +81,11 @@ def check_archive(archive):
     print(f"{archive.name}: {len(names)} files, every source among them")
 
 
-def check_installed(artifact, folder):
+def check_installed(artifact, python, folder):
     """Install an artifact in an environment of its own, and use it from an empty folder."""
     environment, empty = folder / "environment", folder / "empty"
     empty.mkdir(parents=True)
-    run(sys.executable, "-m", "venv", environment)
+    run(python, "-m", "venv", environment)
     python = environment / "bin" / "python"
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-c", CONSTRAINTS]
     run(*pip, artifact)
@@ -79,10 +97,18 @@ def check_installed(artifact, folder):
 def main():
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        artifacts = build(folder / "dist")
-        check_archive(artifacts[0])
-        for number, artifact in enumerate(artifacts):
-            check_installed(artifact, folder / str(number))
+        archive = built("sdist", ROOT, folder / "dist")
+        check_archive(archive)
+        source = unpacked(archive, folder / "source")
+        wheels = {each: wheel_for(each, source, folder / "dist") for each in PLATFORMS}
+        for name, wheel in wheels.items():
+            if name.startswith("manylinux"):
+                check_links(wheel)
+        here = f"manylinux2014_{platform.machine()}"
+        tried = [(wheels[here], python) for python in pythons().values()]
+        tried += [(wheels["any"], sys.executable), (archive, sys.executable)]
+        for number, (artifact, python) in enumerate(tried):
+            check_installed(artifact, python, folder / str(number))
 
 
 if __name__ == "__main__":
