@@ -1,0 +1,281 @@
+"""Regions of a map: rows that are alike and touch each other; reached as ``eigencut.spatial``.
+
+Nothing here imports geopandas, and libpysal only where neighbours are to be found from geometries.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.spatial import KDTree
+
+from eigencut.estimator import GPOD
+from eigencut.exceptions import GraphWarning
+from eigencut.integrations.connected_regions import connect_regions
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.optional import needed
+from eigencut.runtime.warn import warn_user
+
+__all__ = ["regions"]
+
+_LEAST = 1e-6  # of an affinity: neighbours stay neighbours, however different they are
+_KINDS = ("queen", "rook")
+
+
+def regions(
+    frame: Any,
+    columns: Hashable | Sequence[Hashable],
+    n_regions: int,
+    *,
+    contiguity: Any = "queen",
+    random_state: Any = 0,
+) -> Any:
+    """Divide a map into connected regions of similar rows, by a normalized cut.
+
+    Two rows that touch have the affinity exp(-d^2 / (2 s^2)): d is their distance in the
+    standardized columns, s half the median of that distance over rows that touch. Rows that do not
+    touch have none, so that the graph is as sparse as the map.
+
+    Parameters
+    ----------
+    frame : DataFrame, GeoDataFrame or array of shape (n, d)
+    columns : name or list of names
+        What makes rows alike: numbers, of ``frame`` (of an array: numbers of columns).
+    n_regions : int
+        At least the number of parts of the map that do not touch each other.
+    contiguity : "queen", "rook", libpysal W or Graph, sparse matrix or list of pairs
+        Which rows touch. "queen" (a point is enough) and "rook" (a border) are found by libpysal
+        from the geometries of a GeoDataFrame. Weights of libpysal are matched with the rows by
+        ``frame.index``, or by position where they number the rows from 0. A matrix is n x n, by
+        position, and its weights multiply affinities; pairs are positions too.
+        Rows that touch none (islands) are tied to the nearest that does, by centroids or else by
+        the columns, with a warning.
+    random_state : int, RandomState or None, default=0
+        As of ``GPOD``.
+
+    Returns
+    -------
+    region : Series (array, for an array) of int
+        The region of each row, by decreasing size. Every region is connected, and there are
+        ``n_regions``.
+
+    Examples
+    --------
+    Seven places along a road:
+
+    >>> import numpy as np
+    >>> import eigencut
+    >>> income = np.array([[1.0], [1.2], [1.1], [5.0], [5.2], [1.0], [1.1]])
+    >>> road = [(i, i + 1) for i in range(6)]
+    >>> eigencut.spatial.regions(income, [0], 3, contiguity=road)
+    array([0, 0, 0, 1, 1, 2, 2])
+    """
+    X = _standardized(_attributes(frame, columns))
+    _check_number(n_regions, len(X))
+    touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
+    _check_parts(touching, n_regions)
+    with warnings.catch_warnings():
+        # What is in parts, and what a graph of parts is cut into, is said and repaired here.
+        warnings.simplefilter("ignore", GraphWarning)
+        labels = _cut(_affinities(touching, X), n_regions, random_state)
+    found = connect_regions(labels, touching, X, n_regions)
+    if not hasattr(frame, "index"):
+        return found
+    return needed("pandas", "pandas").Series(found, index=frame.index, name="region")
+
+
+def _attributes(frame: Any, columns: Any) -> Array:
+    """The columns as numbers, none missing."""
+    named = [columns] if isinstance(columns, str) or not hasattr(columns, "__len__") else columns
+    named = list(named)
+    if not named:
+        raise ValueError("columns must name at least one column. Got none; pass a name or a list.")
+    given = frame[named] if hasattr(frame, "columns") else np.asarray(frame)[:, named]
+    try:
+        X = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"columns must be numbers. Got {named} of which some are not ({error}); leave them "
+            "out, or code them as numbers."
+        ) from error
+    bad = ~np.isfinite(X)
+    if bad.any():
+        at = int(np.flatnonzero(bad.any(axis=0))[0])
+        raise ValueError(
+            f"columns must have a finite value in every row. Got {int(bad[:, at].sum())} row(s) "
+            f"without in {named[at]!r}; fill them, or drop the rows (and their neighbourhoods)."
+        )
+    return X
+
+
+def _standardized(X: Array) -> Array:
+    """Mean 0 and standard deviation 1; a constant column says nothing and becomes 0."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    X = X / np.where(largest > 0, largest, 1.0)  # squares of huge values stay finite
+    X = X - X.mean(axis=0)
+    spread = X.std(axis=0)
+    return np.asarray(X * np.where(spread > 1e-12, 1 / np.maximum(spread, 1e-12), 0.0))
+
+
+def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
+    """The weights of neighbours, symmetric, without a diagonal."""
+    if isinstance(contiguity, str):
+        found = _from_geometries(frame, contiguity)
+    elif sparse.issparse(contiguity):
+        found = contiguity
+    elif hasattr(contiguity, "sparse"):
+        found = _in_order_of(frame, contiguity, n)
+    else:
+        found = _from_pairs(contiguity, n)
+    if found.shape != (n, n):
+        raise ValueError(
+            f"contiguity must be of the {n} rows of frame. Got the shape {found.shape}; make it "
+            "from the same frame."
+        )
+    weights = sparse.coo_array(found).astype(np.float64)
+    if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
+        raise ValueError(
+            "contiguity must have finite weights that are not negative. Got "
+            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}; pass 1 for "
+            "rows that touch."
+        )
+    off = (weights.row != weights.col) & (weights.data > 0)
+    kept = (weights.data[off], (weights.row[off], weights.col[off]))
+    one_way = sparse.csr_array(sparse.coo_array(kept, shape=(n, n)))
+    both = sparse.csr_array((one_way + one_way.T) / 2)
+    largest = both.data.max(initial=0.0)
+    return both / largest if largest > 0 else both
+
+
+def _from_geometries(frame: Any, kind: str) -> Any:
+    if kind not in _KINDS:
+        raise ValueError(
+            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
+            f"pairs. Got {kind!r}; pass one of them."
+        )
+    if not hasattr(frame, "geometry"):
+        raise ValueError(
+            f"contiguity must be given for a frame without geometries. Got {kind!r}, which is "
+            "found from those of a GeoDataFrame; pass a sparse matrix or a list of pairs."
+        )
+    weights = needed("libpysal.weights", "maps")
+    make = weights.Queen if kind == "queen" else weights.Rook
+    # Silent about islands and parts: both are looked for, and named, below.
+    return make.from_dataframe(frame, use_index=False, silence_warnings=True).sparse
+
+
+def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
+    """The matrix of libpysal's weights in the order of the frame's rows."""
+    ids = list(weights.unique_ids) if hasattr(weights, "unique_ids") else list(weights.id_order)
+    position = {name: place for place, name in enumerate(ids)}
+    for rows in (list(getattr(frame, "index", range(n))), list(range(n))):
+        if len(ids) == n and all(row in position for row in rows):
+            order = [position[row] for row in rows]
+            return sparse.csr_array(weights.sparse)[order][:, order]
+    raise ValueError(
+        f"contiguity must be of the {n} rows of frame. Got weights of {len(ids)} rows, of which "
+        f"the first is {ids[0] if ids else None!r}; make them from the same frame."
+    )
+
+
+def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
+    try:
+        found = np.asarray(pairs)
+        if found.size == 0:
+            found = np.empty((0, 2), dtype=np.intp)
+    except ValueError:
+        found = np.empty(0)
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        raise ValueError(
+            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
+            f"pairs of positions. Got {type(pairs).__name__}; pass one of them."
+        )
+    if found.size and (found.min() < 0 or found.max() >= n):
+        raise ValueError(
+            f"contiguity must have positions from 0 to {n - 1}. Got {found.min()} to {found.max()}."
+        )
+    # A pair that is given twice, or both ways, is one neighbourhood.
+    once = np.unique(np.sort(found, axis=1), axis=0)
+    return sparse.coo_array((np.ones(len(once)), (once[:, 0], once[:, 1])), shape=(n, n))
+
+
+def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_array:
+    """Tie rows that touch none to the nearest of those that do."""
+    is_island = np.diff(touching.indptr) == 0
+    islands, others = np.flatnonzero(is_island), np.flatnonzero(~is_island)
+    if not len(islands) or not len(others):
+        return touching
+    centroids = _centroids(frame)
+    places = X if centroids is None else centroids
+    nearest = others[KDTree(places[others]).query(places[islands])[1]]
+    by = "the columns" if centroids is None else "its centroid"
+    warn_user(
+        f"{len(islands)} of {len(X)} rows touch no other (islands), and each was tied to the "
+        f"nearest row by {by}. Add their neighbours to contiguity, to say otherwise."
+    )
+    ties = (np.ones(len(islands)), (islands, nearest))
+    bridges = sparse.coo_array(ties, shape=touching.shape)
+    return sparse.csr_array(touching + bridges + bridges.T)
+
+
+def _centroids(frame: Any) -> Array | None:
+    if not hasattr(frame, "geometry"):
+        return None
+    with warnings.catch_warnings():
+        # Of degrees, it warns; which row is nearest is rarely another for that.
+        warnings.simplefilter("ignore", UserWarning)
+        points = frame.geometry.centroid
+    found = np.column_stack([points.x, points.y])
+    return found if np.isfinite(found).all() else None
+
+
+def _check_number(n_regions: Any, n: int) -> None:
+    is_whole = isinstance(n_regions, Integral) and not isinstance(n_regions, bool)
+    if not is_whole or not 1 <= n_regions <= n:
+        raise ValueError(
+            f"n_regions must be an integer from 1 to the number of rows ({n}). Got {n_regions!r}."
+        )
+
+
+def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
+    n_parts, part = csgraph.connected_components(touching, directed=False)
+    if n_parts > n_regions:
+        sizes = ", ".join(map(str, np.sort(np.bincount(part))[::-1][:8]))
+        raise ValueError(
+            f"n_regions must be at least {n_parts}: the map has so many parts that do not touch "
+            f"(of {sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected. Got "
+            f"{n_regions}; ask for more, or add neighbours between parts to contiguity."
+        )
+    if n_parts > 1:
+        warn_user(
+            f"The map has {n_parts} parts that do not touch: no region reaches from one into "
+            "another. Add neighbours between them to contiguity, to let it."
+        )
+
+
+def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
+    """Contiguity times a Gaussian of the columns.
+
+    Its bandwidth is half the median distance of neighbours: on generated maps a bandwidth for each
+    row, by its own neighbours, tells borders worse, for there it is as wide as the border is high.
+    """
+    edges = touching.tocoo()
+    squares = ((X[edges.row] - X[edges.col]) ** 2).sum(axis=1)
+    different = squares[squares > 0]
+    half_median = np.median(np.sqrt(different)) / 2 if len(different) else 1.0
+    values = edges.data * np.maximum(np.exp(-squares / (2 * half_median**2)), _LEAST)
+    return sparse.csr_array(sparse.coo_array((values, (edges.row, edges.col)), shape=edges.shape))
+
+
+def _cut(weights: sparse.csr_array, n_regions: int, random_state: Any) -> Indices:
+    n = weights.shape[0]
+    if n_regions in (1, n) or not weights.nnz:
+        return np.zeros(n, dtype=np.intp)  # one region, or each row one: nothing to choose
+    model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
+    return np.asarray(model.fit(weights).labels_)
