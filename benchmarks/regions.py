@@ -86,8 +86,8 @@ def main() -> None:
                     run()
                     took.append(time.process_time() - start)
                 sizes = np.unique(labels, return_counts=True)[1]
-                row = (name, K, method, len(sizes), sizes.min(), f"{share_within(X, labels):.3f}")
-                row += (n_disconnected(touching, labels), f"{np.median(took):.3f}")
+                row = [name, K, method, len(sizes), sizes.min(), f"{share_within(X, labels):.3f}"]
+                row += [n_disconnected(touching, labels), f"{np.median(took):.3f}"]
                 print("|", " | ".join(map(str, row)), "|", flush=True)
 
 
