@@ -20,7 +20,7 @@ _MAPS = {
     "Mexico": ("mexicojoin.shp", [f"PCGDP{year}" for year in range(1940, 2001, 10)], (3, 5, 8)),
     "Georgia": ("G_utm.shp", ["PctRural", "PctBach", "PctEld", "PctPov", "PctBlack"], (5, 10)),
 }
-_REPEATS = 5
+_REPEATS = 3
 
 
 def share_within(X: Any, labels: Any) -> float:
