@@ -13,16 +13,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, diags_array, eye_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigencut.cut import CUTS
-from eigencut.graph.components import connected_components
 from eigencut.graph.sparse import SparseGraph
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.validation import check_count, check_magnitude, shown
 from eigencut.solvers.eigenpairs import eigenpairs
+from eigencut.solvers.factorization import Inverse
 
 _FEWEST = 3  # regions that an eigenvector cuts: scikit-image leaves two as they are
+_LARGE = 300  # vertices from which factors are quicker than LAPACK
+_WEAK = 1e-3  # of the threshold: what an edge has at least, relative to sqrt(d_i d_j)
+_SHIFT = 1e-9  # of eigenvalues, before the inverse: NCuts that matter are larger
+_TOLERANCE = 1e-6  # of the vector, relative
+_RESTARTS = 30  # after which the general solver takes over
 
 
 def cut_normalized(
@@ -106,29 +113,41 @@ def _parts(weights: Any, thresh: float, num_cuts: int) -> list[Indices]:
     whole, waiting = [], [np.arange(weights.shape[0])]
     while waiting:
         part = waiting.pop()
-        among = weights[part][:, part]
-        graph = SparseGraph(among, np.ones(len(part)), np.arange(len(part)))
-        components = connected_components(graph)
-        n_components = int(components.max()) + 1
-        if n_components > 1 and thresh > 0:
-            waiting += [part[components == number] for number in range(n_components)]
-            continue
-        if len(part) >= _FEWEST and n_components == 1:
+        graph = SparseGraph(weights[part][:, part], np.ones(len(part)), np.arange(len(part)))
+        pieces = _pieces(graph, thresh)
+        if pieces.max() == 0 and len(part) >= _FEWEST:
             is_above, value = _best_cut(graph, num_cuts)
-            if value < thresh:
-                waiting += [part[is_above], part[~is_above]]
-                continue
-        whole.append(part)
+            pieces = is_above.astype(np.intp) if value < thresh else pieces
+        if pieces.max() > 0:
+            waiting += [part[pieces == number] for number in range(pieces.max() + 1)]
+        else:
+            whole.append(part)
     return whole
 
 
-def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
-    """The vertices above the best of evenly spaced thresholds, and the NCut of that.
+def _pieces(graph: SparseGraph, thresh: float) -> Indices:
+    """The components without edges that are nothing beside the threshold, or one piece.
 
-    It is the vector of the symmetric problem that has them, as in scikit-image.
+    Where the sum of ``cut / volume`` over pieces is below the threshold, so is the NCut of every
+    division of the pieces in two. Taking all of them at once spares an eigenvector for each.
     """
-    mass = CUTS["ncut"].mass(graph.degrees)
-    vector = eigenpairs(graph, mass, 2).vectors[:, 1] * np.sqrt(mass)
+    one, edges = np.zeros(graph.n_vertices, dtype=np.intp), graph.weights.tocoo()
+    volumes = graph.n_rows * graph.degrees
+    weakest = max(0.0, min(_WEAK * thresh, _WEAK)) * np.sqrt(volumes)
+    is_strong = edges.data > weakest[edges.row] * np.sqrt(volumes[edges.col])
+    strong = (edges.data[is_strong], (edges.row[is_strong], edges.col[is_strong]))
+    n_pieces, pieces = connected_components(coo_array(strong, edges.shape), directed=False)
+    if n_pieces == 1 or not thresh > 0:
+        return one
+    is_cut = pieces[edges.row] != pieces[edges.col]
+    cut = np.bincount(pieces[edges.row[is_cut]], edges.data[is_cut], n_pieces)
+    volume = np.maximum(np.bincount(pieces, volumes, n_pieces), np.finfo(np.float64).tiny)
+    return pieces.astype(np.intp) if (cut / volume).sum() < thresh else one
+
+
+def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
+    """The vertices above the best of evenly spaced thresholds, and the NCut of that."""
+    vector = _second_vector(graph)
     least, largest = vector.min(), vector.max()
     thresholds = np.linspace(least, largest, num_cuts, endpoint=False)
     is_above = np.column_stack(
@@ -147,6 +166,37 @@ def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], flo
     return is_above[:, best], float(values[best])
 
 
+def _second_vector(graph: SparseGraph) -> Array:
+    """Of ``D^-1/2 (D - W) D^-1/2``, for a connected graph; its largest entry is positive.
+
+    Regions of a photograph hardly touch in many places, so that hundreds of eigenvalues are nearly
+    0, and only an inverse tells them apart. Its factors are cheap: regions are neighbours in a
+    plane.
+    """
+    mass = CUTS["ncut"].mass(graph.degrees)
+    root = np.sqrt(mass)
+    if graph.n_vertices < _LARGE:
+        return np.asarray(eigenpairs(graph, mass, 2).vectors[:, 1] * root)
+    first = root / np.linalg.norm(root)
+    scale = diags_array(1 / root)
+    inverse = Inverse(eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale, _SHIFT)
+
+    def apart(vector: Array) -> Array:
+        return np.asarray(vector - first * (first @ vector))
+
+    operator = LinearOperator(
+        graph.weights.shape, lambda v: apart(inverse(apart(v.ravel()))), dtype=np.float64
+    )
+    start = apart(np.random.default_rng(0).standard_normal(len(root)))
+    try:
+        vector = eigsh(operator, k=1, which="LA", v0=start, tol=_TOLERANCE, maxiter=_RESTARTS)[1][
+            :, 0
+        ]
+    except ArpackNoConvergence:  # many eigenvalues below the shift
+        vector = eigenpairs(graph, mass, 2).vectors[:, 1] * root
+    return np.asarray(vector * np.sign(vector[np.abs(vector).argmax()]))
+
+
 def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
     """The weights between nodes, and of each to itself."""
     n, place = len(nodes), {node: number for number, node in enumerate(nodes)}
@@ -155,9 +205,9 @@ def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
         for a, b, weight in rag.edges(data="weight", default=1.0)
         if a != b
     ]
-    row, column, weight = (np.array(values) for values in zip(*edges, strict=True)) if edges else [
-        np.empty(0)
-    ] * 3
+    row, column, weight = (
+        (np.array(values) for values in zip(*edges, strict=True)) if edges else [np.empty(0)] * 3
+    )
     weight = weight.astype(np.float64)
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
