@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
-    from eigencut.integrations import scanpy
+    from eigencut.integrations import image, scanpy
     from eigencut.known.constraints import Constraints
     from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
@@ -57,12 +57,12 @@ _HOME = {
     "recluster": "eigencut.nested.recluster",
     "select": "eigencut.selection.select",
 }
-# Rooms whose names users write, eigencut.risk.assess(model), and a module of one.
+# Rooms whose names users write, eigencut.risk.assess(model), and modules of one.
 _ROOMS = {
     room: f"eigencut.{room}"
     for room in ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
 }
-_ROOMS |= {"scanpy": "eigencut.integrations.scanpy"}
+_ROOMS |= {name: f"eigencut.integrations.{name}" for name in ("image", "scanpy")}
 
 __all__ = [
     "GPOD",
@@ -86,6 +86,7 @@ __all__ = [
     "compat",
     "datasets",
     "export",
+    "image",
     "integrations",
     "load",
     "plots",

@@ -1,4 +1,4 @@
-"""Partner packages: BERTopic, Dask, scanpy and Spark. The only room that knows them.
+"""Partner packages: BERTopic, Dask, scanpy, scikit-image and Spark. The only room that knows them.
 
 It imports the estimator and what is below it, and a partner only when it is used.
 """
@@ -6,7 +6,7 @@ It imports the estimator and what is below it, and a partner only when it is use
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["bertopic", "dask", "scanpy", "spark"]
+__all__ = ["bertopic", "dask", "image", "scanpy", "spark"]
 
 
 def __getattr__(name: str) -> ModuleType:
