@@ -214,7 +214,7 @@ def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
         a, b = edges[int(np.argmax(is_bad))][:2]
         raise ValueError(
             "rag must have finite weights of at least 0. Got "
-            f"{weight[is_bad][0]:g} between {nodes[a]!r} and {nodes[b]!r}; use mode='similarity'."
+            f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}; use mode='similarity'."
         )
     every = np.arange(n)
     row, column = row.astype(np.intp), column.astype(np.intp)
@@ -229,7 +229,7 @@ def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
     for node in nodes:
         if not rag.nodes[node].get("labels"):
             raise ValueError(
-                f"rag must have nodes with the attribute 'labels', a list. Got none for {node!r}; "
+                f"rag must have nodes with the attribute 'labels', a list. Got none for {node}; "
                 "make it by skimage.graph.rag_mean_color, or set it."
             )
     return [list(rag.nodes[node]["labels"]) for node in nodes]
