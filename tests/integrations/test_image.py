@@ -155,6 +155,7 @@ HOLE = np.where(np.indices((20, 20))[0] == 3, np.nan, 0.5)
         (GOOD, dict(scale=-1), r"scale must be a finite number of at least 0\. Got -1"),
         (GOOD, dict(position=np.inf), r"position must be a finite .* Got inf; use 0 for colour"),
         (GOOD, dict(texture=-2), r"texture must be a finite number of at least 0\. Got -2"),
+        (GOOD, dict(texture="fine"), r"texture must be a finite number .* Got 'fine'; use False"),
         (GOOD, dict(channels="lab"), r"channels must be 'auto' or 'color' or 'features'\. Got"),
         (GOOD, dict(n_segments=0), r"n_segments must be an integer of at least 1\. Got 0; use Non"),
         (GOOD, dict(n_clusters=0), r"n_clusters must be .* Got 0"),

@@ -24,7 +24,7 @@ def four_quarters(colours):
 
 
 def photo(name="coffee", n_segments=400):
-    image = getattr(data, name)()[::2, ::2]
+    image = getattr(data, name)()[::3, ::3]
     labels = segmentation.slic(image, compactness=30, n_segments=n_segments, start_label=0)
     return labels, graph.rag_mean_color(image, labels, mode="similarity")
 

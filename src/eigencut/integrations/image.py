@@ -96,7 +96,7 @@ def segment(
     """
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
-    texture = check_magnitude("texture", float(texture), "use False, or True")
+    texture = check_magnitude("texture", _as_number(texture), "use False, or True")
     check_choice("channels", channels, _CHANNELS)
     pixels = _comparable(_as_image(image, shape), channels, shape)
     rows = _rows(pixels, scale, position, texture)
@@ -109,6 +109,10 @@ def segment(
     means = np.column_stack([np.bincount(superpixels, column) / sizes for column in rows.T])
     labels = model.fit_predict(means, sample_weight=sizes)
     return np.asarray(labels[superpixels].reshape(pixels.shape[:2]))
+
+
+def _as_number(texture: object) -> object:
+    return float(texture) if isinstance(texture, bool) else texture
 
 
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
