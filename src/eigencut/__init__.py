@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
-    from eigencut.integrations import scanpy, spatial
+    from eigencut.integrations import image, scanpy, spark, spatial
     from eigencut.known.constraints import Constraints
     from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
@@ -62,7 +62,8 @@ _ROOMS = {
     room: f"eigencut.{room}"
     for room in ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
 }
-_ROOMS |= {name: f"eigencut.integrations.{name}" for name in ("scanpy", "spatial")}
+_PARTNERS = ("image", "scanpy", "spark", "spatial")
+_ROOMS |= {name: f"eigencut.integrations.{name}" for name in _PARTNERS}
 
 __all__ = [
     "GPOD",
@@ -86,6 +87,7 @@ __all__ = [
     "compat",
     "datasets",
     "export",
+    "image",
     "integrations",
     "load",
     "plots",
@@ -95,6 +97,7 @@ __all__ = [
     "risk",
     "scanpy",
     "select",
+    "spark",
     "spatial",
 ]
 

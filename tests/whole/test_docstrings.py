@@ -12,7 +12,8 @@ import eigencut
 validate = pytest.importorskip("numpydoc.validate").validate
 
 ROOMS = ["risk", "export", "datasets", "compat", "integrations.scanpy"]
-ROOMS += ["integrations.bertopic", "integrations.dask", "integrations.spark", "plots"]
+ROOMS += [f"integrations.{name}" for name in ("bertopic", "dask", "image", "spark")]
+ROOMS += ["plots"]
 SAID = {
     "GL06",  # a section that numpydoc does not know
     "GL07",  # sections in the wrong order

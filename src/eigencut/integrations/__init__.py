@@ -1,12 +1,12 @@
-"""Partner packages: BERTopic, Dask, libpysal, scanpy and Spark. The only room that knows them.
+"""Partner packages: BERTopic, Dask, libpysal, scanpy, scikit-image and Spark.
 
-It imports the estimator and what is below it, and a partner only when it is used.
+The only room that knows them. It imports the estimator and what is below it, and a partner only when it is used.
 """
 
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["bertopic", "dask", "scanpy", "spark", "spatial"]
+__all__ = ["bertopic", "dask", "image", "scanpy", "spark", "spatial"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -39,13 +39,14 @@ class Inverse:
     ----------
     matrix : csr_array
         B, symmetric and positive semidefinite, with a diagonal of at most 1.
+    shift : float
     """
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, shift: float = SHIFT) -> None:
         from scipy.sparse import eye_array
         from scipy.sparse.linalg import splu
 
-        shifted = (matrix + SHIFT * eye_array(matrix.shape[0])).tocsc()
+        shifted = (matrix + shift * eye_array(matrix.shape[0])).tocsc()
         # Positive definite: no pivoting, so the order that suits the pattern can be kept.
         self._factors = splu(
             shifted,
