@@ -1,6 +1,7 @@
 """Partner packages: BERTopic, Dask, libpysal, scanpy, scikit-image and Spark.
 
-The only room that knows them. It imports the estimator and what is below it, and a partner only when it is used.
+The only room that knows them. It imports the estimator and what is below it, and a partner only
+when it is used.
 """
 
 from importlib import import_module
