@@ -332,7 +332,7 @@ DATA = {  # exit code 1
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
         "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 1...; add data, or give "
-        "candidates such as [2, 3].",
+        "smaller candidates.",
     ),
     "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
     "a tour in a file": (
@@ -459,8 +459,8 @@ DATA = {  # exit code 1
     ),
     "too few rows to select": (
         "select one_row.csv",
-        "n_clusters must hold a candidate of at least 2 and below the number of different rows, 1. "
-        "Got 'auto'; add data, or give candidates such as [2, 3].",
+        "X must have at least 3 different rows for the number of clusters to be chosen. Got 1; add "
+        "data, or give n_clusters as a number.",
     ),
     "not for ONNX": (
         "export paper.eigencut -o model.onnx",
@@ -628,7 +628,7 @@ USAGE = {
     "unknown command": (
         "xyzzy m t",
         "No such command 'xyzzy'. There are fit, predict, update, drift, select, assess, describe, "
-        "hierarchy, recluster, info, export, demo, paper.",
+        "report, hierarchy, recluster, info, export, demo, paper.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),

@@ -93,7 +93,7 @@ MISTAKES = [
     ([*ON_DATA, "--name", "regulars"], 2, "like 0=regulars. Got 'regulars'"),
     ([*ON_DATA, "--name", "x=regulars"], 2, "like 0=regulars"),
     ([*ON_DATA, "--name", "0="], 2, "like 0=regulars"),
-    ([*ON_DATA, "--name", "7=a"], 1, "names must be of clusters of the model, 0 to 2. Got a name"),
+    ([*ON_DATA, "--name", "7=a"], 1, "names must be of clusters of the model, 0, 1, 2. Got a name"),
     ([*ON_DATA, "--refits", "-1"], 2, "a whole number of at least 0. Got '-1'"),
     ([*ON_DATA, "--seed", "x"], 2, "a whole number"),
     ([*ON_DATA, "--documents", "body"], 1, "no column 'body', which --documents names"),

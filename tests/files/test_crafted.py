@@ -10,7 +10,7 @@ import pytest
 
 from eigencut import GPOD, Landmarks, ModelFileError, Neighbors, TableModel, load
 from eigencut.files.format import read, write
-from files.golden.make import MODELS
+from files.golden.make import MODELS, OLDEST
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning"),
@@ -59,7 +59,7 @@ def without_sums(state, arrays):
 def models():
     contrast = Neighbors(8, index="approximate", density_contrast=1.0)
     return {
-        **{name: (GOLDEN / f"v1_{name}.eigencut", MODELS[name][2]) for name in MODELS},
+        **{name: (GOLDEN / f"v1_{name}.eigencut", MODELS[name][2]) for name in OLDEST},
         "contrast": (GPOD(3, affinity=contrast), np.vstack([X[:5], FAR])),
         "ratiocut": (GPOD(3, cut="ratiocut", affinity="gaussian"), np.vstack([X[:5], FAR])),
         "landmarks in a tree": (GPOD(3, affinity=Landmarks(70)), np.vstack([X[:5], FAR])),

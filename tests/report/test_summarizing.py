@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
@@ -53,6 +54,29 @@ def test_rows_outside_are_those_below_the_least_support():
     assert 13 <= below.sum() < 30 and SUMMARY.support.new_outside == below.mean()
     said = SUMMARY.sentences[1]
     assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows lie outside what the model")
+
+
+def test_shares_of_new_rows_are_compared_with_chance():
+    """New rows of one cluster are said to be; a sample of all of them is not."""
+    alike = summarize(MODEL, X, X_new=X[::2], stability=False)
+    assert "New rows fall into the clusters in about the same shares" in alike.sentences[2]
+    some = X[MODEL.predict(X) == 1]
+    other = summarize(MODEL, X, X_new=some, stability=False)
+    share = f"{100 * len(some) / len(X):.0f} %"
+    assert f"100 % of them are in cluster 1, of the others {share}." in other.sentences[2]
+    assert not any("same shares" in sentence for sentence in ALONE.sentences)
+
+
+def test_one_row_has_a_summary():
+    one = np.ones((1, 2))
+    assert summarize(GPOD(1).fit(one), one).sentences[0] == "1 cluster of 1 row."
+
+
+def test_new_rows_may_be_sparse():
+    rows = sparse.csr_array(X * (X > 0))
+    model = GPOD(3, affinity="neighbors").fit(rows)
+    found = summarize(model, rows, X_new=rows[:60], stability=False)
+    assert found.n_new == 60 and found.risk is not None
 
 
 @pytest.mark.parametrize(("summary", "rows"), [(SUMMARY, X_NEW), (ALONE, X)])
@@ -211,7 +235,7 @@ WRONG = [
     (dict(X_new=X[:, :1]), ValueError, "X has 1 features"),
     (dict(documents=["a"]), ValueError, "documents must hold one text for each of the 400 rows"),
     (dict(names=["a"]), ValueError, "names must be a mapping from numbers of clusters to texts"),
-    (dict(names={7: "a"}), ValueError, "names must be of clusters of the model, 0 to 2. Got a"),
+    (dict(names={7: "a"}), ValueError, "names must be of clusters of the model, 0, 1, 2. Got a"),
     (dict(names={True: "a"}), ValueError, "names must be of clusters of the model"),
     (dict(names={0: " "}), ValueError, "names must be texts that are not empty"),
     (dict(names={0: 3}), ValueError, "Got 3 for cluster 0; leave it out"),

@@ -100,9 +100,9 @@ def _range(interval: tuple[float, float], form: str) -> str:
 def rule_text(rule: Rule) -> str:
     """A rule and how well it does."""
     conditions = " and ".join(_condition(condition) for condition in rule.conditions)
-    where = f"{rule.n_rows} rows that did not give it"
+    where = f"{rule.n_rows} rows it was not made from"
     if not rule.held_out:
-        where = f"the {rule.n_rows} rows that gave it"
+        where = f"the {rule.n_rows} rows it was made from"
     return (
         f"{conditions}: precision {rule.precision:.1%} "
         f"({_range(rule.precision_interval, '.1%')}), coverage {rule.coverage:.1%} "

@@ -141,7 +141,9 @@ def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.filename is None or str(error.filename) in map(str, ours):
-            error.filename, error.filename2 = os.fspath(path), None
+            error.filename = os.fspath(path)
+            if error.filename2 is not None:  # which would be shown even if it were None
+                error.filename2 = None
         raise
 
 

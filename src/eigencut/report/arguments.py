@@ -39,7 +39,7 @@ def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
     for number, name in given.items():
         if isinstance(number, bool) or number not in known:
             raise ValueError(
-                f"names must be of clusters of the model, {known[0]} to {known[-1]}. Got a "
+                f"names must be of clusters of the model, {', '.join(map(str, known))}. Got a "
                 f"name of {shown(number)}; leave it out."
             )
         if not isinstance(name, str) or not name.strip():

@@ -16,6 +16,7 @@ from eigencut.report.summary import ClusterSummary, ModelSummary
 _CARDS = 60  # clusters that have one
 _VALUES = 8  # columns of a typical row
 _TEXT = 60
+_USEFUL = 0.5  # precision from which a rule is shown
 
 
 def cards_section(summary: ModelSummary) -> Html | None:
@@ -58,10 +59,13 @@ def _card(cluster: ClusterSummary) -> Html:
 def _rule(rule: Rule | None) -> Html | None:
     if rule is None or not rule.conditions:
         return None
+    if rule.precision < _USEFUL:
+        said = "No rule of three conditions tells its rows from others."
+        return element("p", element("span", said, class_="reading"), class_="ruled")
     conditions: list[Any] = []
     for condition in rule.conditions:
         conditions += [" and " if conditions else "", _condition(condition)]
-    where = "rows that did not give it" if rule.held_out else "the rows that gave it"
+    where = "rows it was not made from" if rule.held_out else "the rows it was made from"
     measured = (
         f"precision {percent(rule.precision)}, coverage {percent(rule.coverage)}, on "
         f"{spaced(rule.n_rows)} {where}"

@@ -98,6 +98,8 @@ def spectrum_of(asked: AskedModel, seen: SeenRows | None, random_state: int) -> 
     if seen is None or asked.is_pairwise:
         return nothing
     rows = seen.sample(_REFITTED, random_state)
+    if rows.shape[0] < 2:
+        return nothing
     try:
         with stage("spectrum"), threads(gpod.n_jobs), warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)

@@ -112,10 +112,12 @@ def picture_panel(summary: ModelSummary) -> Html | None:
 def sizes_panel(summary: ModelSummary) -> Html:
     """Bars of sizes, with what else is one number for each cluster."""
     largest = max((cluster.size for cluster in summary.clusters), default=1.0) or 1.0
+    n_new = sum(cluster.n_new or 0 for cluster in summary.clusters) or 1
     has_new, has_firm = bool(summary.n_new), summary.stability is not None
     head = ["cluster", "rows", "share", *(["new rows"] if has_new else []), "margin", "unsure"]
     rows = []
     for one in summary.clusters[:_LISTED]:
+        new = one.n_new or 0
         tip = f"{clipped(one.name, 60)}: {spaced(one.size)} rows, {percent(one.share)}"
         bar = element(
             "span",
@@ -127,7 +129,7 @@ def sizes_panel(summary: ModelSummary) -> Html:
             cluster_label(one),
             element("span", bar, element("span", spaced(one.size)), class_="bars"),
             percent(one.share),
-            *([spaced(one.n_new or 0)] if has_new else []),
+            *([f"{spaced(new)}, {percent(new / n_new)}"] if has_new else []),
             "–" if one.margin is None else f"{one.margin:.2f}",
             "–" if one.unsure is None else percent(one.unsure),
             *(["–" if one.stability is None else percent(one.stability)] if has_firm else []),
@@ -316,7 +318,8 @@ def choice_panel(summary: ModelSummary) -> Html:
     how = "chosen from the data" if choice.chosen_clusters else "given"
     reading = (
         f"{choice.n_clusters} clusters, {how} (n_clusters={clipped(choice.asked_clusters, 40)}). "
-        f"Taken: {clipped(choice.graph, 200)}. A larger score shows clusters more clearly."
+        f"Taken: {clipped(choice.graph, 200)}. A larger score shows clusters more "
+        "clearly; the first graph stays unless another one shows them much more clearly."
     )
     shown = chart("Graphs that were compared", table(["graph", "score"], rows, "Graphs"))
     return panel("choice", "How it was chosen", shown, reading=reading)

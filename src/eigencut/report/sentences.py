@@ -24,6 +24,7 @@ _WORTH_NAMING = 0.01  # share of unsure rows from which a pair is named
 _PAIRS = 2  # of them, at most
 _SHAKY = 0.8  # agreement of refits below which a cluster is named
 _BEYOND_CHANCE = 2.0  # standard errors
+_FAR_BEYOND_CHANCE = 3.5  # the same, for the largest of many differences
 
 
 def percent(share: float) -> str:
@@ -74,8 +75,25 @@ def on_support(support: SupportSummary, n_new: int) -> str | None:
     text = f"{percent(support.new_outside)} of {counted(n_new, 'new row')} lie outside what "
     text = f"{_capital(text)}the model knows"
     if support.outside is not None:
-        text += f"; of the other rows, {percent(support.outside)}"
+        text += f" ({percent(support.outside)} of the rows it was fitted on)"
     return f"{text}."
+
+
+def on_shares(clusters: Sequence[ClusterSummary], n_rows: float) -> str | None:
+    """Whether new rows fall into the clusters as the others did; the largest change is named."""
+    m = sum(cluster.n_new or 0 for cluster in clusters)
+    if len(clusters) < 2 or m == 0:
+        return None
+    one = max(clusters, key=lambda cluster: abs((cluster.n_new or 0) / m - cluster.share))
+    now = (one.n_new or 0) / m
+    pooled = (one.share * n_rows + now * m) / (n_rows + m)
+    chance = math.sqrt(max(pooled * (1 - pooled), 0.0) * (1 / n_rows + 1 / m))
+    if abs(now - one.share) <= max(_FAR_BEYOND_CHANCE * chance, _WORTH_NAMING):
+        return "New rows fall into the clusters in about the same shares as the others."
+    return (
+        f"New rows fall into the clusters in other shares: {percent(now)} of them are in "
+        f"{one.name}, of the others {percent(one.share)}."
+    )
 
 
 def on_doubt(
@@ -103,7 +121,7 @@ def on_choice(choice: ChoiceSummary) -> str:
         number = f"was chosen from the data (asked for: {choice.asked_clusters})"
     graph = "so was the graph" if not choice.chosen_clusters else "the graph was given"
     if len(choice.compared) > 1:
-        graph = f"the graph is the best of {len(choice.compared)} that were compared"
+        graph = f"the graph was chosen among {len(choice.compared)} that were compared"
     elif choice.asked_graph == "auto":
         graph = "the graph is the default"
     return f"The number of clusters {number}; {graph}."

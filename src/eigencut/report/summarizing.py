@@ -127,6 +127,7 @@ def _sentences(found: ModelSummary) -> tuple[str, ...]:
     said = (
         sentences.on_clusters(found.clusters, n_rows, found.n_unlabelled),
         sentences.on_support(found.support, found.n_new),
+        sentences.on_shares(found.clusters, n_rows),
         sentences.on_doubt(
             found.pairs, found.unsure, names, "new rows" if found.n_new else "the rows"
         ),

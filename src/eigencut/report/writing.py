@@ -66,6 +66,11 @@ def write(
     >>> summary.sentences[0]
     '2 clusters of 200 rows: 50 % and 50 %.'
     """
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(
+            f"X must be rows, and path comes after it. Got {os.fspath(X)!r}; use write(model, X, "
+            "path), or write(model, path=...) without rows."
+        )
     form_of(path)  # before any work
     check_replaceable(path)
     summary = summarize(model, X, **how)

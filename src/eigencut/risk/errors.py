@@ -179,8 +179,8 @@ def population_error(
     """
     check_is_fitted(model)
     rows = check_rows(model, X, reset=False)
-    given = row_counts(sample_weight, len(rows))
-    counts = np.ones(len(rows)) if given is None else given
+    given = row_counts(sample_weight, rows.shape[0])
+    counts = np.ones(rows.shape[0]) if given is None else given
     m = whole_or_real(counts.sum())
     check_enough("X", m)
     with threads(model.n_jobs):

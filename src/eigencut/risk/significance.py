@@ -185,8 +185,8 @@ def significance(
             "X must be a dense array, for samples of its covariance are not sparse. Got a sparse "
             "one; pass X.toarray(), or some components of it."
         )
-    if len(rows) > max_rows:
-        rows = rows[np.sort(rng.permutation(len(rows))[:max_rows])]
+    if rows.shape[0] > max_rows:
+        rows = rows[np.sort(rng.permutation(rows.shape[0])[:max_rows])]
     # Only eigenvalues are compared: one start of the discretization is enough.
     ((_, whole),) = refits(model, [0], lambda _: rows, n_init=1)
     null = SameCovariance(rows)
@@ -207,7 +207,7 @@ def significance(
     return Significance(
         statistic=float(whole.eigenvalues_.sum()),
         null_statistics={name: np.array(values) for name, values in found.items()},
-        n_rows=len(rows),
+        n_rows=rows.shape[0],
         n_clusters=model.n_clusters_,
     )
 

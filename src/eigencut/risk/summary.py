@@ -223,7 +223,7 @@ def _with_error(value: float, standard_error: float) -> str:
 
 
 def _listed(values: Array) -> str:
-    text = ", ".join(f"{value:.4g}" for value in values)
+    text = ", ".join("no rows" if np.isnan(value) else f"{value:.4g}" for value in values)
     limit = _LINE - _LABEL - 6
     if len(text) <= limit:
         return text

@@ -154,7 +154,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     if sample_weight is None:
         return None
     weight = weights_of_rows(sample_weight, n_rows, lambda row: f"in row {row}")
-    total = float(weight.sum())
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
     if not 1 / _LARGEST_TOTAL < total < _LARGEST_TOTAL:
         if total == 0:
             raise ValueError(

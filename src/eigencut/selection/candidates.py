@@ -66,11 +66,15 @@ class Candidates:
         possible = None
         if self.numbers is not None:
             possible = tuple(K for K in self.numbers if n_distinct > K)
-        if n_distinct <= 2 or possible == ():
+        if n_distinct <= 2:
+            raise ValueError(
+                "X must have at least 3 different rows for the number of clusters to be chosen. "
+                f"Got {n_distinct}; add data, or give n_clusters as a number."
+            )
+        if possible == ():
             raise ValueError(
                 "n_clusters must hold a candidate of at least 2 and below the number of different "
-                f"rows, {n_distinct}. Got {self.asked}; add data, or give candidates such as "
-                "[2, 3]."
+                f"rows, {n_distinct}. Got {self.asked}; add data, or give smaller candidates."
             )
         return possible
 

@@ -20,7 +20,6 @@ from eigencut.solvers.eigenpairs import EigenPairs
 from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
 
 _STARTS = 6  # of POD, for each K
-_TIE = 1e-6  # lengths of rows that differ by less are equal
 _ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
 
 
@@ -104,9 +103,10 @@ class Spectrum:
             some = slice(None, None, -(-len(U) // n_rows))
             rows = normalize_rows(U[some])
             with blas_threads(1):
-                # All are of length one: lest rounding choose among them, earlier ones go first.
-                tilted = rows.T * np.linspace(1.0, 1.0 - _TIE, len(rows))
-                first = qr(tilted, mode="r", pivoting=True)[1][:n_clusters]
+                # Of orthonormal vectors: an odd row, which has little mass, is short there.
+                mass = weight[some] * self.cut.mass(self.graph.degrees)[some]
+                of_mass = U[some].T * np.sqrt(mass)
+                first = qr(of_mass, mode="r", pivoting=True)[1][:n_clusters]
                 of_some = pod(rows, init=rows[first].T, tol=_ROUGH, sample_weight=weight[some])
                 found = pod(U, init=of_some.rotation, max_iter=1, sample_weight=weight)
             self._partitions[n_clusters] = found

@@ -45,6 +45,7 @@ MODELS = {
     ),
 }
 SINCE = {"shared_neighbors": 2}  # the version in which a kind was first written, if not 1
+OLDEST = [name for name in MODELS if name not in SINCE]  # there are files of version 1 of these
 
 
 def main():
