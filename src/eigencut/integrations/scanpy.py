@@ -269,7 +269,8 @@ class _Restriction:
 
 def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
     is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
-    key, categories = restrict_to if is_pair else (None, None)
+    pair: Any = restrict_to if is_pair else (None, None)
+    key, categories = pair
     is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
     listed = list(dict.fromkeys(map(str, categories))) if is_listed else []
     if not (isinstance(key, str) and listed):
