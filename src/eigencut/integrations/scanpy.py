@@ -232,8 +232,8 @@ class _Restriction:
         key, wanted = _key_and_categories(restrict_to)
         if key not in adata.obs:
             raise ValueError(
-                f"restrict_to must begin with a column of adata.obs ({', '.join(adata.obs)}). Got "
-                f"{key!r}; correct it, or cluster all cells first."
+                "restrict_to must begin with a column of adata.obs "
+                f"({', '.join(map(str, adata.obs))}). Got {key!r}; correct it."
             )
         column = adata.obs[key]
         known = list(map(str, column.astype("category").cat.categories))
