@@ -61,11 +61,13 @@ def test_where_the_graph_is():
     by_key = eigencut.scanpy.cluster(adata, K, neighbors_key="other", copy=True)
     by_name = eigencut.scanpy.cluster(adata, K, obsp="mine", key_added="again", copy=True)
     assert "eigencut" not in adata.obs and (by_key.obs["eigencut"] == by_name.obs["again"]).all()
-    with pytest.raises(KeyError, match=r"graph 'connectivities'\. It has mine; run sc\.pp\.neigh"):
+    with pytest.raises(
+        ValueError, match=r"graph 'connectivities'\. It has mine; run sc\.pp\.neigh"
+    ):
         eigencut.scanpy.cluster(adata, K)
-    with pytest.raises(ValueError, match=r"obsp must be left out with neighbors_key\. Got"):
+    with pytest.raises(ValueError, match="Got neighbors_key='other' and obsp='mine'; pass one"):
         eigencut.scanpy.cluster(adata, K, obsp="mine", neighbors_key="other")
-    with pytest.raises(ValueError, match="use_rep must be left out where a graph is named"):
+    with pytest.raises(ValueError, match="Got use_rep='X_pca' and obsp='mine'; pass one"):
         eigencut.scanpy.cluster(adata, K, obsp="mine", use_rep="X_pca")
 
 
@@ -75,7 +77,7 @@ def test_rows_of_a_representation():
     expected = GPOD("auto").fit(adata.X)
     assert (adata.obs["eigencut"] == expected.labels_.astype(str)).all()
     assert adata.uns["eigencut"]["params"]["n_clusters"] == expected.n_clusters_
-    with pytest.raises(KeyError, match=r"one of adata\.obsm \(X_pca\)\. Got 'X_umap'; compute"):
+    with pytest.raises(ValueError, match=r"one of adata\.obsm \(X_pca\)\. Got 'X_umap'; compute"):
         eigencut.scanpy.cluster(adata, use_rep="X_umap")
 
 
@@ -88,6 +90,91 @@ def test_some_cells_only():
     assert adjusted_rand_score(adata.obs["kind"][inside], found[inside]) > 0.95
     with pytest.raises(ValueError, match=r"categories of adata\.obs\['kind'\].*Got 'none'"):
         eigencut.scanpy.cluster(adata, 2, restrict_to=("kind", ["none"]))
+
+
+@pytest.mark.parametrize("kinds", [[0, 1, 2, 3], [True, False, True, False], ["a", "b", None, "c"]])
+def test_categories_of_any_kind_and_cells_without_one(kinds):
+    adata = cells()
+    adata.obs["g"] = pd.Series(kinds * 60, index=adata.obs.index, dtype="category")
+    eigencut.scanpy.cluster(adata, 2, restrict_to=("g", kinds[:1]))
+    found, inside = adata.obs["eigencut"], (adata.obs["g"] == kinds[0]).to_numpy()
+    assert set(found[inside]) == {f"{kinds[0]},0", f"{kinds[0]},1"}
+    assert (found[~inside].isna() == adata.obs["g"][~inside].isna()).all()
+    others = found[~inside].dropna()
+    assert (others.astype(str) == adata.obs["g"][others.index].astype(str)).all()
+    again = cells()
+    eigencut.scanpy.ingest(again, adata)  # which has no cluster "nan"
+    assert set(again.obs["eigencut"].cat.categories) == set(found.dropna())
+
+
+def test_names_that_other_cells_have_are_not_given_again():
+    adata = cells()
+    adata.obs["g"] = pd.Categorical(["a", "b", "b,0", "b,7"] * 60)
+    before = adata.obs.copy()
+    with pytest.raises(
+        ValueError, match=r"Got 'b,0', a category of adata\.obs\['g'\] already; rena"
+    ):
+        eigencut.scanpy.cluster(adata, 2, restrict_to=("g", ["b"]))
+    pd.testing.assert_frame_equal(adata.obs, before)
+    eigencut.scanpy.cluster(adata, 2, restrict_to=("g", ["b", "b,0"]))
+    assert set(adata.obs["eigencut"]) == {"a", "b-b,0,0", "b-b,0,1", "b,7"}
+
+
+def test_what_others_have_written_is_kept():
+    adata = cells()
+    adata.uns["pca"], adata.uns["leiden"] = np.ones(3), {"params": {"resolution": 1.0}}
+    before = deepcopy(adata.uns)
+    for key in ("neighbors", "leiden", "pca"):
+        with pytest.raises(ValueError, match=f"key_added must be free.*Got '{key}', .*use another"):
+            eigencut.scanpy.cluster(adata, K, key_added=key)
+    assert str(adata.uns) == str(before)
+    for n_clusters in (2, 3):  # ours may be written again
+        eigencut.scanpy.cluster(adata, n_clusters, key_added="mine")
+        assert adata.uns["mine"]["params"]["n_clusters"] == n_clusters
+    with pytest.raises(ValueError, match=r"neighbors_key must name.*Got 'pca', where .*pass obsp"):
+        eigencut.scanpy.cluster(adata, K, neighbors_key="pca")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"restrict_to": ("nope", ["a"])}, r"column of adata\.obs \(kind\)\. Got 'nope'; correct"),
+        ({"restrict_to": ("kind", "a")}, r"a list of at least one.*Got .*'kind', 'a'.*; write it"),
+        ({"restrict_to": ("kind", [])}, r"a list of at least one.*; write it as \('kind'"),
+        ({"restrict_to": ("kind", 5)}, "a list of at least one"),
+        ({"restrict_to": ("kind", [np.nan])}, "must name categories .*Got 'nan'"),
+        (
+            {"restrict_to": ("kind", ["kind 9"])},
+            "must name categories that have cells.*name others",
+        ),
+        ({"restrict_to": "kind"}, "a list of at least one.*Got 'kind'; write"),
+        ({"restrict_to": 5}, "a list of at least one.*Got 5; write"),
+        ({"key_added": ""}, "key_added must be a name. Got ''; leave it out"),
+        ({"key_added": 5}, "key_added must be a name. Got 5; leave it out"),
+        ({"copy": "yes"}, "copy must be True or False. Got 'yes'; use copy=False"),
+        ({"obsp": "small"}, r"of shape \(240, 240\).*Got shape \(5, 5\); run sc"),
+        ({"obsp": "list"}, r"of shape \(240, 240\).*Got shape \(3,\); run sc"),
+        ({"obsp": ["small"]}, "obsp must be a name. Got list; pass a key"),
+        ({"use_rep": "short"}, r"a row for each of the 240 cells\. Got shape \(5, 2\)"),
+        ({"use_rep": "words"}, "use_rep='words' must hold real numbers"),
+    ],
+)
+def test_wrong_arguments_are_named(wrong, sentence):
+    adata = cells()
+    adata.obs["kind"] = adata.obs["kind"].cat.add_categories("kind 9")
+    adata.obsp["small"], adata.obsp["list"] = np.eye(5), [1, 2, 3]
+    adata.obsm["short"], adata.obsm["words"] = np.ones((5, 2)), np.full((240, 2), "a")
+    with pytest.raises(ValueError, match=sentence):
+        eigencut.scanpy.cluster(adata, 2, **wrong)
+    assert list(adata.obs) == ["kind"] and list(adata.uns) == ["neighbors"]
+
+
+@pytest.mark.parametrize("wrong", [None, np.ones((5, 2)), "cells.h5ad", Cells])
+def test_what_is_no_anndata_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"adata must be an AnnData\. Got .*; make one"):
+        eigencut.scanpy.cluster(wrong, 2)
+    with pytest.raises(ValueError, match=r"reference must be an AnnData\. Got .*; make one"):
+        eigencut.scanpy.ingest(cells(), wrong)
 
 
 def test_twelve_clusters_are_in_the_order_of_their_numbers():
@@ -109,7 +196,7 @@ def test_new_cells_take_the_clusters_of_others():
     alone = Cells(new.X[:1])
     eigencut.scanpy.ingest(alone, reference)
     assert alone.obs["eigencut"].iloc[0] == new.obs["eigencut"].iloc[0]
-    with pytest.raises(KeyError, match=r"key must be a column of reference\.obs\. Got 'none'"):
+    with pytest.raises(ValueError, match=r"key must be a column of reference\.obs\. Got 'none'"):
         eigencut.scanpy.ingest(new, reference, key="none")
     new.obsm["X_pca"] = new.X[:, :3]
     with pytest.raises(ValueError, match="Got 3 in adata and 5 in reference; project"):

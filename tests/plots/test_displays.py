@@ -237,8 +237,9 @@ def test_one_cluster_and_rows_without_any():
     X = make_blobs(100, centers=1, random_state=0)[0]
     for name in OF_MODEL.keys() - {"EmbeddingDisplay", "DriftDisplay"}:
         check_display(OF_MODEL[name](getattr(plots, name), GPOD(1).fit(X), X, X[:40] + 0.01))
-    with pytest.raises(ValueError, match="dimensions must be two different"):
-        plots.EmbeddingDisplay.from_estimator(GPOD(1).fit(X), X)
+    for dimensions in (None, (0, 1)):
+        with pytest.raises(ValueError, match=r"two clusters at least.*Got one of 1 cluster; draw"):
+            plots.EmbeddingDisplay.from_estimator(GPOD(1).fit(X), X, dimensions=dimensions)
     marked = GPOD(2, outliers="label", outlier_quantile=0.2).fit(X)
     display = plots.ClusterDisplay.from_estimator(
         marked, X, X_new=[[99.0, 99.0]], grid_resolution=20
@@ -287,14 +288,105 @@ def test_mistakes_are_named():
         draw(model, X, projection=X, X_new=X[:5])
     with pytest.raises(ValueError, match="projection='columns' must have rows of two numbers"):
         draw(GPOD(3).fit(np.hstack([X, X])), np.hstack([X, X]), projection="columns")
-    with pytest.raises(ValueError, match="grid_resolution"):
-        draw(model, X, grid_resolution=0)
-    with pytest.raises(ValueError, match="dimensions must be two different integers from 0 to 2"):
-        plots.EmbeddingDisplay.from_estimator(model, X, dimensions=(0, 3))
+    for wrong in (0, 1, True):
+        with pytest.raises(ValueError, match=r"grid_resolution.*; use the default of 300"):
+            draw(model, X, grid_resolution=wrong)
+    assert draw(model, X, grid_resolution=2).regions.labels.shape == (2, 2)
+    for given in (dict(X_new=X[:5]), dict(projection=X), dict(projection="pca", X_new=X[:5])):
+        with pytest.raises(ValueError, match=r"projection_new must be left out unless.*Got.*leave"):
+            draw(model, X, projection_new=X[:5], **given)
     with pytest.raises(ValueError, match="kind must be"):
         plots.MarginDisplay.from_estimator(model, X, kind="risk")
     with pytest.raises(AttributeError, match="no attribute 'PieDisplay'"):
         plots.PieDisplay  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "wrong", [(0, 3), (0, 0), (True, False), (0, True), (0, 1, 2), 5, "01", [[0], [0, 1]], {0, 1}]
+)
+def test_dimensions_that_are_no_pair_of_numbers(wrong):
+    K, X = DATA["blobs"]()
+    with pytest.raises(ValueError, match=r"two different integers from 0 to 2.*; use \(0, 1\)"):
+        plots.EmbeddingDisplay.from_estimator(GPOD(K).fit(X), X, dimensions=wrong)
+
+
+def test_dimensions_of_numpy():
+    K, X = DATA["blobs"]()
+    for right in (np.array([0, 2]), [np.int64(0), 2], range(0, 3, 2)):
+        found = plots.EmbeddingDisplay.from_estimator(GPOD(K).fit(X), X, dimensions=right)
+        assert found.dimensions == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (np.nan, "nan and 2.0 in row 3"),
+        (np.inf, "inf and 2.0 in row 3"),
+        (2j, "2j and 2.0 in row 3"),
+        ("word", "word and 2.0 in row 3"),
+        (None, "None and 2.0 in row 3"),
+    ],
+)
+def test_points_that_are_no_numbers(wrong, got):
+    K, X = DATA["blobs"]()
+    points = np.full(X.shape, 2.0, dtype=object)
+    points[3, 0] = points[7, 1] = wrong
+    with pytest.raises(ValueError, match=f"projection must be finite real numbers.*Got {got}"):
+        plots.ClusterDisplay.from_estimator(GPOD(K).fit(X), X, projection=points)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (np.full((300, 2), "no"), "no and no in row 0"),
+        (np.full((300, 2), 1j), "1j and 1j in row 0"),
+        (None, "None; pass two"),
+        ([[1.0], [1.0, 2.0]], "list; pass two"),
+    ],
+)
+def test_projections_that_are_no_points(wrong, got):
+    K, X = DATA["blobs"]()
+    with pytest.raises(ValueError, match=f"projection must be .*Got {got}"):
+        plots.ClusterDisplay.from_estimator(GPOD(K).fit(X), X, projection=wrong)
+
+
+@pytest.mark.parametrize("name", ["ConvergenceDisplay", "SpectrumDisplay", "HierarchyDisplay"])
+def test_what_are_no_axes_is_refused(name):
+    K, X = DATA["blobs"]()
+    model = GPOD(K).fit(X)
+    figure, both = pyplot.subplots(1, 2)
+    for wrong, got in ((5, "5"), (figure, "Figure"), (both, "ndarray"), (pyplot.Axes, "<class")):
+        with pytest.raises(ValueError, match=f"ax must be one Axes of matplotlib. Got {got}.*pass"):
+            getattr(plots, name).from_estimator(model, ax=wrong)
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        (plots.ChoiceDisplay.from_selection, "selection must be a Selection, which eigencut.selec"),
+        (plots.DriftDisplay.from_drift, "drift must be a Drift, which model.drift"),
+        (plots.HierarchyDisplay.from_hierarchy, "hierarchy must be a Hierarchy, which model.hier"),
+        (plots.LearningCurveDisplay.from_curve, "curve must be a LearningCurve, which eigencut.ri"),
+        (
+            plots.ConvergenceDisplay.from_partition,
+            "partition must be a Partition, which eigencut",
+        ),
+    ],
+)
+def test_what_another_function_returns_is_refused(draw, expected):
+    for wrong, got in ((None, "None"), (5, "5"), (np.ones(3), "ndarray"), (GPOD(2), "GPOD")):
+        with pytest.raises(ValueError, match=f"{expected}.* returns. Got {got}; pass that"):
+            draw(wrong)
+
+
+@pytest.mark.filterwarnings("error")
+def test_cut_values_of_a_data_frame_come_without_warnings():
+    pandas = pytest.importorskip("pandas")
+    K, X = DATA["blobs"]()
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    ours = plots.CutValueDisplay.from_estimator(GPOD(K).fit(frame[::2]), frame[1::2])
+    theirs = plots.CutValueDisplay.from_estimator(GPOD(K).fit(X[::2]), X[1::2])
+    np.testing.assert_array_equal(ours.held_out.per_cluster, theirs.held_out.per_cluster)
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -7,16 +7,19 @@ Nothing here imports scanpy, which makes the graph of neighbours: all there is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigencut.affinity import Neighbors
 from eigencut.estimator import GPOD
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.optional import needed
+from eigencut.runtime.validation import real_array, shown
 
 __all__ = ["cluster", "ingest"]
 
@@ -43,7 +46,7 @@ def cluster(
     n_clusters : int, "auto" or iterable of int, default="auto"
         As of ``GPOD``.
     key_added : str, default="eigencut"
-        Of ``adata.obs`` and ``adata.uns``.
+        Of ``adata.obs`` and ``adata.uns``, where it must be free, or of an earlier call.
     use_rep : str, optional
         Cluster the rows of this entry of ``adata.obsm`` (or "X") by ``GPOD`` with its own graph.
     neighbors_key : str, optional
@@ -52,7 +55,7 @@ def cluster(
         Of ``adata.obsp``: any other graph of affinities.
     restrict_to : tuple of str and sequence of str, optional
         A key of ``adata.obs`` and categories: only their cells are clustered, and the others keep
-        their category; names of clusters begin with those of the categories.
+        their category, or none; names of clusters begin with those of the categories.
     copy : bool, default=False
 
     Returns
@@ -70,29 +73,24 @@ def cluster(
         eigencut.scanpy.cluster(adata)
         sc.pl.umap(adata, color="eigencut")
     """
+    _check_cells("adata", adata)
+    _check_flag("copy", copy)
+    _check_key_added(adata, key_added)
+    given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
+    _check_source(given)
+    only = None if restrict_to is None else _Restriction.of(adata, restrict_to)
     adata = adata.copy() if copy else adata
-    of_cells = np.arange(adata.n_obs)
-    if restrict_to is not None:
-        of_cells = _cells_of(adata, *restrict_to)
-    if use_rep is not None and (neighbors_key is not None or obsp is not None):
-        raise ValueError(
-            "use_rep must be left out where a graph is named. Got use_rep="
-            f"{use_rep!r}, neighbors_key={neighbors_key!r} and obsp={obsp!r}; pass one of them."
-        )
+    of_cells = np.arange(adata.n_obs) if only is None else only.cells
     if use_rep is not None:
         model = GPOD(n_clusters).fit(_representation(adata, use_rep)[of_cells])
     else:
         graph = _graph(adata, neighbors_key, obsp)
         model = GPOD(n_clusters, affinity="precomputed").fit(graph[of_cells][:, of_cells])
     names = model.labels_.astype(str).astype(object)
-    if restrict_to is not None:
-        key, categories = restrict_to
-        prefixed = [f"{'-'.join(categories)},{name}" for name in names]
-        names = adata.obs[key].astype(str).to_numpy().astype(object)
-        names[of_cells] = prefixed
+    if only is not None:
+        names = only.renamed(names)
     adata.obs[key_added] = _categorical(names)
     params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters)}
-    given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     params |= {name: value for name, value in given.items() if value is not None}
     adata.uns[key_added] = {"params": params, "eigenvalues": model.eigenvalues_}
     return adata if copy else None
@@ -132,18 +130,28 @@ def ingest(
         The copy, if one was asked for. ``adata.obs[key]`` is the cluster of each cell, and
         ``adata.obs[key + "_share"]`` what it has of the weight.
     """
-    if key not in reference.obs:
-        raise KeyError(
-            f"key must be a column of reference.obs. Got {key!r}; cluster the reference first."
+    _check_cells("adata", adata)
+    _check_cells("reference", reference)
+    _check_flag("copy", copy)
+    if not isinstance(key, str) or key not in reference.obs:
+        raise ValueError(
+            f"key must be a column of reference.obs. Got {shown(key)}; cluster the reference first."
+        )
+    has_cluster = reference.obs[key].notna().to_numpy()
+    if not has_cluster.any():
+        raise ValueError(
+            f"reference.obs[{key!r}] must have cells with a cluster. Got none among "
+            f"{len(has_cluster)}; cluster the reference first."
         )
     adata = adata.copy() if copy else adata
-    rows, new = _representation(reference, use_rep), _representation(adata, use_rep)
+    rows, new = _representation(reference, use_rep)[has_cluster], _representation(adata, use_rep)
     if rows.shape[1] != new.shape[1]:
         raise ValueError(
             f"use_rep must have as many columns in both. Got {new.shape[1]} in adata and "
             f"{rows.shape[1]} in reference; project the new cells on the reference's components."
         )
-    names, numbers = np.unique(reference.obs[key].astype(str).to_numpy(), return_inverse=True)
+    clusters = reference.obs[key][has_cluster].astype(str).to_numpy()
+    names, numbers = np.unique(clusters, return_inverse=True)
     found = _votes(rows, numbers, len(names), new, n_neighbors)
     best = found.argmax(axis=1)
     adata.obs[key] = _categorical(names[best].astype(object), names)
@@ -166,50 +174,159 @@ def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> A
 
 
 def _representation(adata: Any, use_rep: str) -> Array:
-    if use_rep != _ALONE and use_rep not in adata.obsm:
-        raise KeyError(
+    if not isinstance(use_rep, str) or (use_rep != _ALONE and use_rep not in adata.obsm):
+        raise ValueError(
             f"use_rep must be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'}). Got "
-            f"{use_rep!r}; compute it first, as by sc.pp.pca(adata)."
+            f"{shown(use_rep)}; compute it first, as by sc.pp.pca(adata)."
         )
     found = adata.X if use_rep == _ALONE else adata.obsm[use_rep]
-    return found if hasattr(found, "tocsr") else np.asarray(found, dtype=np.float64)
+    found = found if hasattr(found, "tocsr") else real_array(f"use_rep={use_rep!r}", found)
+    if found.ndim != 2 or found.shape[0] != adata.n_obs:
+        raise ValueError(
+            f"use_rep={use_rep!r} must have a row for each of the {adata.n_obs} cells. Got shape "
+            f"{found.shape}; compute it again of these cells."
+        )
+    return found
 
 
 def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array:
     """The affinities that scanpy's other tools would take."""
-    if obsp is not None and neighbors_key is not None:
-        raise ValueError(
-            f"obsp must be left out with neighbors_key. Got obsp={obsp!r} and neighbors_key="
-            f"{neighbors_key!r}; pass one of them."
-        )
     key = obsp
     if key is None:
         made = adata.uns.get(neighbors_key or "neighbors", {})
+        if not isinstance(made, Mapping):
+            raise ValueError(
+                "neighbors_key must name what sc.pp.neighbors has written into adata.uns. Got "
+                f"{neighbors_key!r}, where there is {shown(made)}; pass obsp for another graph."
+            )
         key = made.get("connectivities_key", "connectivities")
         if neighbors_key is not None and neighbors_key not in adata.uns:
             key = neighbors_key
     if key not in adata.obsp:
-        raise KeyError(
+        raise ValueError(
             f"adata.obsp must have the graph {key!r}. It has {', '.join(adata.obsp) or 'none'}; "
             "run sc.pp.neighbors(adata) first, or pass use_rep='X_pca'."
         )
-    return csr_array(adata.obsp[key]).astype(np.float64)
+    found, n_cells = adata.obsp[key], adata.n_obs
+    shape = found.shape if hasattr(found, "shape") else np.shape(found)
+    if shape != (n_cells, n_cells):
+        raise ValueError(
+            f"adata.obsp[{key!r}] must be of shape ({n_cells}, {n_cells}), the affinities among "
+            f"all cells. Got shape {shape}; run sc.pp.neighbors(adata) on these cells."
+        )
+    return csr_array(found).astype(np.float64)
 
 
-def _cells_of(adata: Any, key: str, categories: Sequence[str]) -> Indices:
-    known = list(adata.obs[key].astype("category").cat.categories)
-    for name in categories:
-        if name not in known:
+@dataclass(frozen=True)
+class _Restriction:
+    """Cells of some categories, and the names of all cells: None for those without category."""
+
+    key: str
+    prefix: str
+    cells: Indices
+    names: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, adata: Any, restrict_to: Any) -> _Restriction:
+        """Names of categories are text, whatever they are in ``adata.obs``."""
+        key, wanted = _key_and_categories(restrict_to)
+        if key not in adata.obs:
             raise ValueError(
-                f"restrict_to must name categories of adata.obs[{key!r}] "
-                f"({', '.join(map(str, known))}). Got {name!r}; correct it."
+                "restrict_to must begin with a column of adata.obs "
+                f"({', '.join(map(str, adata.obs))}). Got {key!r}; correct it."
             )
-    return np.flatnonzero(adata.obs[key].isin(categories).to_numpy())
+        column = adata.obs[key]
+        known = list(map(str, column.astype("category").cat.categories))
+        for name in wanted:
+            if name not in known:
+                raise ValueError(
+                    f"restrict_to must name categories of adata.obs[{key!r}] "
+                    f"({', '.join(known)}). Got {name!r}; correct it."
+                )
+        names = column.astype(str).to_numpy().astype(object)
+        names[column.isna().to_numpy()] = None
+        cells = np.flatnonzero([name in wanted for name in names])
+        if not len(cells):
+            raise ValueError(
+                f"restrict_to must name categories that have cells. Got {wanted!r} of "
+                f"adata.obs[{key!r}], which have none; name others."
+            )
+        return cls(key, "-".join(wanted), cells, names)
+
+    def renamed(self, clusters: NDArray[np.object_]) -> NDArray[np.object_]:
+        """The names of all cells, given the clusters of these; no two kinds of cells become one."""
+        names = self.names.copy()
+        names[self.cells] = [f"{self.prefix},{cluster}" for cluster in clusters]
+        taken = set(names[self.cells]) & set(np.delete(names, self.cells))
+        if taken:
+            raise ValueError(
+                "restrict_to must give clusters names that no other cells have. Got "
+                f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already; rename it there "
+                "by .cat.rename_categories, or restrict to that one too."
+            )
+        return names
+
+
+def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
+    is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
+    pair: Any = restrict_to if is_pair else (None, None)
+    key, categories = pair
+    is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
+    listed = list(dict.fromkeys(map(str, categories))) if is_listed else []
+    if not (isinstance(key, str) and listed):
+        raise ValueError(
+            "restrict_to must be a column of adata.obs and a list of at least one of its "
+            f"categories. Got {repr(restrict_to)[:60]}; write it as ('kind', ['a', 'b'])."
+        )
+    return key, listed
+
+
+def _check_cells(name: str, value: Any) -> None:
+    parts = ("obs", "obsm", "obsp", "uns", "n_obs")
+    if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
+        raise ValueError(
+            f"{name} must be an AnnData. Got {shown(value)}; make one of rows by "
+            "anndata.AnnData(X), or use eigencut.GPOD for an array."
+        )
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False. Got {shown(value)}; use {name}=False.")
+
+
+def _check_key_added(adata: Any, key_added: Any) -> None:
+    """What others have written into ``adata.uns`` is theirs, as the graph of neighbours is."""
+    if not (isinstance(key_added, str) and key_added):
+        raise ValueError(
+            f"key_added must be a name. Got {shown(key_added)}; leave it out for 'eigencut'."
+        )
+    made = adata.uns.get(key_added)
+    params = made.get("params") if isinstance(made, Mapping) else None
+    is_ours = isinstance(params, Mapping) and {"n_clusters", "asked"} <= set(params)
+    if made is not None and not is_ours:
+        raise ValueError(
+            "key_added must be free in adata.uns, or of an earlier call. Got "
+            f"{key_added!r}, which something else has written; use another name, as 'cut_of_cells'."
+        )
+
+
+def _check_source(given: Mapping[str, Any]) -> None:
+    """At most one of them, by name."""
+    for name, value in given.items():
+        if not (value is None or isinstance(value, str)):
+            raise ValueError(f"{name} must be a name. Got {shown(value)}; pass a key of adata.")
+    named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise ValueError(
+            "Only one of use_rep, neighbors_key and obsp must be given. Got "
+            f"{' and '.join(named)}; pass one of them."
+        )
 
 
 def _categorical(names: Any, categories: Any = None) -> Any:
-    """With categories in the order of their numbers: 2 before 10."""
-    listed = set(names) if categories is None else set(categories)
+    """With categories in the order of their numbers: 2 before 10; None is no category."""
+    listed = set(names if categories is None else categories) - {None}
 
     def place(name: str) -> list[Any]:
         parts = str(name).replace(",", " ").split()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigencut.runtime.optional import needed
+from eigencut.runtime.validation import shown
 
 SIZE = (6.4, 4.8)  # of a new figure, in inches
 INK = "#2b2f36"  # text and lines
@@ -18,6 +19,11 @@ _SMALL = 8  # points; of text in a legend
 def axes_or_new(ax: Any, size: tuple[float, float] = SIZE) -> Any:
     """The axes given, or those of a new figure that makes room for all its text."""
     if ax is not None:
+        if not isinstance(ax, needed("matplotlib.axes", "plot").Axes):
+            raise ValueError(
+                f"ax must be one Axes of matplotlib. Got {shown(ax)}; pass figure.add_subplot(), "
+                "one of the axes of pyplot.subplots(), or leave it out for a new figure."
+            )
         return ax
     pyplot = needed("matplotlib.pyplot", "plot")
     return pyplot.subplots(figsize=size, layout="constrained")[1]

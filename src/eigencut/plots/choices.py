@@ -9,7 +9,7 @@ import numpy as np
 
 from eigencut.plots.axes import INK, SIZE, tidy
 from eigencut.plots.colors import COLORS
-from eigencut.plots.display import DisplayMixin
+from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.plots.text import plain
 from eigencut.runtime.arrays import Array, Indices
 
@@ -68,6 +68,7 @@ class ChoiceDisplay(DisplayMixin):
         -------
         ChoiceDisplay
         """
+        check_drawable("selection", selection, "Selection", "eigencut.select")
         numbers = sorted({choice.n_clusters for choice in selection.choices})
         graphs = sorted({repr(choice.affinity) for choice in selection.choices})
         scores = np.full((len(graphs), len(numbers)), np.nan)

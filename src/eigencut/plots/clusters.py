@@ -28,7 +28,7 @@ from eigencut.plots.taken_rows import TakenRows
 from eigencut.plots.text import plain
 from eigencut.runtime.arrays import Indices
 from eigencut.runtime.optional import needed
-from eigencut.runtime.validation import check_count
+from eigencut.runtime.validation import check_count, shown
 
 
 @dataclass
@@ -98,7 +98,7 @@ class ClusterDisplay(DisplayMixin):
         projection_new : array of shape (m, 2), optional
             The points of X_new, where ``projection`` is an array.
         grid_resolution : int, default=300
-            Cells of the decision regions along an axis.
+            Cells of the decision regions along an axis, at least 2.
         ax : matplotlib axes, optional
             Default: those of a new figure.
 
@@ -106,7 +106,14 @@ class ClusterDisplay(DisplayMixin):
         -------
         ClusterDisplay
         """
-        check_count("grid_resolution", grid_resolution, "use the default of 300")
+        _check_resolution(grid_resolution)
+        if projection_new is not None and (X_new is None or isinstance(projection, str)):
+            raise ValueError(
+                "projection_new must be left out unless X_new is given and projection is an array. "
+                f"Got projection={shown(projection)} and X_new "
+                f"{'left out' if X_new is None else 'given'}; leave projection_new out, or pass "
+                "X_new and the points of X as projection."
+            )
         asked = AskedModel.of(model)
         taken = TakenRows.of(asked, X)
         how = projection_of(asked, taken, projection)
@@ -175,6 +182,13 @@ class ClusterDisplay(DisplayMixin):
         if self.rows.n_incomplete:
             title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
         return title
+
+
+def _check_resolution(grid_resolution: object) -> None:
+    remedy = "use the default of 300"
+    check_count("grid_resolution", grid_resolution, remedy)
+    if grid_resolution == 1:  # cells have a width by the next one
+        raise ValueError(f"grid_resolution must be an integer of at least 2. Got 1; {remedy}.")
 
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:

@@ -11,7 +11,7 @@ from eigencut.discretization import Partition
 from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.axes import INK, tidy
 from eigencut.plots.colors import COLORS
-from eigencut.plots.display import DisplayMixin
+from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.runtime.arrays import Array
 
 
@@ -67,6 +67,7 @@ class ConvergenceDisplay(DisplayMixin):
         -------
         ConvergenceDisplay
         """
+        check_drawable("partition", partition, "Partition", "eigencut.pod")
         return cls(partition.gap_history, partition.converged).plot(ax)
 
     def _draw(self, ax: Any) -> None:

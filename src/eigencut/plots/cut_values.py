@@ -79,7 +79,7 @@ class CutValueDisplay(DisplayMixin):
             )
         held_out = None
         if X_held_out is not None:
-            held_out = cut_value(asked.gpod, asked.prepared(X_held_out)[0])
+            held_out = cut_value(model, X_held_out)
         training = cut_value(asked.gpod, self_weights=False) if has_rows else None
         return cls(training, held_out, asked.numbers).plot(ax)
 

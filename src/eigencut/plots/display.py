@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 from eigencut.plots.axes import SIZE, axes_or_new
+from eigencut.runtime.validation import shown
 
 
 class DisplayMixin(ABC):
@@ -46,3 +47,15 @@ class DisplayMixin(ABC):
 
     @abstractmethod
     def _draw(self, ax: Any) -> None: ...
+
+
+def check_drawable(name: str, value: Any, expected: str, source: str) -> None:
+    """An error for what is not of a class of eigencut, by its name; ``source`` is what returns one.
+
+    By name, for what draws itself by a display stands above that display.
+    """
+    own = [kind.__name__ for kind in type(value).__mro__ if kind.__module__.startswith("eigencut.")]
+    if expected not in own:
+        raise ValueError(
+            f"{name} must be a {expected}, which {source} returns. Got {shown(value)}; pass that."
+        )

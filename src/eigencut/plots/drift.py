@@ -10,7 +10,7 @@ import numpy as np
 from eigencut.living.drift_report import Drift
 from eigencut.plots.axes import INK, PALE, SIZE, put_legend, tidy
 from eigencut.plots.colors import COLORS, OUTSIDE_COLOR
-from eigencut.plots.display import DisplayMixin
+from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.plots.sampling import spaced
 from eigencut.runtime.arrays import Array
 
@@ -79,6 +79,7 @@ class DriftDisplay(DisplayMixin):
         -------
         DriftDisplay
         """
+        check_drawable("drift", drift, "Drift", "model.drift(X_new)")
         outside = drift.without_support
         names = (*(f"cluster {number}" for number in drift.shares), "without support")
         shares = np.array([*drift.shares.values(), (outside.before, outside.now)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,11 @@ class EmbeddingDisplay(DisplayMixin):
         EmbeddingDisplay
         """
         asked = AskedModel.of(model).unsplit()
+        if asked.gpod.n_clusters_ < 2:
+            raise ValueError(
+                "model must have two clusters at least, for each is a dimension of the embedding. "
+                "Got one of 1 cluster; draw ClusterDisplay or SupportDisplay of it instead."
+            )
         given = telling_functions(asked) if dimensions is None else dimensions
         first, second = _check_dimensions(given, asked.gpod.n_clusters_)
         taken = TakenRows.of(asked, X)
@@ -138,11 +145,16 @@ class EmbeddingDisplay(DisplayMixin):
 
 
 def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
-    found = tuple(np.atleast_1d(dimensions).tolist())
-    are_two = len(found) == 2 and len(set(found)) == 2 and all(isinstance(k, int) for k in found)
-    if not (are_two and all(0 <= k < n_clusters for k in found)):
+    found = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
+    are_two = isinstance(found, Sequence) and len(found) == 2
+    if not (are_two and all(_is_place(k, n_clusters) for k in found) and found[0] != found[1]):
         raise ValueError(
             f"dimensions must be two different integers from 0 to {n_clusters - 1}, below the "
-            f"number of clusters. Got {dimensions!r}; use (0, 1) for two clusters or more."
+            f"number of clusters. Got {dimensions!r}; use (0, 1)."
         )
-    return found[0], found[1]
+    return int(found[0]), int(found[1])
+
+
+def _is_place(value: object, n_places: int) -> bool:
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_integer and 0 <= value < n_places  # type: ignore[operator]

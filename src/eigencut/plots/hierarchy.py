@@ -10,7 +10,7 @@ import numpy as np
 from eigencut.nested.hierarchy import Hierarchy
 from eigencut.plots.axes import SIZE, tidy
 from eigencut.plots.colors import OUTSIDE_COLOR, cluster_style
-from eigencut.plots.display import DisplayMixin
+from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.plots.markers import NAMES
 from eigencut.plots.sampling import spaced
 from eigencut.runtime.arrays import Array, Indices
@@ -93,6 +93,7 @@ class HierarchyDisplay(DisplayMixin):
         -------
         HierarchyDisplay
         """
+        check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
         leaves = _leaf_order(hierarchy)
         forks, ends = _forks(hierarchy, leaves)
         return cls(

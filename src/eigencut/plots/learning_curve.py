@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigencut.plots.axes import INK, tidy
 from eigencut.plots.colors import COLORS, OUTSIDE_COLOR
-from eigencut.plots.display import DisplayMixin
+from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.runtime.arrays import Array, Indices
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class LearningCurveDisplay(DisplayMixin):
         -------
         LearningCurveDisplay
         """
+        check_drawable("curve", curve, "LearningCurve", "eigencut.risk.learning_curve")
         line = None
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())

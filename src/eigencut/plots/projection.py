@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from eigencut.discretization import normalize_rows
 from eigencut.plots.asked_model import AskedModel
 from eigencut.runtime.arrays import Array
+from eigencut.runtime.validation import shown
 
 KINDS = ("auto", "columns", "eigenfunctions", "pca")
 _ZERO = 1e-10  # eigenvalues below count as zero
+_LONGEST = 30  # letters of a value that is shown
 
 
 @dataclass(frozen=True)
@@ -142,10 +146,40 @@ def given_points(points: Any, n_rows: int, name: str = "projection") -> Array:
     -------
     array of shape (n_rows, 2)
     """
-    found = np.asarray(points, dtype=np.float64)
-    if found.shape != (n_rows, 2) or not np.isfinite(found).all():
+    try:
+        given = np.asarray(points)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.shape != (n_rows, 2):
+        got = f"shape {given.shape}" if given.ndim else shown(points)
         raise ValueError(
-            f"{name} must be finite points of shape ({n_rows}, 2), one for each row. Got shape "
-            f"{found.shape}; pass two numbers for each row."
+            f"{name} must be points of shape ({n_rows}, 2), one for each row. Got "
+            f"{got}; pass two numbers for each row."
+        )
+    found = _numbers(given)
+    is_bad = ~np.isfinite(found).all(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        pair = " and ".join(str(value)[:_LONGEST] for value in given[row])
+        raise ValueError(
+            f"{name} must be finite real numbers, two for each row. Got {pair} in row {row}; "
+            "correct it, or leave such rows out."
         )
     return found
+
+
+def _numbers(values: NDArray[Any]) -> Array:
+    """As float64, with NaN for words and for complex numbers."""
+    try:
+        if not np.iscomplexobj(values):
+            return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return np.array([[_number(value) for value in row] for row in values])
+
+
+def _number(value: Any) -> float:
+    try:
+        return math.nan if np.iscomplexobj(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
