@@ -13,9 +13,9 @@ from eigencut.selection.criteria import NO_CLUSTER
 from eigencut.selection.default_graph import choose_graph
 
 
-def overlapping(n=1200):
-    centers = np.random.default_rng(0).normal(size=(10, 16))
-    return make_blobs(n, centers=centers * 0.85, random_state=0)
+def overlapping(n=1200, d=16, spacing=0.85):
+    centers = np.random.default_rng(0).normal(size=(10, d))
+    return make_blobs(n, centers=centers * spacing, random_state=0)
 
 
 @pytest.fixture
@@ -124,6 +124,17 @@ def test_clusters_of_topics_are_found_where_few_neighbors_see_only_topics():
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, few.labels_) + 0.1
 
 
+def test_in_many_dimensions_a_somewhat_clear_graph_is_compared_with_others():
+    """Five topics that a mutual graph shows more clearly than the five clusters."""
+    from benchmarks.embeddings.samples import clusters_of_topics
+
+    X, y = clusters_of_topics(1200, 5, 900)
+    model = GPOD(5).fit(X)
+    first = model.choice_[0]
+    assert 0 < first.score < 1 and len(model.choice_) > 1
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
 def test_landmarks_are_the_last_resort_for_many_rows(scores):
     slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
     X = make_moons(1000, noise=0.1, random_state=0)[0]
@@ -166,7 +177,7 @@ def test_all_graphs_share_one_search(monkeypatch):
                 return original(self, k)
 
             monkeypatch.setattr(kind, "query_itself", counted)
-    X, y = overlapping()
+    X, y = overlapping(d=8, spacing=1.3)
     model = GPOD(10).fit(X)
     assert len(model.choice_) >= 2 and model.affinity_.graph == "symmetric"
     assert adjusted_rand_score(y, model.labels_) > 0.5

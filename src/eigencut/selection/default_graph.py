@@ -31,11 +31,13 @@ _WIDE_NEIGHBORS = 100  # at most, where distances hardly differ; else as above
 _MANY_DIMENSIONS = 9.0  # around rows, from which more neighbours are hardly farther
 _ASKED_ROWS = 500  # by which it is told how far neighbours are
 _MUTUAL_CONTRAST, _SYMMETRIC_CONTRAST = 1.5, 1.0
-_CLEAR_ENOUGH = 0.0  # score from which no other graph is much better
+_CLEAR_ENOUGH = 0.0  # score from which no other graph is much better;
+_CLEAR_IN_MANY_DIMENSIONS = 1.0  # there, where few neighbours may show topics instead of clusters
 _WIDER_BETTER = 0.4  # by which more neighbours must show more than few, of the same graph;
 _NEARLY_CLEAR = -0.5  # from this score on, a little
 _A_LITTLE_BETTER = 0.25
-_MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it
+_MUCH_BETTER = 0.5  # by which a graph must beat one that is preferred to it; half of it
+_LESS_BETTER = 0.25  # in many dimensions, where few mutual neighbours are often wrong
 _LEAST_SHARE = 0.1  # of the rows of an average cluster; a graph with smaller ones is not believed
 _WHOLE_ROWS = 30_000  # up to which it is decided on all of them
 _SOME_ROWS = 2000  # on which it is decided otherwise,
@@ -52,10 +54,6 @@ class _Look(NamedTuple):
     spectrum: Spectrum
     score: float
     handicap: float
-
-    @property
-    def is_clear(self) -> bool:
-        return self.score >= _CLEAR_ENOUGH
 
     @property
     def has_slivers(self) -> bool:
@@ -111,16 +109,19 @@ def choose_graph(
         return looks[-1]
 
     first = look(mutual, 0.0)
-    if not first.is_clear:
-        second = look(symmetric, 2 * _MUCH_BETTER)
-        if not second.is_clear:
-            if first.has_slivers:  # perhaps because of the contrast
-                look(Neighbors(k, graph="mutual", metric=metric), _MUCH_BETTER)
-            wide = _wide_graph(searched, k, n_clusters, metric)
+    if first.score < _CLEAR_IN_MANY_DIMENSIONS:
+        wide = _wide_graph(searched, k, n_clusters, metric)
+    clear = _CLEAR_ENOUGH if wide is None else _CLEAR_IN_MANY_DIMENSIONS
+    better = _MUCH_BETTER if wide is None else _LESS_BETTER
+    if first.score < clear:
+        second = look(symmetric, 2 * better)
+        if second.score < clear:
+            if first.has_slivers and second.score < _CLEAR_ENOUGH:  # perhaps by the contrast
+                look(Neighbors(k, graph="mutual", metric=metric), better)
             if wide is not None and allows(wide):
-                score = look(wide, _MUCH_BETTER).score
-                better = _A_LITTLE_BETTER if score >= _NEARLY_CLEAR else _WIDER_BETTER
-                if score < second.score + better:
+                score = look(wide, better).score
+                margin = _A_LITTLE_BETTER if score >= _NEARLY_CLEAR else _WIDER_BETTER
+                if score < second.score + margin:
                     looks[-1] = looks[-1]._replace(handicap=math.inf)
         if n_distinct >= _MANY_FOR_LANDMARKS and all(one.has_slivers for one in looks):
             look(Landmarks(metric=metric), 0.0)
@@ -158,7 +159,9 @@ def _wide_graph(searched: SearchedRows, k: int, n_clusters: int, metric: str) ->
     the smallest topics that clusters consist of.
     """
     points = searched.points
-    n_points = points.points.shape[0]
+    n_points, n_dimensions = points.points.shape
+    if n_dimensions < _MANY_DIMENSIONS:
+        return None
     wide = min(n_points // (2 * n_clusters), _WIDE_NEIGHBORS)
     if wide <= k:
         return None
