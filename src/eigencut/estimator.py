@@ -73,8 +73,10 @@ class GPOD(
         500 000 rows, with hundreds of clusters, or where there is no memory for that, landmarks.
         "gaussian" is the paper's
         complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
-        ``Landmarks()``; "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)``
-        and the like say more; a function ``k(A, B)`` gives any other weights.
+        ``Landmarks()``; "mixed" is for rows with columns of few values, as words that became points
+        have them: about a hundred landmarks; "precomputed" takes affinities instead of rows;
+        ``Gaussian(sigma=0.5)`` and the like say more; a function ``k(A, B)`` gives any other
+        weights.
     metric : str or None, default=None
         The distance that the graph compares rows by: "euclidean", "cosine", "manhattan",
         "chebyshev", "hamming", "jaccard" or "haversine" (see ``docs/metrics.md``). None is

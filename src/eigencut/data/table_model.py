@@ -145,6 +145,7 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
+            take_words_into_account(model, preparation)
             return self._take(preparation, model.fit(preparation.stream(X), y))
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
@@ -153,6 +154,7 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
+        take_words_into_account(model, preparation)
         model.fit(rows, known.labels[complete], sample_weight=of_complete)
         return self._take(preparation, model, complete, X, known.names)
 
@@ -373,6 +375,12 @@ def table_model(
     how = {"scale": preparation.units, "missing": preparation.missing}
     found = TableModel(model, columns=columns, **how)
     return found._take(preparation, model, complete, class_names=class_names)
+
+
+def take_words_into_account(model: GPOD, preparation: Preparation) -> None:
+    """Let a model whose graph is to be chosen choose it for rows with words among them."""
+    if preparation.categories is not None and model.affinity == "auto":
+        model.set_params(affinity="mixed")
 
 
 def refuse_units(model: GPOD, scale: str) -> None:

@@ -103,7 +103,9 @@ def choose_graph(
             graph = affinity.graph_of(searched)
         else:
             graph = affinity.fit_graph(rows, weight)
-        looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
+        looks.append(
+            _Look(affinity, *spectrum_and_score(affinity, graph, n_clusters, starts), handicap)
+        )
         compared.append(Choice(n_clusters, affinity, looks[-1].score))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
@@ -174,7 +176,7 @@ def _wide_graph(searched: SearchedRows, k: int, n_clusters: int, metric: str) ->
     return Neighbors(wide, graph="symmetric", density_contrast=contrast, metric=metric)
 
 
-def _cut(
+def spectrum_and_score(
     affinity: Affinity, graph: Graph, n_clusters: int, starts: Mapping[str, Any]
 ) -> tuple[Spectrum, float]:
     """The spectrum of a graph, and how clearly it shows K clusters."""
