@@ -204,10 +204,11 @@ class GPOD(
             scipy.sparse arrays too, but with "gaussian".
             ``eigencut.Rows`` if they do not fit in memory.
         y : array-like of shape (n_samples,), optional
-            Known classes of some rows, 0 .. K-1, and -1 for unknown: then cluster k is class k,
-            and further clusters are numbered after those (``docs/living-models.md``). A y without
-            any -1 is ignored, as by other clusterers of scikit-learn, and so is one that holds
-            anything but whole numbers from -1 on.
+            Known classes of some rows, 0 .. K-1, and -1 or a missing value for unknown: then
+            cluster k is class k, and further clusters are numbered after those
+            (``docs/living-models.md``). A y in which no class is unknown is ignored, as by other
+            clusterers of scikit-learn, and so are numbers below -1, with a warning where these may
+            have been meant as classes; fractions, the target of a regression, without one.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts. An integer is so many identical rows, and gives the same model to
             the last bit; a common factor of all weights changes no label. Rows of weight 0 are left

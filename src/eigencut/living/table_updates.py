@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_weights_of
+from eigencut.known.class_names import warn_of_labels
 from eigencut.living.drift_report import Drift
+from eigencut.living.updating import checked_decay
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.validation import check_sample_weight
 
@@ -61,7 +63,9 @@ class TableUpdatingMixin:
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
+        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
+            checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
         return self.update(X, sample_weight=sample_weight, decay=decay)
 

@@ -15,6 +15,7 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream, check_weights_of
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
+from eigencut.known.class_names import warn_of_labels
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import reporting
@@ -88,7 +89,7 @@ class UpdatingMixin:
         """
         check_is_fitted(self)
         self._check_parameters()
-        decay = _checked_decay(decay)
+        decay = checked_decay(decay)
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
             source = _checked_rows(model, X)
             model._update(source, check_weights_of(source, sample_weight), decay)
@@ -109,6 +110,7 @@ class UpdatingMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+            Known classes are for ``fit``: a warning says so.
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
@@ -117,8 +119,9 @@ class UpdatingMixin:
         -------
         self : the model
         """
+        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
-            _checked_decay(decay)
+            checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
         return self.update(X, sample_weight=sample_weight, decay=decay)
 
@@ -183,7 +186,7 @@ def _checked_rows(model: Any, X: Any) -> Any:
     return X
 
 
-def _checked_decay(decay: Any) -> float:
+def checked_decay(decay: Any) -> float:
     is_number = isinstance(decay, Real) and not isinstance(decay, bool)
     if not (is_number and 0 < decay <= 1):
         raise ValueError(
