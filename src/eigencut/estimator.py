@@ -42,7 +42,7 @@ from eigencut.runtime.validation import (
 from eigencut.runtime.warn import hearing_warnings
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
-from eigencut.selection.candidates import check_asked, is_number
+from eigencut.selection.candidates import check_asked
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -281,11 +281,8 @@ class GPOD(
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
             how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
-            chosen = choose(source, self.n_clusters, *how)
-            n_classes = 0 if known is None else known.n_classes
-            if n_classes > chosen.n_clusters and not is_number(self.n_clusters):
-                chosen = choose(source, n_classes, *how)
-        return chosen
+            least = 1 if known is None else known.least_clusters
+            return choose(source, self.n_clusters, *how, least)
 
     def _cut_graph(
         self,

@@ -12,6 +12,7 @@ from eigencut.data.rows import Rows
 from eigencut.known.class_names import known_classes_of_rows
 from eigencut.known.constraints import Constraints, check_kind
 from eigencut.known.contradictions import linked_groups, refuse_contradictions
+from eigencut.known.least_clusters import least_apart
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.search.distinct_rows import row_keys
 
@@ -90,6 +91,11 @@ class Known:
     def n_classes(self) -> int:
         """Classes that are known of: 0, 1, ... up to the largest."""
         return int(self.labels.max()) + 1
+
+    @property
+    def least_clusters(self) -> int:
+        """So many clusters at least are needed for classes and pairs to hold."""
+        return max(1, self.n_classes, least_apart(self.labels, self.groups, self.apart))
 
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
