@@ -13,6 +13,7 @@ import pytest
 from benchmarks.bandwidth.__main__ import STUDY as BANDWIDTH
 from benchmarks.data import NoData, mnist, moons_on_disk, real
 from benchmarks.harness import clock, memory, scale, scaling, tables, targets, workload
+from benchmarks.harness.bars import bars_of_studies
 from benchmarks.harness.method import Clocked, load_method, method_names
 from benchmarks.harness.problem import Problem
 from benchmarks.harness.run import agreement, measure_rows
@@ -73,6 +74,17 @@ def speed():
 def test_speed_page_and_json_agree(speed):
     text = command.PAGE.read_text(encoding="utf-8")
     assert fill(text, tables.tables(speed)) == text, "run: python -m benchmarks --page"
+
+
+def test_bars_of_studies_are_met_and_shown(tmp_path):
+    found = bars_of_studies()
+    assert [bar.workload for bar in found] == ["living", "probabilities"]
+    assert [bar.verdict for bar in found] == ["met", "met"]
+    shown = command.PAGE.read_text(encoding="utf-8")
+    assert all(f"| `{bar.workload}` | {bar.asked} |" in shown for bar in found)
+    for study in ("living", "probabilities"):
+        (tmp_path / f"{study}.json").write_text('{"speed": {"ratio": 1.31}}')
+    assert [bar.verdict for bar in bars_of_studies(tmp_path)] == ["**not met**"] * 2
 
 
 def test_readme_and_json_agree(speed):
