@@ -94,7 +94,8 @@ Examples:
   eigencut predict model.eigencut new.csv -o labels.csv
   eigencut fit --help
 
-Exit codes: 0 done, 1 a problem with the data or the model, 2 wrong usage.""",
+Exit codes: 0 done, 1 a problem with the data or the model,
+2 wrong usage or a table without rows.""",
 )
 @click.version_option(__version__, prog_name="eigencut")
 @click.option(

@@ -15,6 +15,7 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream, check_weights_of
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
+from eigencut.graph.components import knowing_pieces
 from eigencut.known.class_names import warn_of_labels
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
@@ -42,6 +43,7 @@ class UpdatingMixin:
     verbose: Any
     fit: Any
     fitted_cut_: Any
+    n_components_found_: int
     numbering_: Any
     partition_: Any
     _answer: Any
@@ -90,7 +92,9 @@ class UpdatingMixin:
         check_is_fitted(self)
         self._check_parameters()
         decay = checked_decay(decay)
-        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
+        quiet = knowing_pieces(self.n_components_found_ > 1)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
+            refuse_nothing(X, "update by")
             source = _checked_rows(model, X)
             model._update(source, check_weights_of(source, sample_weight), decay)
         return self
@@ -131,7 +135,7 @@ class UpdatingMixin:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, at least 2.
+            New rows, in memory: of a stream some of its blocks.
         random_state : int, RandomState or None
             Of the rows that are left out to compare with. None means 0.
 
@@ -143,7 +147,9 @@ class UpdatingMixin:
         """
         from eigencut.living.drift import drift_of
 
-        return self._answer(X, lambda rows: drift_of(self, rows, random_state), at_least=2)
+        check_is_fitted(self)
+        refuse_nothing(X, "compare")
+        return self._answer(X, lambda rows: drift_of(self, rows, random_state))
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
         from eigencut.living.matching import continued, match_clusters
@@ -184,6 +190,20 @@ def _checked_rows(model: Any, X: Any) -> Any:
             "eigencut.Rows; use affinity='landmarks'."
         )
     return X
+
+
+def refuse_nothing(X: Any, purpose: str) -> None:
+    """An error for rows that are none; and for a stream, of which some rows are to be compared."""
+    if isinstance(X, Rows) and purpose == "compare":
+        raise TypeError(
+            "X must be rows in memory to compare. Got a stream, eigencut.Rows; pass the table, or "
+            "a few thousand of its rows, which say as much."
+        )
+    shape = getattr(X, "shape", None) or np.shape(X if isinstance(X, (list, tuple)) else 0)
+    if shape and isinstance(shape[0], int) and shape[0] == 0:
+        raise ValueError(
+            f"X must have at least one row to {purpose}. Got none; leave such a table out."
+        )
 
 
 def checked_decay(decay: Any) -> float:
