@@ -18,10 +18,12 @@ from benchmarks.harness.method import Clocked, load_method, method_names
 from benchmarks.harness.problem import Problem
 from benchmarks.harness.run import agreement, measure_rows
 from benchmarks.harness.workload import Target, Workload, load_workload, workload_names
+from benchmarks.known_labels import STUDY as KNOWN_LABELS
 from benchmarks.limit import MultiplyExp
 from benchmarks.methods._dask import array_of
 from benchmarks.methods._stream import file_of
 from benchmarks.selection.__main__ import STUDY as SELECTION
+from benchmarks.warm_start import STUDY as WARM_START
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_moons
 from sklearn.metrics import normalized_mutual_info_score
@@ -129,7 +131,9 @@ def test_another_speed_would_be_seen(speed):
     assert fill(text, tables.tables(changed)) != text
 
 
-@pytest.mark.parametrize("study", [BANDWIDTH, SELECTION], ids=lambda study: study.name)
+@pytest.mark.parametrize(
+    "study", [BANDWIDTH, SELECTION, KNOWN_LABELS, WARM_START], ids=lambda study: study.name
+)
 def test_page_of_a_study_and_its_json_agree(study):
     results = json.loads(study.stored.read_text(encoding="utf-8"))
     text = study.page.read_text(encoding="utf-8")
