@@ -157,7 +157,7 @@ def _of_numbers(values: Array) -> KnownClasses | None:
     elif set(np.unique(given)) == {UNKNOWN, 1}:
         warn_user(
             "y holds only -1 and 1: it was ignored, as two classes that a clustering must not see. "
-            "If -1 means unknown, number the known classes from 0."
+            "If -1 means unknown, write NaN instead, or number the known classes from 0."
         )
         return None
     return KnownClasses(np.where(is_missing, UNKNOWN, values).astype(np.intp), ())
