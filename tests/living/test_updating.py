@@ -1,6 +1,7 @@
 """Models brought up to date: as if they had seen all rows, and clusters keep their numbers."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -469,3 +470,26 @@ def test_what_speaks_of_clusters_minds_numbers_with_gaps():
     ):
         with pytest.raises(ValueError, match=r"clusters 0 to K-1 .* Got clusters 0, 2"):
             ask()
+
+
+@pytest.mark.parametrize("affinity", [Landmarks(30), Neighbors(8)], ids=["landmarks", "rows"])
+def test_a_graph_in_pieces_is_said_once(affinity):
+    """At the fit, or at the update that it falls into pieces at; a fit anew says it again."""
+    far = CENTRES * 30
+
+    def pieces(call):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            call()
+        return sum("connected components" in str(one.message) for one in heard)
+
+    model = GPOD(3, affinity=affinity)
+    assert pieces(lambda: model.partial_fit(rows(300, 0, far))) == 1
+    assert model.n_components_found_ > 1
+    for seed in (1, 2):
+        assert pieces(lambda: model.partial_fit(rows(60, seed, far))) == 0  # noqa: B023
+    assert pieces(lambda: model.fit(rows(300, 0, far))) == 1
+    whole = GPOD("auto", affinity=affinity).fit(rows(400, 0, CENTRES / 4))
+    assert whole.n_components_found_ == 1
+    assert pieces(lambda: whole.update(rows(200, 1, CENTRES + 500))) == 1
+    assert pieces(lambda: whole.update(rows(200, 2, CENTRES + 500))) == 0

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 
 import numpy as np
 
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Indices
+from eigencut.runtime.context import holding
 from eigencut.runtime.warn import warn_user
 
 _LISTED = 8  # sizes named in a warning
+_are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default=False)
+
+
+def knowing_pieces(are_known: bool) -> AbstractContextManager[None]:
+    """Whether it was said of a model before that its graph is in pieces: then not once more."""
+    return holding(_are_known, are_known)
 
 
 def connected_components(graph: Graph) -> Indices:
@@ -50,6 +59,8 @@ def report_components(
     if n_components == 1:
         return
     refuse_without_edges(component, graph, n_clusters, connection_hint)
+    if _are_known.get():
+        return
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
     listed = ", ".join(str(size) for size in sizes[:_LISTED])
     if n_components > _LISTED:

@@ -54,6 +54,7 @@ def choose(
     starts: Mapping[str, Any],
     sample_weight: Array | None = None,
     metric: str | None = None,
+    least: int = 1,
 ) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
@@ -72,6 +73,8 @@ def choose(
         Of rows in memory; what is decided depends on the different rows and what each counts.
     metric : str, optional
         Of every affinity that is looked at.
+    least : int
+        What a number that is chosen must not be below, as far as it is known beforehand.
     """
     used = metric or "euclidean"
     is_given = is_number(n_clusters)
@@ -96,15 +99,18 @@ def choose(
 
     if is_given:
         return graph_for(int(n_clusters))
-    candidates = Candidates.of(n_clusters)
+    candidates = Candidates.of(n_clusters).from_on(least)
+    if least > 1 and candidates.numbers == ():
+        return graph_for(least)
     if given.pairwise:
         # All of the matrix: a part of it would be another graph, and depend on its order.
         found = find_number(X, [given], candidates, sample_weight)
-        found.report(candidates)
-        return graph_for(found.best.n_clusters)
+        if found.best.n_clusters >= least:
+            found.report(candidates)
+        return graph_for(max(least, found.best.n_clusters))
     rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
     affinities = default_affinities(rows.shape[0], used) if is_auto else [given]
-    return graph_for(choose_number(rows, affinities, candidates, weight))
+    return graph_for(choose_number(rows, affinities, candidates, weight, least))
 
 
 def _affinity_of_stream(n_clusters: int, affinity: Any, metric: str | None) -> Affinity:
@@ -124,17 +130,25 @@ def _afforded(X: Any, n_clusters: int, affinity: Affinity, memory_limit: Any) ->
 
 
 def choose_number(
-    rows: Any, affinities: list[Affinity], candidates: Candidates, sample_weight: Array
+    rows: Any,
+    affinities: list[Affinity],
+    candidates: Candidates,
+    sample_weight: Array,
+    least: int = 1,
 ) -> int:
-    """K on these different rows, by the graphs of affinities."""
+    """K on these different rows, by the graphs of affinities; not below the least."""
     found = find_number(rows, affinities, candidates, sample_weight)
     best = found.best
+    if best.n_clusters < least:
+        return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
     untested = is_sure(best.score, rows.shape[0]) or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         found.report(candidates)
         return best.n_clusters
+    if candidates.may_be_one and least > 1:  # it is known that they are several
+        return least if candidates.numbers is None else candidates.numbers[0]
     answer = "are taken for" if candidates.may_be_one else "may be"
     warn_user(
         f"The rows {answer} one cluster: {best.n_clusters} would be the best number of several, "
