@@ -156,13 +156,9 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
-<<<<<<< HEAD
             take_words_into_account(model, preparation)
-            return self._take(preparation, model.fit(preparation.stream(X), y))
-=======
             prepared = preparation.stream(X)
             return self._take(preparation, model.fit(prepared, y, constraints=constraints))
->>>>>>> labels
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
@@ -170,14 +166,10 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
-<<<<<<< HEAD
         take_words_into_account(model, preparation)
-        model.fit(rows, known.labels[complete], sample_weight=of_complete)
-=======
         of_rows = known.as_y[complete] if known.are_some else None
         pairs = None if constraints is None else check_kind(constraints).among(complete)
         model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
->>>>>>> labels
         return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:

@@ -166,12 +166,8 @@ def command(
         is_known = None if classes is None else classes.labels >= 0
         rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
-<<<<<<< HEAD
-        y = None if classes is None else classes.labels[complete]
-        take_words_into_account(gpod, preparation)
-=======
         y = None if classes is None else classes.as_y[complete]
->>>>>>> labels
+        take_words_into_account(gpod, preparation)
         with progress_bar("fit", options.quiet):
             gpod.fit(rows, y, sample_weight=of_rows)
             names = () if classes is None else classes.names
