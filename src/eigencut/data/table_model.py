@@ -156,7 +156,7 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
-            take_words_into_account(model, preparation)
+            model.set_params(affinity=preparation.affinity_for(model.affinity))
             prepared = preparation.stream(X)
             return self._take(preparation, model.fit(prepared, y, constraints=constraints))
         X = as_table(X, at_least=2)
@@ -166,7 +166,7 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
-        take_words_into_account(model, preparation)
+        model.set_params(affinity=preparation.affinity_for(model.affinity))
         of_rows = known.as_y[complete] if known.are_some else None
         pairs = None if constraints is None else check_kind(constraints).among(complete)
         model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
@@ -389,12 +389,6 @@ def table_model(
     how = {"scale": preparation.units, "missing": preparation.missing}
     found = TableModel(model, columns=columns, **how)
     return found._take(preparation, model, complete, class_names=class_names)
-
-
-def take_words_into_account(model: GPOD, preparation: Preparation) -> None:
-    """Let a model whose graph is to be chosen choose it for rows with words among them."""
-    if preparation.categories is not None and model.affinity == "auto":
-        model.set_params(affinity="mixed")
 
 
 def refuse_units(model: GPOD, scale: str) -> None:

@@ -126,7 +126,7 @@ def command(
     from eigencut.data.column_kinds import Kind
     from eigencut.data.learning import learn_preparation
     from eigencut.data.rows import Rows
-    from eigencut.data.table_model import TableModel, table_model, take_words_into_account
+    from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
     id_column = options.id_column
@@ -167,7 +167,7 @@ def command(
         rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
         y = None if classes is None else classes.as_y[complete]
-        take_words_into_account(gpod, preparation)
+        gpod.set_params(affinity=preparation.affinity_for(gpod.affinity))
         with progress_bar("fit", options.quiet):
             gpod.fit(rows, y, sample_weight=of_rows)
             names = () if classes is None else classes.names

@@ -84,7 +84,7 @@ def command(
     with progress_bar("candidates", options.quiet):
         how = (cut, criterion, options.seed, options.jobs)
         counts = None if whole.weight is None else whole.weight[complete]
-        affinities = _affinities(sigma, metric, preparation.categories is not None)
+        affinities = preparation.affinity_for(_affinities(sigma, metric))
         compared = (rows, clusters, affinities, *how)
         found = select(*compared, sample_weight=counts, metric=metric)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
@@ -95,10 +95,10 @@ def command(
     say(options.as_json, result, text, output)
 
 
-def _affinities(bandwidths: list[float | str], metric: str | None, has_words: bool) -> Any:
+def _affinities(bandwidths: list[float | str], metric: str | None) -> Any:
     """The affinities with the bandwidths that --sigma lists."""
     if bandwidths == ["auto"]:
-        return "mixed" if has_words else "auto"
+        return "auto"
     from eigencut.affinity import Gaussian
 
     return [Gaussian(width, metric=metric or "euclidean") for width in bandwidths]
