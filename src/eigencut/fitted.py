@@ -278,24 +278,29 @@ def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
 
 
 class CutGraph(NamedTuple):
-    """A graph and its fitted cut; and how well it agrees with known labels, if there are any."""
+    """A graph and its fitted cut; and how well it agrees with known labels, if there are any.
+
+    So many clusters, ``n_clear``, are components that are small, and clearly clusters all the same.
+    """
 
     graph: Graph
     fitted: FittedCut
     agreement: Agreement | None = None
+    n_clear: int = 0
 
 
 def first_sound(cuts: Iterable[CutGraph]) -> CutGraph:
     """The first cut without slivers; if there is none, the first of all, with a warning.
 
     A sliver is a cluster with less than a twentieth of the rows of an average one: mostly a few odd
-    rows that a cut has taken for a cluster.
+    rows that a cut has taken for a cluster. Components that are clearly clusters are none.
     """
     first = None
     for found in cuts:
         graph, partition = found.graph, found.fitted.partition
         sizes = np.bincount(partition.labels, graph.multiplicity, len(partition.rotation))
-        if sizes.min() >= _SLIVER * graph.n_rows / len(sizes):
+        cut_off = np.sort(sizes)[found.n_clear :]
+        if cut_off.min() >= _SLIVER * graph.n_rows / len(sizes):
             return found
         first = first or (found, sizes)
     assert first is not None

@@ -73,7 +73,7 @@ def conductance(task: Task) -> Array:
 
 def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
     """The same for a spectrum that has one pair more than the largest K."""
-    graph, values = spectrum.graph, spectrum.pairs.values
+    graph = spectrum.graph
     partitions = [spectrum.partition(K) for K in n_clusters]
     one_hot = np.column_stack(
         [np.eye(K)[p.labels] for K, p in zip(n_clusters, partitions, strict=True)]
@@ -90,6 +90,7 @@ def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
     for K in n_clusters:
         mine = slice(start, start + K)
         start += K
+        values = spectrum.values_of(K)
         following = values[K] + floor
         score = np.log(following / (cut_off[mine].max() + floor))
         score += np.log(following / (values[K - 1] + floor))

@@ -145,12 +145,14 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     is not below their mean; with that in place of it a score is bounded before the clusters are
     known, and clusters are looked at as long as the bound is above the best score.
     """
-    K = np.asarray(numbers)
+    # Where small components make K + j clusters clear, K is not all of them.
+    K = np.array([K for K in numbers if not (K + 1 in numbers and spectrum.n_clear(K + 1))])
     floor = spectrum.graph.one_row / spectrum.graph.n_rows
-    values = np.maximum(spectrum.pairs.values, 0.0)
-    gaps = np.log((values[K] + floor) / (values[K - 1] + floor))
-    means = np.cumsum(values)[K - 1] / K
-    bounds = np.log((values[K] + floor) / (means + floor)) + gaps
+    values = [np.maximum(spectrum.values_of(number), 0.0) + floor for number in K]
+    last, following = np.transpose([found[-2:] for found in values])
+    gaps = np.log(following / last)
+    means = np.array([found[:-1].mean() for found in values])
+    bounds = np.log(following / means) + gaps
     looked_at = np.argsort(-gaps, kind="stable")[: None if every else _GAPS]
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
     found: dict[int, float] = {}
