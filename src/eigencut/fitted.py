@@ -115,14 +115,20 @@ class FittedCut:
         """Labels and embedding of the training rows X, where there is room for them."""
         if not graph.has_rows:
             return None, None
-        U, rotation = self.functions.eigenvectors(), self.partition.rotation
-        labels = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        U, labels = self.functions.eigenvectors(), self.labels_at(graph, X)
         embedding = graph.at_rows(U, np.asarray) if graph.keeps_embedding(U.shape[1]) else None
-        rows, values = self.functions.fixed_values(X)
-        labels[rows] = assign(normalize_rows(values) @ rotation)
         if embedding is not None:
+            rows, values = self.functions.fixed_values(X)
             embedding[rows] = values
         return labels, embedding
+
+    def labels_at(self, graph: Graph, X: Any) -> Indices:
+        """Labels of the rows X of the graph."""
+        U, rotation = self.functions.eigenvectors(), self.partition.rotation
+        labels: Indices = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        rows, values = self.functions.fixed_values(X)
+        labels[rows] = assign(normalize_rows(values) @ rotation)
+        return labels
 
     def at_all_rows(
         self, X: Any, known: Indices, labels: Indices, embedding: Array | None

@@ -84,9 +84,13 @@ def report_apart(
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
     listed = ", ".join(str(size) for size in sizes[n_part : n_part + min(n_apart, _LISTED)])
     listed += ", ..." if n_apart > _LISTED else ""
-    lies, makes = ("lies a group", "it a cluster") if n_apart == 1 else (
-        f"lie {n_apart} groups",
-        "them clusters",
+    lies, makes = (
+        ("lies a group", "it a cluster")
+        if n_apart == 1
+        else (
+            f"lie {n_apart} groups",
+            "them clusters",
+        )
     )
     warn_user(
         f"Apart from the {n_clusters} clusters {lies} of {listed} rows, which joined the nearest. "

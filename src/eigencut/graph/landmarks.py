@@ -45,8 +45,8 @@ class RowSupport:
         """The support that this share of the rows stays below, and more of other rows.
 
         Landmarks lie nearer to the rows that they were placed by: of fresh rows 1.2 to 1.9 times as
-        many were seen below where a landmark had 40 rows, up to 2.7 times where it had 10, and up to
-        3.8 times where it had fewer; where rows are landmarks, up to 1.8 times.
+        many were seen below where a landmark had 40 rows, up to 2.7 times where it had 10, and up
+        to 3.8 times where it had fewer; where rows are landmarks, up to 1.8 times.
         """
         n_rows = float(self.counts.sum())
         per_landmark = len(self.values) / self.n_landmarks

@@ -57,13 +57,17 @@ class Pieces:
         rows = np.bincount(self.component, weights=self.graph.multiplicity)
         return np.asarray(rows, dtype=np.float64)
 
+    @cached_property
+    def _n_vertices(self) -> Indices:
+        """Of the first component, the first two, and so on."""
+        return np.cumsum(np.bincount(self.component))
+
     def n_large(self, n_clusters: int) -> int:
         """How many components, the largest, take part by their size."""
         enough = _SHARE * min(self.graph.n_rows / n_clusters, self.n_rows[0])
         least = max(_LEAST_ROWS * self.graph.one_row, enough)
         n_large = min(int((self.n_rows >= least).sum()), n_clusters)
-        n_vertices = np.cumsum(np.bincount(self.component))
-        return max(n_large, int(np.searchsorted(n_vertices, n_clusters)) + 1)
+        return max(n_large, int(np.searchsorted(self._n_vertices, n_clusters)) + 1)
 
     def n_apart(self, n_clusters: int) -> int:
         """How many of those that follow may be clusters, if the large ones show fewer than K."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -84,13 +84,15 @@ class Spectrum:
 
     def n_clear(self, n_clusters: int) -> int:
         """How many components that are small for K are clusters, for others are clearly whole."""
-        if not self.pieces.n_apart(n_clusters):
+        if self.pieces.n_large(n_clusters) >= n_clusters or not self.pieces.n_apart(n_clusters):
             return 0
         values = self._on(self.pieces.n_large(n_clusters)).pairs.values
         return self.pieces.n_clear(n_clusters, values)
 
     def values_of(self, n_clusters: int) -> Array:
         """The K smallest eigenvalues as they are cut, and if it is known what would follow."""
+        if self.n_pairs > n_clusters and self.pieces.n_large(n_clusters + 1) > n_clusters:
+            return np.zeros(n_clusters + 1)  # of so many components
         values = self._of(n_clusters).pairs.values[: n_clusters + 1]
         if self.n_pairs <= n_clusters:
             return values
