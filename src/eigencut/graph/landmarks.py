@@ -18,7 +18,7 @@ from eigencut.runtime.threads import for_each
 
 EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _NEARER = 40.0  # rows of a landmark by which twice as many others stay below a quantile,
-_MOST_NEARER = 5.0  # and five times as many at most
+_MOST_NEARER = 8.0  # and so many times as many at most
 _ROWS = 16384  # that one thread works on at a time
 
 
@@ -46,7 +46,7 @@ class RowSupport:
 
         Landmarks lie nearer to the rows that they were placed by: of fresh rows 1.2 to 1.9 times as
         many were seen below where a landmark had 40 rows, up to 2.7 times where it had 10, and up
-        to 3.8 times where it had fewer; where rows are landmarks, up to 1.8 times.
+        to 6 times where it had fewer; where rows are landmarks, up to 1.8 times.
         """
         n_rows = float(self.counts.sum())
         per_landmark = len(self.values) / self.n_landmarks

@@ -23,7 +23,7 @@ from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import counted, without_progress
 from eigencut.runtime.warn import warn_user
 from eigencut.selection.candidates import Candidates
-from eigencut.selection.criteria import CLEAR, Choice, conductance_of
+from eigencut.selection.criteria import CLEAR, Choice, conductance_of, least_rows
 from eigencut.selection.spectrum import Spectrum
 
 CHOICE_ROWS = 4000  # on which K is decided, at most
@@ -126,7 +126,10 @@ def numbers_of_graph(
     n_pairs = limit if given else min(_FIRST_PAIRS, limit)
     while True:
         # Rough pairs are enough: they led to the same K on all sets that were compared.
-        spectrum = Spectrum.of_graph(graph, affinity, _CUT, n_pairs + 1, n_rough=n_pairs + 1)
+        of_graph = (graph, affinity, _CUT, n_pairs + 1, n_pairs + 1)
+        spectrum = Spectrum.of_graph(*of_graph, least_rows(graph))
+        if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
+            spectrum = Spectrum.of_graph(*of_graph)
         small = min(_SMALL, _SMALL_OF_SHEET * n_pairs / graph.n_vertices)
         if n_pairs == limit or spectrum.pairs.values[-1] >= small:
             scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
@@ -145,6 +148,7 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     is not below their mean; with that in place of it a score is bounded before the clusters are
     known, and clusters are looked at as long as the bound is above the best score.
     """
+    numbers = [number for number in numbers if spectrum.reaches(number)]
     # Where small components make K + j clusters clear, K is not all of them.
     K = np.array([K for K in numbers if not (K + 1 in numbers and spectrum.n_clear(K + 1))])
     floor = spectrum.graph.one_row / spectrum.graph.n_rows

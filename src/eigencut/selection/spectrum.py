@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from eigencut.solvers.eigenpairs import EigenPairs
 from eigencut.solvers.relaxed_cut import RelaxedCut, cut_of_pieces, pieces_of
 
 _STARTS = 6  # of POD, for each K
+_HELD = 0.9  # of an eigenvector, by the rows that it is said to be of
 _ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
 
 
@@ -32,6 +33,7 @@ class Spectrum:
     pieces: Pieces
     n_pairs: int
     n_rough: int = 0
+    least_rows: float = 0.0  # pairs that fewer rows hold are left out: outliers have them
     _solved: dict[int, RelaxedCut] = field(default_factory=dict)
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
@@ -49,11 +51,18 @@ class Spectrum:
 
     @classmethod
     def of_graph(
-        cls, graph: Graph, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0
+        cls,
+        graph: Graph,
+        affinity: Affinity,
+        cut: Cut,
+        n_pairs: int,
+        n_rough: int = 0,
+        least_rows: float = 0.0,
     ) -> Spectrum:
         """Solve the relaxed cut on a graph that the affinity has made.
 
-        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly.
+        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly. Those that fewer
+        than ``least_rows`` rows hold are left out.
         """
         if n_pairs > graph.n_vertices:
             raise ValueError(
@@ -61,7 +70,7 @@ class Spectrum:
                 f"part of the data. Got {n_pairs - 1}; lower it or add data."
             )
         pieces = pieces_of(graph, affinity)
-        return cls(affinity, cut, pieces, n_pairs, n_rough)
+        return cls(affinity, cut, pieces, n_pairs, n_rough, least_rows)
 
     @property
     def graph(self) -> Graph:
@@ -79,8 +88,26 @@ class Spectrum:
             n_pairs = min(self.n_pairs, n_vertices)
             n_rough = max(self.n_rough - (self.n_pairs - n_pairs), 0)
             given = (pieces, self.affinity, self.cut, n_pairs, n_pieces, n_rough)
-            self._solved[n_pieces] = cut_of_pieces(*given)
+            found = cut_of_pieces(*given)
+            if self.least_rows:
+                found = replace(found, pairs=found.pairs.only(self._are_of_many(found.pairs)))
+            self._solved[n_pieces] = found
         return self._solved[n_pieces]
+
+    def _are_of_many(self, pairs: EigenPairs) -> Any:
+        """Which eigenvectors are not those of a handful of rows.
+
+        One far row is tied to the others so weakly that it has an eigenvalue next to zero, as a
+        cluster has. But no cluster is there to be cut off: another would be halved instead.
+        """
+        graph = self.graph
+        rows = graph.multiplicity * pairs.takes_part
+        held = (rows * self.cut.mass(graph.degrees))[:, np.newaxis] * pairs.vectors**2
+        order = np.argsort(-held, axis=0, kind="stable")
+        share = np.cumsum(np.take_along_axis(held, order, axis=0), axis=0) / held.sum(axis=0)
+        n_rows = np.cumsum(rows[order], axis=0)
+        n_vertices = (share < _HELD).sum(axis=0)  # and one more
+        return n_rows[n_vertices, np.arange(len(n_vertices))] >= self.least_rows
 
     def n_clear(self, n_clusters: int) -> int:
         """How many components that are small for K are clusters, for others are clearly whole."""
@@ -97,8 +124,13 @@ class Spectrum:
         if self.n_pairs <= n_clusters:
             return values
         # On the same components, or on those that would take part in one cluster more.
-        larger = self._on(self.pieces.n_large(n_clusters + 1)).pairs.values[n_clusters]
-        return np.append(values[:n_clusters], min(larger, *values[n_clusters:]))
+        larger = self._on(self.pieces.n_large(n_clusters + 1)).pairs.values
+        following = [*values[n_clusters:], *larger[n_clusters : n_clusters + 1]]
+        return np.append(values[:n_clusters], following and min(following))
+
+    def reaches(self, n_clusters: int) -> bool:
+        """Whether it has the eigenvalues of K clusters, and the one that follows."""
+        return len(self.values_of(n_clusters)) > n_clusters
 
     def relaxed_of(self, n_clusters: int) -> RelaxedCut:
         """The first K pairs, on the components that take part in K clusters."""
