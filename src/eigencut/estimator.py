@@ -315,7 +315,9 @@ class GPOD(
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
         for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
-            if not chosen.compared:  # pieces were seen, and judged, in order to choose
+            if chosen.compared:  # pieces were seen, and judged, in order to choose
+                relaxed.report_apart(graph)
+            else:
                 relaxed.report(graph, affinity)
             with stage("extension"):
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
@@ -330,7 +332,7 @@ class GPOD(
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
                 fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield CutGraph(graph, fitted, agreement)
+            yield CutGraph(graph, fitted, agreement, relaxed.n_clear)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")

@@ -81,3 +81,29 @@ def report_components(
     else:
         message += " Each is cut on its own: no cluster reaches from one into another."
     warn_user(message)
+
+
+def report_apart(
+    component: Indices, n_part: int, n_apart: int, graph: Graph, n_clusters: int
+) -> None:
+    """Warn about components apart from the clusters, which joined them all the same.
+
+    They are those behind the first ``n_part``.
+    """
+    if not n_apart:
+        return
+    sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
+    listed = ", ".join(str(size) for size in sizes[n_part : n_part + min(n_apart, _LISTED)])
+    listed += ", ..." if n_apart > _LISTED else ""
+    lies, makes = (
+        ("lies a group", "it a cluster")
+        if n_apart == 1
+        else (
+            f"lie {n_apart} groups",
+            "them clusters",
+        )
+    )
+    warn_user(
+        f"Apart from the {n_clusters} clusters {lies} of {listed} rows, which joined the nearest. "
+        f"n_clusters={n_clusters + n_apart} would make {makes}."
+    )

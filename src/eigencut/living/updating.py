@@ -41,6 +41,7 @@ class UpdatingMixin:
     # The estimator's, and what it asks its fitted cut.
     n_jobs: Any
     verbose: Any
+    outliers: Any
     fit: Any
     fitted_cut_: Any
     n_components_found_: int
@@ -160,8 +161,11 @@ class UpdatingMixin:
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)
         columns, numbers = continued(before, matched, found.sizes)
-        self._keep(found.fitted.reordered(columns), None, None, numbers=numbers)
-        if not isinstance(source, Rows):
+        fitted = found.fitted.reordered(columns)
+        self._keep(fitted, None, None, numbers=numbers)
+        if found.has_new_rows and self.outliers == "keep":
+            self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
+        elif not isinstance(source, Rows):
             self.labels_ = self._labels(source)
         sizes = found.sizes[columns]
         self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)

@@ -185,8 +185,9 @@ def spectrum_and_score(
         spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], n_clusters + 1, n_rough=1)
         partition = spectrum.partition(n_clusters, **starts)
         score = float(conductance_of(spectrum, [n_clusters])[0])
-    sizes = np.bincount(partition.labels, graph.multiplicity, n_clusters)
-    if spectrum.pairs.values[n_clusters] <= _NO_CUT:
+    sizes = np.sort(np.bincount(partition.labels, graph.multiplicity, n_clusters))
+    sizes = sizes[spectrum.n_clear(n_clusters) :]  # those are small, and clusters all the same
+    if spectrum.values_of(n_clusters)[n_clusters] <= _NO_CUT:
         score = min(score, _IN_PIECES)
     is_sliver = sizes.min() < _LEAST_SHARE * graph.n_rows / n_clusters
     return spectrum, NO_CLUSTER if is_sliver else score
