@@ -172,7 +172,8 @@ def test_nothing_is_wider_than_the_page_when_all_is_open(browser, path, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
     # Tables scroll in their box; whatever else there is fits the page by itself.
     too_wide = f"""[...document.querySelectorAll('body *')].filter(e => {{
-        const scrolls = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'auto';
+        const scrolls = e.scrollWidth > e.clientWidth + 1
+            && getComputedStyle(e).overflowX === 'auto';
         return !e.closest('.chart.wide, .skip, svg') &&
             (scrolls || e.getBoundingClientRect().right > {width}); }})
         .map(e => e.outerHTML.slice(0, 80))"""
@@ -189,10 +190,10 @@ def test_the_words_of_the_switch_and_settings_are_whole(browser, path):
     assert page.evaluate(theme) == "Dark"
     page.click(*centre(page, "#theme"))
     assert page.evaluate(theme) == "Light"
-    heights = """[...document.querySelectorAll('[aria-labelledby=settings] tbody th')]
-        .map(e => [e.textContent, e.getClientRects().length && (() => { const r = document.createRange();
-        r.selectNodeContents(e); return r.getClientRects().length; })()])"""
-    assert dict(page.evaluate(heights))["outlier_quantile"] == 1  # line
+    lines = """[...document.querySelectorAll('[aria-labelledby=settings] tbody th')].map(e => {
+        const range = document.createRange(); range.selectNodeContents(e);
+        return [e.textContent, range.getClientRects().length]; })"""
+    assert dict(page.evaluate(lines))["outlier_quantile"] == 1
     page.close()
 
 

@@ -102,8 +102,8 @@ def picture_panel(summary: ModelSummary) -> Html | None:
     if beyond:
         verb = "lies" if found.n_beyond + found.n_new_beyond == 1 else "lie"
         reading += (
-            f" {' and '.join(beyond)} {verb} beyond the frame, which is that of the clusters: drawn "
-            "at its edge. Zoom out to see where."
+            f" {' and '.join(beyond)} {verb} beyond the frame, which is that of the clusters: "
+            "drawn at its edge. Zoom out to see where."
         )
     legend = element("div", *entries, class_="legend", role="group", aria_label="Show clusters")
     return panel(
