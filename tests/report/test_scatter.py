@@ -36,7 +36,8 @@ def page(browser, summary, tmp_path):
 
 def places(page, selector=".scatter .mark"):
     script = f"""[...document.querySelectorAll({selector!r})].filter(m => !m.closest('.away'))
-        .map(m => m.getBoundingClientRect()).map(r => [r.left + r.width / 2, r.top + r.height / 2])"""
+        .map(m => m.getBoundingClientRect())
+        .map(r => [r.left + r.width / 2, r.top + r.height / 2])"""
     return np.array(page.evaluate(script))
 
 

@@ -146,3 +146,28 @@ def test_texts_from_elsewhere_are_there():
     for page in PAGES:
         if found := re.match(r"<!-- from: (\S+) -->", page.read_text(encoding="utf-8")):
             assert Path(ROOT / found[1]).is_file(), page
+
+
+HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1"><p>text</p>'
+WIDE = '<div style="width: 900px; height: 9px">{}</div>'
+TABLE = f'<div class="pst-scrollable-table-container" style="overflow-x: auto">{WIDE}</div>'
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<p>fits</p>", []),
+        (WIDE.format("x"), ["at 390 pixels: 510 pixels too wide"]),
+        (TABLE.format("x"), []),  # in a box of its own
+        (
+            f'<main style="overflow-x: auto"><h1>{WIDE.format("Coming from")}</h1></main>',
+            ["at 390 pixels: too wide, and scrolls: 'Coming from'"],
+        ),
+    ],
+)
+def test_the_check_of_the_site_finds_what_is_too_wide_for_a_phone(browser, tmp_path, body, said):
+    check = runpy.run_path(str(DOCS / "check_site.py"))["problems"]
+    page = tmp_path / "page.html"
+    page.write_text(f"<!DOCTYPE html>{HEAD}<body style=margin:0>{body}", encoding="utf-8")
+    assert check(browser, page, 390, None) == said
+    assert check(browser, page, 1440, None) == []

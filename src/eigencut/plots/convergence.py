@@ -25,8 +25,8 @@ class ConvergenceDisplay(DisplayMixin):
         ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
     converged : bool
     largest : float or None
-        The gap of rows that are torn between all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``: what
-        the gap of a single step is shown beside.
+        The gap of rows that are torn between all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``:
+        what the gap of a single step is shown beside.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class ConvergenceDisplay(DisplayMixin):
         ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")
 
     def _draw_step(self, ax: Any) -> None:
-        """One step has no course: how small its gap is, beside what it would be without clusters."""
+        """One step has no course: how small its gap is, beside that of rows without clusters."""
         ax.bar([1], self.gaps, width=0.5, color=COLORS[0], alpha=0.6)
         ax.plot([1], self.gaps, "o", color=COLORS[0], markersize=7, clip_on=False)
         ax.set(xlim=(0, 2), xticks=[1])

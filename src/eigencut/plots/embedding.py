@@ -82,8 +82,8 @@ class EmbeddingDisplay(DisplayMixin):
         dimensions : tuple of two int, optional
             Which eigenfunctions, from 0. Default, up to three clusters: the first two whose
             eigenvalues are not zero, for the others only tell connected components apart; or else
-            the last two. Of more clusters: no two of them, but the plane in which all directions lie
-            evenly around a circle, clusters that share rows beside each other.
+            the last two. Of more clusters: no two of them, but the plane in which all directions
+            lie evenly around a circle, clusters that share rows beside each other.
         ax : matplotlib axes, optional
 
         Returns
