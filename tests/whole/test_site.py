@@ -1,11 +1,14 @@
 """What the site promises: every public name and parameter, examples and a first session."""
 
+import ast
+import doctest
 import inspect
 import os
 import re
 import runpy
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from sklearn.cluster import SpectralClustering
 import eigencut
 from doc_pages import DOCS, PAGES, ROOT, python_blocks
 from eigencut import GPOD, Gaussian, Neighbors, compat, datasets, export, plots, report, risk
-from eigencut.integrations import bertopic, dask, scanpy, spark, spatial
+from eigencut.integrations import bertopic, dask, image, scanpy, spark, spatial
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 # These run with every change, all of them when the site is built.
@@ -36,7 +39,7 @@ def public_names():
     for name in eigencut.__all__:
         if not inspect.ismodule(getattr(eigencut, name)) and name != "__version__":
             yield f"eigencut.{name}"
-    for room in (risk, export, datasets, plots, report, compat, scanpy, spatial):
+    for room in (risk, export, datasets, plots, report, compat, image, scanpy, spatial):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
     for module in (bertopic, dask, spark):
         for name, item in vars(module).items():
@@ -46,6 +49,37 @@ def public_names():
 
 def test_the_reference_has_every_public_name():
     assert set(public_names()) <= api_names()
+
+
+def docstring_of(name):
+    """Of a class or a function; of data, the text that stands after it."""
+    module, _, item = name.rpartition(".")
+    found = getattr(sys.modules[module], item)
+    if inspect.isclass(found) or inspect.isfunction(found):
+        return inspect.getdoc(found)
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    for line, after in pairwise(body):
+        if isinstance(line, ast.AnnAssign | ast.Assign) and f"{item}:" in ast.unparse(line):
+            return inspect.cleandoc(after.value.value)
+    return ""
+
+
+@pytest.mark.parametrize("name", sorted(public_names()))
+def test_every_public_name_has_an_example(name):
+    text = docstring_of(name)
+    kind = getattr(sys.modules[name.rpartition(".")[0]], name.rpartition(".")[2])
+    if inspect.isclass(kind) and issubclass(kind, Exception):
+        return  # what raises them has one
+    _, found, examples = text.partition("Examples\n--------\n")
+    assert found and re.search(r"^(>>> |    \w)", examples, re.M), name
+
+
+def test_the_example_of_data_is_true():
+    """doctest reads docstrings of code, and none of data."""
+    test = doctest.DocTestParser().get_doctest(
+        docstring_of("eigencut.datasets.UCI_SETS"), {}, "UCI_SETS", None, 0
+    )
+    assert test.examples and doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_what_the_reference_lists_exists():
@@ -99,7 +133,7 @@ def test_quick_examples_run(name, tmp_path):
 
 
 def test_there_are_enough_examples():
-    assert len(GALLERY) >= 12
+    assert len(GALLERY) >= 14
 
 
 def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
