@@ -143,7 +143,7 @@ def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
     page = DOCS / "getting-started.md"
     exec(python_blocks(page)[0], {})  # which writes the two tables
     shown = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(shown) == 6
+    assert len(shown) == 7
     for block in shown:
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             assert rounded(printed(command, tmp_path)) == rounded(output), command
