@@ -42,7 +42,18 @@ def make_files(folder: Path, n_rows: int) -> None:
 
 def measured(folder: Path) -> dict[str, float]:
     """One report, as a user asks for it."""
-    line = "report m.eigencut d.parquet --new n.parquet --jobs 1 --quiet -o r.html".split()
+    line = [
+        "report",
+        "m.eigencut",
+        "d.parquet",
+        "--new",
+        "n.parquet",
+        "--jobs",
+        "1",
+        "--quiet",
+        "-o",
+        "r.html",
+    ]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-m", "eigencut", *line]
     subprocess.run(
