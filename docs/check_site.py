@@ -38,6 +38,9 @@ SCROLLING = """[...document.querySelectorAll('body *')].filter(e => {
         && !i.closest('pre, .pst-scrollable-table-container') && i.textContent.trim());
     return (inner.pop() || e).textContent.trim().replace(/\\s+/g, ' ').slice(0, 50);
 })"""
+# Cells of which a word does not fit on a line, though they would have words.
+NARROW = """[...document.querySelectorAll('td, th')].filter(e => e.clientWidth && e.clientWidth < 60
+    && e.textContent.trim().length > 24).map(e => e.textContent.trim().slice(0, 50))"""
 
 
 def problems(browser: chromium.Browser, path: Path, width: int, picture: Path | None) -> list[str]:
@@ -50,6 +53,7 @@ def problems(browser: chromium.Browser, path: Path, width: int, picture: Path | 
         if (beyond := page.evaluate(WIDTH) - width) > 1:
             found.append(f"{beyond} pixels too wide")
         found += [f"too wide, and scrolls: {text!r}" for text in page.evaluate(SCROLLING)]
+        found += [f"too narrow: {text!r}" for text in page.evaluate(NARROW)]
         if picture is not None:
             page.screenshot(picture)
         return [f"at {width} pixels: {text}" for text in found]
