@@ -5,13 +5,18 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
-from eigencut import GPOD, pod
+from eigencut import GPOD, pod, select
 from pictures import check_picture
 
 pytest.importorskip("matplotlib").use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
-from eigencut.plots import ClusterDisplay, ConvergenceDisplay, EmbeddingDisplay  # noqa: E402
+from eigencut.plots import (  # noqa: E402
+    ChoiceDisplay,
+    ClusterDisplay,
+    ConvergenceDisplay,
+    EmbeddingDisplay,
+)
 from eigencut.plots.embedding import evenly_around  # noqa: E402
 
 
@@ -76,3 +81,13 @@ def test_a_single_step_is_shown_beside_what_it_could_be():
     assert any("rows torn between all clusters" in t.get_text() for t in display.ax_.texts)
     check_picture(display.figure_)
     assert ConvergenceDisplay(np.array([3.0]), True).plot().ax_.get_ylim()[1] > 3
+
+
+def test_the_legend_of_a_choice_covers_no_point():
+    X = make_blobs(600, centers=5, cluster_std=1.2, random_state=3)[0]
+    display = ChoiceDisplay.from_selection(select(X, range(2, 7)))
+    check_picture(display.figure_)
+    box = display.ax_.get_legend().get_window_extent()
+    for line in display.ax_.get_lines():
+        for place in display.ax_.transData.transform(line.get_xydata()):
+            assert not box.contains(*place)
