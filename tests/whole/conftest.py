@@ -1,5 +1,6 @@
 """What the README and the pages of the documentation speak of."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def names(tmp_path, monkeypatch):
     topics = np.random.default_rng(0).normal(size=(20, 30))
     embeddings = topics[np.arange(330) % 20] + 0.2 * np.random.default_rng(1).normal(size=(330, 30))
     model.save("m.eigencut")
-    return {
+    yield {
         "eigencut": eigencut,
         "sklearn": sklearn,
         "GPOD": GPOD,
@@ -50,3 +51,5 @@ def names(tmp_path, monkeypatch):
         "embeddings": embeddings[:300],
         "new": embeddings[300:],
     }
+    if "matplotlib.pyplot" in sys.modules:  # figures that pages draw
+        sys.modules["matplotlib.pyplot"].close("all")
