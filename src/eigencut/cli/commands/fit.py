@@ -166,7 +166,8 @@ def command(
         is_known = None if classes is None else classes.labels >= 0
         rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
-        y = None if classes is None else classes.labels[complete]
+        y = None if classes is None else classes.as_y[complete]
+        gpod.set_params(affinity=preparation.affinity_for(gpod.affinity))
         with progress_bar("fit", options.quiet):
             gpod.fit(rows, y, sample_weight=of_rows)
             names = () if classes is None else classes.names

@@ -87,6 +87,7 @@ def command(
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import model_blocks, open_table
     from eigencut.cli.writing import open_writer
+    from eigencut.exceptions import EmptyTableError
     from eigencut.runtime.progress import tell
 
     fitted = load_labelling_model(model, jobs)
@@ -102,7 +103,7 @@ def command(
             share = source.share(block)
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
-            raise ValueError(f"{source.name} has no rows.")
+            raise EmptyTableError(f"{source.name} has no rows.")
     if is_shown:
         return
     seconds = time.perf_counter() - start
