@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from eigencut.affinity import NAMES, Affinity, named_affinity
 from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.extension.eigenfunctions import extend
@@ -221,7 +222,8 @@ class GPOD(
             asked = (self.n_clusters, self.affinity, self.memory_limit)
             rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
             weight = check_weights_of(rows, sample_weight)
-            with hearing_warnings() as heard:
+            names = getattr(model, "feature_names_in_", None)
+            with hearing_warnings() as heard, naming_refused_rows(rows, names):
                 model._fit(rows, weight, Known.of(rows, y, constraints, weight))
             model.warnings_ = tuple(heard)
         return self

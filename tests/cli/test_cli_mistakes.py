@@ -268,12 +268,12 @@ DATA = {  # exit code 1
     ),
     "missing value": (
         f"fit nan.csv {FIT}",
-        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
-        "The table must have no missing values (NaN). Got some in 'c', first in row 2; fit with "
+        "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
@@ -288,11 +288,11 @@ DATA = {  # exit code 1
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
-        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+        "The table must hold finite numbers. Got infinity in 'b', line 4; correct or drop it.",
     ),
     "beyond float64": (
         f"fit huge.csv {FIT}",
-        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+        "The table must hold finite numbers. Got infinity in 'b', line 4; correct or drop it.",
     ),
     "squares beyond float64": (
         f"fit large.csv {FIT}",
@@ -449,7 +449,7 @@ DATA = {  # exit code 1
     ),
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
-        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),

@@ -79,7 +79,8 @@ class Source(ABC):
             raise ValueError(f"{self.name} has no rows.")
         values = np.concatenate([block.table.values for block in blocks])
         ids = [cell for block in blocks for cell in block.ids or []] if id_column else None
-        return Block(Table(tuple(columns), values, coding=coding), ids, blocks[-1].n_read)
+        table = Table(tuple(columns), values, coding=coding, lines=blocks[0].table.lines)
+        return Block(table, ids, blocks[-1].n_read)
 
 
 def text_columns(name: str, examples: dict[str, str]) -> ValueError:

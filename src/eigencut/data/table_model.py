@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -22,9 +22,11 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
 from eigencut.data.column_names import plain_names
 from eigencut.data.column_summary import TableSummary
+from eigencut.data.complete_rows import some_rows, spread
 from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.preparation_state import preparation_state, restored_preparation
+from eigencut.data.refused_rows import naming_rows_of_table
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, as_table
 from eigencut.data.validation import check_weights_of
@@ -145,7 +147,8 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
-            return self._take(preparation, model.fit(preparation.stream(X), y))
+            with naming_rows_of_table(X, None, preparation):
+                return self._take(preparation, model.fit(preparation.stream(X), y))
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
@@ -153,7 +156,8 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
-        model.fit(rows, known.labels[complete], sample_weight=of_complete)
+        with naming_rows_of_table(table, complete, preparation):
+            model.fit(rows, known.labels[complete], sample_weight=of_complete)
         return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
@@ -228,16 +232,17 @@ class TableModel(
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
-        rows, _ = self.prepare(X)
-        return self.model_.score(rows)
+        rows, complete = self.prepare(X)
+        with self.naming_rows(X, complete):
+            return self.model_.score(rows)
 
     def answers(self, X: Any) -> Answers:
         """Labels, margins, support and probabilities of each row, in one pass over the rows."""
         rows, complete = self.prepare(X)
         gpod, n_rows = self.model_, len(rows)
-        with threads(gpod.n_jobs):
+        with threads(gpod.n_jobs), self.naming_rows(X, complete), gpod._naming_rows(rows):
             marks = gpod.outliers == "label"
-            found = gpod.fitted_cut_.answers(_some(rows), mark_outliers=marks)
+            found = gpod.fitted_cut_.answers(some_rows(rows), mark_outliers=marks)
         labels = gpod.numbering_.of_labels(found.labels[:n_rows])
         probabilities = gpod.numbering_.of_columns(found.probabilities[:n_rows])
         return Answers(
@@ -254,7 +259,8 @@ class TableModel(
 
     def _labelled(self, X: Any) -> Labelled:
         rows, complete = self.prepare(X)
-        found = self.model_._labelled(_some(rows))
+        with self.naming_rows(X, complete):
+            found = self.model_._labelled(some_rows(rows))
         return replace(
             found,
             labels=spread(found.labels[: len(rows)], complete, -1),
@@ -277,9 +283,14 @@ class TableModel(
             )
         return self.preparation_.apply(X)
 
+    def naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
+        """Rows that the model refuses within are named by their place in the table X."""
+        return naming_rows_of_table(X, complete, self.preparation_)
+
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        found = getattr(self.model_, method)(_some(rows))
+        with self.naming_rows(X, complete):
+            found = getattr(self.model_, method)(some_rows(rows))
         return spread(found[: len(rows)], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
@@ -383,17 +394,3 @@ def refuse_units(model: GPOD, scale: str) -> None:
             f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
             f"Got {scale!r}; use scale='none'."
         )
-
-
-def _some(rows: Array) -> Array:
-    """The rows, or another one where there are none: a model wants one row at least."""
-    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
-
-
-def spread(found: NDArray[Any], complete: Mask, otherwise: float) -> NDArray[Any]:
-    """What was found of complete rows, in the places of all rows."""
-    if complete.all():
-        return found
-    everywhere = np.full((len(complete), *found.shape[1:]), otherwise, dtype=found.dtype)
-    everywhere[complete] = found
-    return everywhere

@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.table_model import TableModel, spread, table_model
+from eigencut.data.complete_rows import spread
+from eigencut.data.table_model import TableModel, table_model
 from eigencut.data.validation import check_rows
 from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD

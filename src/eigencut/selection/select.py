@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from eigencut.affinity import Affinity, named_affinity, refuse_metric_of_no_numbers
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.validation import check_rows, rows_that_count
 from eigencut.estimator import GPOD
 from eigencut.runtime.arrays import Array
@@ -141,7 +142,7 @@ def select(
     check_choice("criterion", criterion, tuple(CRITERIA))
     check_n_jobs(n_jobs)
     model = GPOD(cut=cut, n_jobs=n_jobs, metric=metric)
-    rows = check_rows(model, X, reset=True)
+    given = rows = check_rows(model, X, reset=True)
     weight = check_sample_weight(sample_weight, rows.shape[0])
     if not any(one.pairwise for one in _affinities(affinity, criterion, metric)):
         rows, weight = rows_that_count(model, rows, weight)
@@ -157,7 +158,7 @@ def select(
     budget = Budget.of(rows, max(candidates.numbers or (2,)))
     for one in affinities:
         budget.refuse(one, "select on some of the rows")
-    with threads(n_jobs):
+    with threads(n_jobs), naming_refused_rows(given, getattr(model, "feature_names_in_", None)):
         if criterion == "conductance":
             choices, best = _by_conductance(rows, weight, affinities, candidates, is_auto)
         else:

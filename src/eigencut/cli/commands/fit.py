@@ -125,6 +125,7 @@ def command(
     from eigencut.data.coding import Coding
     from eigencut.data.column_kinds import Kind
     from eigencut.data.learning import learn_preparation
+    from eigencut.data.refused_rows import naming_rows_of_table
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
@@ -167,7 +168,8 @@ def command(
         rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
         y = None if classes is None else classes.labels[complete]
-        with progress_bar("fit", options.quiet):
+        placed = naming_rows_of_table(whole, complete, preparation)
+        with progress_bar("fit", options.quiet), placed:
             gpod.fit(rows, y, sample_weight=of_rows)
             names = () if classes is None else classes.names
             model = table_model(gpod, preparation, complete, kinds, names)

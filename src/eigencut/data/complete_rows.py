@@ -1,0 +1,24 @@
+"""Between the complete rows of a table, which a model knows, and all of its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut.runtime.arrays import Array
+
+
+def some_rows(rows: Array) -> Array:
+    """The rows, or another one where there are none: a model wants one row at least."""
+    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
+
+
+def spread(found: NDArray[Any], complete: NDArray[np.bool_], otherwise: float) -> NDArray[Any]:
+    """What was found of complete rows, in the places of all rows."""
+    if complete.all():
+        return found
+    everywhere = np.full((len(complete), *found.shape[1:]), otherwise, dtype=found.dtype)
+    everywhere[complete] = found
+    return everywhere
