@@ -288,6 +288,8 @@ class CsvSource(Source):
             except OtherText as error:
                 i = column.index(error.cell)
                 text[name] = f"{shown_word(error.cell)} in line {rows[i][0]}: no date of ISO 8601"
+                if not coding.kinds[name].is_given:
+                    text[name] += ", as other cells are"
                 if self._is_numeric(place, coding):
                     text[name] = example_of_text(column, i, rows[i][0], self._decimal)
         if text:

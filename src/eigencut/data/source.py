@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class Source(ABC):
         Whether they are from the file.
     unnamed : set of str
         Those that are not, though others are.
+    groups : dict of str to tuple of str
+        Names of several columns together, which options may give: those of lists in one.
     size : int or None
         Rows or bytes in all, if known.
     """
@@ -46,6 +49,7 @@ class Source(ABC):
     names: tuple[str, ...]
     has_names: bool
     unnamed: frozenset[str] = frozenset()
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None
 
     @abstractmethod
