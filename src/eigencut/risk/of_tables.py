@@ -9,6 +9,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from eigencut.runtime.validation import refuse_split_model
+
 Question = TypeVar("Question", bound=Callable[..., Any])
 
 
@@ -24,6 +26,7 @@ def takes_tables(question: Question) -> Question:
     @wraps(question)
     def ask(*given: Any, **options: Any) -> Any:
         model: Any = given[0] if given else options.get(of_model)
+        refuse_split_model(model)
         if not hasattr(model, "preparation_"):
             return question(*given, **options)
         asked = named.bind(*given, **options).arguments
