@@ -15,6 +15,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from eigencut.affinity import NAMES, Affinity, named_affinity
+from eigencut.affinity.neighbor_parameters import warn_about_many_neighbors
 from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
 from eigencut.data.refused_rows import naming_refused_rows
@@ -262,6 +263,7 @@ class GPOD(
         if known is not None:
             known.check_model(chosen.n_clusters, self.outliers, self.extension)
         graph, fitted = self._cut_graph(counted, weight, chosen, known)
+        warn_about_many_neighbors(self.affinity, len(fitted.affinity.multiplicity_))
         with stage(f"labels of {graph.n_labels} rows"):
             labels, embedding = fitted.at_training_rows(graph, counted)
             if labels is not None and sample_weight is not None:

@@ -53,7 +53,7 @@ Examples:
 @table_options
 def command(
     table: str,
-    clusters: list[int] | str,
+    clusters: str,
     sigma: list[float | str],
     metric: str | None,
     criterion: str,
