@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, select
+from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, risk, select
 from eigencut.cli import main
 from eigencut.data.refused_rows import RefusedRow
 from eigencut.search.points import sets_as_rows
@@ -63,6 +63,14 @@ def test_a_row_is_counted_among_all_that_were_asked(zero_row, fitted, method):
     many = np.ones((20_000, 5))
     many[19_000] = 0  # far behind the first block that is worked on
     assert "Got zeros in row 19000;" in refused(lambda: getattr(fitted, method)(many))
+
+
+@pytest.mark.parametrize("ask", [risk.assess, risk.population_error, risk.discretization_gap])
+def test_questions_of_risk_name_it_too(zero_row, fitted, frame, ask):
+    assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row))
+    assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row.tolist()))
+    model = of_table(affinity="neighbors").fit(frame.drop(400))
+    assert "Got zeros in row 401;" in refused(lambda: ask(model, frame))
 
 
 def test_a_stream_counts_through_its_blocks(fitted, tmp_path):

@@ -7,7 +7,7 @@ given: that costs nothing where no row is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -87,15 +87,13 @@ def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterat
 
     Parameters
     ----------
-    rows : array, sparse array or Rows
+    rows : array, sparse array, Rows or None
     names : sequence of str, optional
         Of the columns.
     """
     try:
         yield
     except RefusedRow as error:
-        if error.place is not None:
-            raise
         raise _named(error, rows, names) from error
 
 
@@ -103,13 +101,21 @@ def _named(error: RefusedRow, rows: Any, names: Sequence[str] | None) -> Refused
     if not getattr(rows, "is_local", True):
         return error.at("some row")  # reading all of a cluster's rows again is not for an error
     n_before = 0
-    for block in [rows] if hasattr(rows, "shape") else rows:
+    for block in _blocks(rows):
         found = error.found_in(block, n_before)
         if found is not None:
             known = found.column is not None and names is not None
             return found.at(f"row {found.row}", str(names[found.column]) if known else None)  # type: ignore[index]
         n_before += block.shape[0]
-    return error.at("some row")
+    return error if error.place is not None else error.at("some row")
+
+
+def _blocks(rows: Any) -> Iterable[Any]:
+    if rows is None:
+        return ()
+    if hasattr(rows, "tables"):  # a stream
+        return iter(rows)
+    return [rows if issparse(rows) else np.asarray(rows)]
 
 
 @contextmanager
