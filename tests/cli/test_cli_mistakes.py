@@ -224,11 +224,10 @@ DATA = {  # exit code 1
         "a cell.",
     ),
     "sparse matrix": (
-        f"fit sparse.npz {FIT}",
+        "select sparse.npz",
         "sparse.npz is not a table: it is an archive of arrays (.npz). Save one array of numbers "
-        "with numpy.save; a sparse matrix is for Python, "
-        "GPOD(...).fit(scipy.sparse.load_npz('sparse.npz')), or becomes a table of its leading "
-        "components (TruncatedSVD of scikit-learn).",
+        "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, "
+        "and in Python for GPOD(...).fit(scipy.sparse.load_npz('sparse.npz')).",
     ),
     "no dates in Parquet": (
         f"fit text.parquet --date town {FIT}",

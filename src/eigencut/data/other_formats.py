@@ -40,9 +40,8 @@ def refuse_other_formats(name: str, start: bytes) -> None:
     if text.startswith(b"PK\x03\x04") and b".npy" in text[:_ARCHIVE_HEAD]:
         raise ValueError(
             f"{name} is not a table: it is an archive of arrays (.npz). Save one array of numbers "
-            f"with numpy.save; a sparse matrix is for Python, GPOD(...).fit(scipy.sparse."
-            f"load_npz({name!r})), or becomes a table of its leading components (TruncatedSVD of "
-            "scikit-learn)."
+            "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and "
+            f"predict, and in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))."
         )
     for beginning, reason in _BEGINNINGS.items():
         if re.match(beginning, text):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -22,14 +23,14 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
 from eigencut.data.column_names import plain_names
 from eigencut.data.column_summary import TableSummary
-from eigencut.data.complete_rows import some_rows, spread
+from eigencut.data.complete_rows import some_rows, sparse_rows, spread
 from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.preparation_state import preparation_state, restored_preparation
 from eigencut.data.refused_rows import naming_rows_of_table
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, as_table
-from eigencut.data.validation import check_weights_of
+from eigencut.data.validation import check_rows, check_weights_of
 from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
@@ -239,7 +240,7 @@ class TableModel(
     def answers(self, X: Any) -> Answers:
         """Labels, margins, support and probabilities of each row, in one pass over the rows."""
         rows, complete = self.prepare(X)
-        gpod, n_rows = self.model_, len(rows)
+        gpod, n_rows = self.model_, rows.shape[0]
         with threads(gpod.n_jobs), self.naming_rows(X, complete), gpod._naming_rows(rows):
             marks = gpod.outliers == "label"
             found = gpod.fitted_cut_.answers(some_rows(rows), mark_outliers=marks)
@@ -274,6 +275,8 @@ class TableModel(
     def prepare(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
+        if issparse(X):
+            return sparse_rows(self.preparation_, check_rows(self.model_, X, reset=False))
         X = as_table(X)
         n_columns = np.shape(X)[1] if isinstance(X, np.ndarray) else None
         if n_columns not in (None, self.n_features_in_, len(self.columns_)):
@@ -291,7 +294,7 @@ class TableModel(
         rows, complete = self.prepare(X)
         with self.naming_rows(X, complete):
             found = getattr(self.model_, method)(some_rows(rows))
-        return spread(found[: len(rows)], complete, otherwise)
+        return spread(found[: rows.shape[0]], complete, otherwise)
 
     # ---------------------------------------------------------------- saving
 
