@@ -185,3 +185,15 @@ def test_a_file_that_was_changed_anywhere_gives_a_sentence(capsys):
             assert found is None or np.isfinite(found.data).all()
     other.write_bytes(content[: len(content) // 2])
     assert "archive of arrays" in said(capsys, "fit y.npz -k 2 -o m.eigencut")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_header_that_is_no_python_gives_a_sentence(seed, capsys):
+    np.save("a.npy", np.eye(3))
+    content, rng = bytearray(Path("a.npy").read_bytes()), np.random.default_rng(seed)
+    for closing in (b"}", b")"):
+        content[content.index(closing)] = rng.integers(97, 122)
+    Path("a.npy").write_bytes(content)
+    assert "a.npy must be an array of numbers. It is damaged" in said(
+        capsys, "fit a.npy -k 2 -o m.eigencut"
+    )

@@ -6,6 +6,7 @@ that it holds, and that must fit into memory.
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -26,8 +27,8 @@ _ARRAYS = {
     "coo": ("data", "row", "col"),
 }
 _DAMAGED = (
-    *(EOFError, KeyError, NotImplementedError, OverflowError, RuntimeError, TypeError, ValueError),
-    *(struct.error, zipfile.BadZipFile, zlib.error),
+    *(EOFError, KeyError, NotImplementedError, OSError, OverflowError, RuntimeError, TypeError),
+    *(ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
 )
 _MAGIC = b"PK\x03\x04"
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -40,13 +41,15 @@ class _Other(Exception):
 
 def is_sparse_file(path: str) -> bool:
     """Whether a file is an archive with a sparse matrix in it."""
+    if not Path(path).is_file():  # a pipe can be read once
+        return False
     try:
         with Path(path).open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 return False
         with zipfile.ZipFile(path) as archive:
             return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
-    except (OSError, *_DAMAGED):
+    except _DAMAGED:
         return False
 
 
@@ -87,13 +90,22 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """One array of the archive; of numbers or text, and no larger than it says."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as file:
-        read_header = _HEADERS[npy.read_magic(file)]
-        shape, _, dtype = read_header(file)
+        shape, dtype = _header(file)
         size = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if dtype.hasobject or len(shape) > 1 or size > info.file_size:
             raise _Other(f"something else in {name!r}; save it anew")
         found = np.frombuffer(file.read(size), dtype=dtype)
     return found.reshape(shape)
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of an array."""
+    read = _HEADERS[npy.read_magic(file)]
+    try:
+        shape, _, dtype = read(file)
+    except Exception as error:  # numpy parses it as Python, and raises what that raises
+        raise _Other("a damaged file; save it anew") from error
+    return shape, dtype
 
 
 def _matrix(

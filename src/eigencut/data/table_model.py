@@ -234,14 +234,14 @@ class TableModel(
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
         rows, complete = self.prepare(X)
-        with self.naming_rows(X, complete):
+        with self._naming_rows(X, complete):
             return self.model_.score(rows)
 
     def answers(self, X: Any) -> Answers:
         """Labels, margins, support and probabilities of each row, in one pass over the rows."""
         rows, complete = self.prepare(X)
         gpod, n_rows = self.model_, rows.shape[0]
-        with threads(gpod.n_jobs), self.naming_rows(X, complete), gpod._naming_rows(rows):
+        with threads(gpod.n_jobs), self._naming_rows(X, complete), gpod._naming_rows(rows):
             marks = gpod.outliers == "label"
             found = gpod.fitted_cut_.answers(some_rows(rows), mark_outliers=marks)
         labels = gpod.numbering_.of_labels(found.labels[:n_rows])
@@ -260,7 +260,7 @@ class TableModel(
 
     def _labelled(self, X: Any) -> Labelled:
         rows, complete = self.prepare(X)
-        with self.naming_rows(X, complete):
+        with self._naming_rows(X, complete):
             found = self.model_._labelled(some_rows(rows))
         return replace(
             found,
@@ -286,13 +286,13 @@ class TableModel(
             )
         return self.preparation_.apply(X)
 
-    def naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
+    def _naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
         """Rows that the model refuses within are named by their place in the table X."""
         return naming_rows_of_table(X, complete, self.preparation_)
 
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        with self.naming_rows(X, complete):
+        with self._naming_rows(X, complete):
             found = getattr(self.model_, method)(some_rows(rows))
         return spread(found[: rows.shape[0]], complete, otherwise)
 

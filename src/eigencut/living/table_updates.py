@@ -23,7 +23,7 @@ class TableUpdatingMixin:
     fit: Any
     labels_: Any
     model_: Any
-    naming_rows: Any
+    _naming_rows: Any
     prepare: Any
     preparation_: Any
     __sklearn_is_fitted__: Any
@@ -37,7 +37,7 @@ class TableUpdatingMixin:
         model = copy(self._fitted_model())
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            with self.naming_rows(X, None):
+            with self._naming_rows(X, None):
                 model.update(self.preparation_.stream(X), decay=decay)
             complete = None
         else:
@@ -49,7 +49,7 @@ class TableUpdatingMixin:
                 )
             weight = check_sample_weight(sample_weight, len(complete))
             of_complete = None if weight is None else weight[complete]
-            with self.naming_rows(X, complete):
+            with self._naming_rows(X, complete):
                 model.update(np.ascontiguousarray(rows), sample_weight=of_complete, decay=decay)
         with all_or_nothing(self) as fresh:
             fresh.model_ = model
@@ -76,7 +76,7 @@ class TableUpdatingMixin:
         """
         model = self._fitted_model()
         rows, complete = self.prepare(X)
-        with self.naming_rows(X, complete):
+        with self._naming_rows(X, complete):
             found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
         if found.new_cluster is None:
             return found
