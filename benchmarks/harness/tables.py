@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.harness import scaling
+from benchmarks.harness.bars import bars_of_studies
 from benchmarks.harness.markdown import table
-from benchmarks.harness.targets import judged
+from benchmarks.harness.targets import Judged, judged
 from benchmarks.harness.workload import workload_names
 
 Results = list[dict[str, Any]]
@@ -22,7 +24,7 @@ def tables(results: Results) -> dict[str, str]:
     varied = [result for result in results if "points" in result]
     return {
         "machine": machine_text(results),
-        "targets": targets_table(flat),
+        "targets": targets_table(flat, bars_of_studies()),
         "workloads": "\n\n".join([*map(workload_text, flat), *missing_text(results)]),
         "scaling": scaling.exponent_table(varied),
     }
@@ -77,8 +79,8 @@ def facts_text(facts: dict[str, Any]) -> str:
     )
 
 
-def targets_table(results: Results) -> str:
-    found = [target for result in results for target in judged(result)]
+def targets_table(results: Results, more: Sequence[Judged] = ()) -> str:
+    found = [*(target for result in results for target in judged(result)), *more]
     rows = [
         [f"`{j.workload}`", j.asked, "-" if j.value is None else number(j.value), j.verdict]
         for j in found

@@ -26,7 +26,7 @@ class MixedTable:
         return len(np.unique(self.clusters))
 
 
-Family = Callable[[int], MixedTable]
+Family = Callable[..., MixedTable]  # of a seed, and a number of rows
 N_ROWS = 600
 
 
@@ -60,32 +60,32 @@ def _mixture(
 ) -> Family:
     """Gaussian clusters with words, and words that have nothing to do with them."""
 
-    def family(seed: int) -> MixedTable:
+    def family(seed: int, n_rows: int = N_ROWS) -> MixedTable:
         rng = np.random.default_rng(seed)
-        clusters = rng.integers(n_clusters, size=N_ROWS)
+        clusters = rng.integers(n_clusters, size=n_rows)
         columns = _blobs(rng, clusters, *numbers)
         for j, size in enumerate(words):
             columns[f"c{j}"] = _words(rng, clusters, size, concentration, f"c{j}_")
         for j, size in enumerate(noise):
-            columns[f"u{j}"] = _any_words(rng, N_ROWS, size)
+            columns[f"u{j}"] = _any_words(rng, n_rows, size)
         return MixedTable(pd.DataFrame(columns), clusters)
 
     return family
 
 
-def _moons(seed: int) -> MixedTable:
+def _moons(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     rng = np.random.default_rng(seed)
-    rows, clusters = make_moons(N_ROWS, noise=0.08, random_state=seed)
-    guess = np.where(rng.random(N_ROWS) < 0.15, rng.integers(2, size=N_ROWS), clusters)
+    rows, clusters = make_moons(n_rows, noise=0.08, random_state=seed)
+    guess = np.where(rng.random(n_rows) < 0.15, rng.integers(2, size=n_rows), clusters)
     colour = np.array(["red", "blue"], dtype=object)[guess]
-    town = _any_words(rng, N_ROWS, 5)
+    town = _any_words(rng, n_rows, 5)
     frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "colour": colour, "town": town})
     return MixedTable(frame, clusters)
 
 
-def _unequal(seed: int) -> MixedTable:
+def _unequal(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     rng = np.random.default_rng(seed)
-    clusters = rng.choice(3, size=N_ROWS, p=[0.6, 0.3, 0.1])
+    clusters = rng.choice(3, size=n_rows, p=[0.6, 0.3, 0.1])
     columns = _blobs(rng, clusters, 3, 2.0)
     columns["n0"] = np.exp(columns["n0"] / 2)
     for j, size in enumerate((3, 12, 4)):
@@ -107,39 +107,39 @@ CHOSEN_ON: dict[str, Family] = {
 # --------------------------------------------------------------------------------------- held out
 
 
-def _patients(seed: int) -> MixedTable:
+def _patients(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     """Truth values, an order, skewed numbers, and gaps in all of them."""
     rng = np.random.default_rng(seed)
-    clusters = rng.choice(3, size=N_ROWS, p=[0.5, 0.3, 0.2])
+    clusters = rng.choice(3, size=n_rows, p=[0.5, 0.3, 0.2])
     level = np.array([0.0, 1.2, 2.4])[clusters]
     columns: dict[str, Any] = {
-        "age": 45 + 9 * level + rng.normal(0, 8, N_ROWS),
-        "protein": np.exp(level + rng.normal(0, 0.5, N_ROWS)),
-        "pressure": 120 + 10 * level * (clusters != 1) + rng.normal(0, 8, N_ROWS),
+        "age": 45 + 9 * level + rng.normal(0, 8, n_rows),
+        "protein": np.exp(level + rng.normal(0, 0.5, n_rows)),
+        "pressure": 120 + 10 * level * (clusters != 1) + rng.normal(0, 8, n_rows),
     }
     grades = np.array(["none seen", "mild", "severe"], dtype=object)
-    severity = np.clip(np.round(level / 1.2 + rng.normal(0, 0.4, N_ROWS)), 0, 2).astype(int)
+    severity = np.clip(np.round(level / 1.2 + rng.normal(0, 0.4, n_rows)), 0, 2).astype(int)
     columns["severity"] = grades[severity]
     often = rng.uniform(0.05, 0.95, size=(3, 4))
     for j in range(4):
-        columns[f"sign{j}"] = (rng.random(N_ROWS) < often[clusters, j]).astype(object)
+        columns[f"sign{j}"] = (rng.random(n_rows) < often[clusters, j]).astype(object)
     columns["ward"] = _words(rng, clusters, 5, 0.5, "ward")
     frame = pd.DataFrame(columns)
     for name in frame:
-        frame.loc[rng.random(N_ROWS) < 0.03, name] = None
+        frame.loc[rng.random(n_rows) < 0.03, name] = None
     return MixedTable(frame, clusters, {"severity": grades.tolist()})
 
 
-def _shops(seed: int) -> MixedTable:
+def _shops(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     """Many words, most of them rare; money in lognormal amounts; days of opening."""
     rng = np.random.default_rng(seed)
-    clusters = rng.integers(4, size=N_ROWS)
+    clusters = rng.integers(4, size=n_rows)
     spread = rng.normal(0, 1.0, size=(4, 2))
     columns: dict[str, Any] = {
-        "turnover": np.exp(spread[clusters, 0] * 1.5 + rng.normal(0, 0.6, N_ROWS)),
-        "visitors": np.exp(spread[clusters, 1] * 1.5 + rng.normal(0, 0.6, N_ROWS)),
+        "turnover": np.exp(spread[clusters, 0] * 1.5 + rng.normal(0, 0.6, n_rows)),
+        "visitors": np.exp(spread[clusters, 1] * 1.5 + rng.normal(0, 0.6, n_rows)),
         "opened": pd.Timestamp("2001-01-01")
-        + pd.to_timedelta(np.round(900 * clusters + rng.normal(0, 300, N_ROWS)), unit="D"),
+        + pd.to_timedelta(np.round(900 * clusters + rng.normal(0, 300, n_rows)), unit="D"),
         "town": _words(rng, clusters, 40, 0.15, "town"),
         "trade": _words(rng, clusters, 9, 0.3, "trade"),
         "franchise": _words(rng, clusters, 2, 0.8, "franchise"),
@@ -147,34 +147,34 @@ def _shops(seed: int) -> MixedTable:
     return MixedTable(pd.DataFrame(columns), clusters)
 
 
-def _ring(seed: int) -> MixedTable:
+def _ring(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     """A ring around a core, a word that often tells which, and one that never does."""
     rng = np.random.default_rng(seed)
-    clusters = (rng.random(N_ROWS) < 0.6).astype(int)
-    angle = rng.uniform(0, 2 * np.pi, N_ROWS)
-    radius = np.where(clusters == 1, 1.0, 0.0) + rng.normal(0, 0.1, N_ROWS)
-    core = rng.normal(0, 0.15, size=(2, N_ROWS)) * (clusters == 0)
-    guess = np.where(rng.random(N_ROWS) < 0.3, rng.integers(2, size=N_ROWS), clusters)
+    clusters = (rng.random(n_rows) < 0.6).astype(int)
+    angle = rng.uniform(0, 2 * np.pi, n_rows)
+    radius = np.where(clusters == 1, 1.0, 0.0) + rng.normal(0, 0.1, n_rows)
+    core = rng.normal(0, 0.15, size=(2, n_rows)) * (clusters == 0)
+    guess = np.where(rng.random(n_rows) < 0.3, rng.integers(2, size=n_rows), clusters)
     columns = {
         "x": radius * np.cos(angle) + core[0],
         "y": radius * np.sin(angle) + core[1],
         "zone": np.array(["inner", "outer"], dtype=object)[guess],
-        "crew": _any_words(rng, N_ROWS, 3),
+        "crew": _any_words(rng, n_rows, 3),
     }
     return MixedTable(pd.DataFrame(columns), clusters)
 
 
-def _devices(seed: int) -> MixedTable:
+def _devices(seed: int, n_rows: int = N_ROWS) -> MixedTable:
     """Six clusters; numbers tell pairs of them apart, and words the two of a pair."""
     rng = np.random.default_rng(seed)
-    clusters = rng.integers(6, size=N_ROWS)
+    clusters = rng.integers(6, size=n_rows)
     stretch = rng.normal(size=(3, 3))
     centers = rng.normal(0, 3.5, size=(3, 3))
-    rows = centers[clusters // 2] + rng.normal(size=(N_ROWS, 3)) @ (0.5 * stretch + np.eye(3))
+    rows = centers[clusters // 2] + rng.normal(size=(n_rows, 3)) @ (0.5 * stretch + np.eye(3))
     columns: dict[str, Any] = {f"n{j}": rows[:, j] for j in range(3)}
     for j in range(4):
-        wrong = rng.random(N_ROWS) < 0.1
-        of_pair = np.where(wrong, rng.integers(2, size=N_ROWS), clusters % 2)
+        wrong = rng.random(n_rows) < 0.1
+        of_pair = np.where(wrong, rng.integers(2, size=n_rows), clusters % 2)
         columns[f"part{j}"] = np.array([f"a{j}", f"b{j}"], dtype=object)[of_pair]
     return MixedTable(pd.DataFrame(columns), clusters)
 

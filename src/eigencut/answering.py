@@ -96,8 +96,9 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         (``docs/probabilities.md`` says how well that holds, and on what data). Rows sum to 1, and
         the largest, of equal ones the first, is the label: ``predict`` with ``outliers="keep"``,
         which differs from the label only where that is -1. The logarithm of the ratio of the
-        largest and the second largest is the margin, divided by ``fitted_cut_.temperature``. A row
-        without support has equal probabilities, but for rounding.
+        largest and the second largest is the margin, divided by ``fitted_cut_.temperature``; with
+        more than two clusters the largest itself also depends on the others, and need not grow with
+        the margin from row to row. A row without support has equal probabilities, but for rounding.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ from eigencut.runtime.validation import (
 from eigencut.runtime.warn import hearing_warnings
 from eigencut.selection.automatic import choose
 from eigencut.selection.budget import Budget, reads_blocks
-from eigencut.selection.candidates import check_asked, is_number
+from eigencut.selection.candidates import check_asked
 from eigencut.selection.chosen import Chosen, Compared
 
 
@@ -75,8 +75,10 @@ class GPOD(
         500 000 rows, with hundreds of clusters, or where there is no memory for that, landmarks.
         "gaussian" is the paper's
         complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
-        ``Landmarks()``; "precomputed" takes affinities instead of rows; ``Gaussian(sigma=0.5)``
-        and the like say more; a function ``k(A, B)`` gives any other weights.
+        ``Landmarks()``; "mixed" is for rows with columns of few values, as words that became points
+        have them: about a hundred landmarks; "precomputed" takes affinities instead of rows;
+        ``Gaussian(sigma=0.5)`` and the like say more; a function ``k(A, B)`` gives any other
+        weights.
     metric : str or None, default=None
         The distance that the graph compares rows by: "euclidean", "cosine", "manhattan",
         "chebyshev", "hamming", "jaccard" or "haversine" (see ``docs/metrics.md``). None is
@@ -206,10 +208,11 @@ class GPOD(
             scipy.sparse arrays too, but with "gaussian".
             ``eigencut.Rows`` if they do not fit in memory.
         y : array-like of shape (n_samples,), optional
-            Known classes of some rows, 0 .. K-1, and -1 for unknown: then cluster k is class k,
-            and further clusters are numbered after those (``docs/living-models.md``). A y without
-            any -1 is ignored, as by other clusterers of scikit-learn, and so is one that holds
-            anything but whole numbers from -1 on.
+            Known classes of some rows, 0 .. K-1, and -1 or a missing value for unknown: then
+            cluster k is class k, and further clusters are numbered after those
+            (``docs/living-models.md``). A y in which no class is unknown is ignored, as by other
+            clusterers of scikit-learn, and so are numbers below -1, with a warning where these may
+            have been meant as classes; fractions, the target of a regression, without one.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts. An integer is so many identical rows, and gives the same model to
             the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
@@ -284,11 +287,8 @@ class GPOD(
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
             how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
-            chosen = choose(source, self.n_clusters, *how)
-            n_classes = 0 if known is None else known.n_classes
-            if n_classes > chosen.n_clusters and not is_number(self.n_clusters):
-                chosen = choose(source, n_classes, *how)
-        return chosen
+            least = 1 if known is None else known.least_clusters
+            return choose(source, self.n_clusters, *how, least)
 
     def _cut_graph(
         self,
@@ -319,7 +319,9 @@ class GPOD(
         """The fitted cut of each affinity that may be taken, until one is."""
         cut = CUTS[self.cut]
         for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
-            if not chosen.compared:  # pieces were seen, and judged, in order to choose
+            if chosen.compared:  # pieces were seen, and judged, in order to choose
+                relaxed.report_apart(graph)
+            else:
                 relaxed.report(graph, affinity)
             with stage("extension"):
                 functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
@@ -334,7 +336,7 @@ class GPOD(
             with stage("discretization"):
                 of_graph = (graph, relaxed.n_components, self.outlier_quantile)
                 fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield CutGraph(graph, fitted, agreement)
+            yield CutGraph(graph, fitted, agreement, relaxed.n_clear)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")

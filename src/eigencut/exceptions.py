@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class EmptyTableError(ValueError):
+    """A table without rows, which a command leaves alone with an exit code of its own kind."""
+
+
 class GraphWarning(UserWarning):
     """The graph is not what a clustering needs; the message says what was done about it.
 

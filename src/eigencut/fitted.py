@@ -115,14 +115,20 @@ class FittedCut:
         """Labels and embedding of the training rows X, where there is room for them."""
         if not graph.has_rows:
             return None, None
-        U, rotation = self.functions.eigenvectors(), self.partition.rotation
-        labels = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        U, labels = self.functions.eigenvectors(), self.labels_at(graph, X)
         embedding = graph.at_rows(U, np.asarray) if graph.keeps_embedding(U.shape[1]) else None
-        rows, values = self.functions.fixed_values(X)
-        labels[rows] = assign(normalize_rows(values) @ rotation)
         if embedding is not None:
+            rows, values = self.functions.fixed_values(X)
             embedding[rows] = values
         return labels, embedding
+
+    def labels_at(self, graph: Graph, X: Any) -> Indices:
+        """Labels of the rows X of the graph."""
+        U, rotation = self.functions.eigenvectors(), self.partition.rotation
+        labels: Indices = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        rows, values = self.functions.fixed_values(X)
+        labels[rows] = assign(normalize_rows(values) @ rotation)
+        return labels
 
     def at_all_rows(
         self, X: Any, known: Indices, labels: Indices, embedding: Array | None
@@ -278,24 +284,29 @@ def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
 
 
 class CutGraph(NamedTuple):
-    """A graph and its fitted cut; and how well it agrees with known labels, if there are any."""
+    """A graph and its fitted cut; and how well it agrees with known labels, if there are any.
+
+    So many clusters, ``n_clear``, are components that are small, and clearly clusters all the same.
+    """
 
     graph: Graph
     fitted: FittedCut
     agreement: Agreement | None = None
+    n_clear: int = 0
 
 
 def first_sound(cuts: Iterable[CutGraph]) -> CutGraph:
     """The first cut without slivers; if there is none, the first of all, with a warning.
 
     A sliver is a cluster with less than a twentieth of the rows of an average one: mostly a few odd
-    rows that a cut has taken for a cluster.
+    rows that a cut has taken for a cluster. Components that are clearly clusters are none.
     """
     first = None
     for found in cuts:
         graph, partition = found.graph, found.fitted.partition
         sizes = np.bincount(partition.labels, graph.multiplicity, len(partition.rotation))
-        if sizes.min() >= _SLIVER * graph.n_rows / len(sizes):
+        cut_off = np.sort(sizes)[found.n_clear :]
+        if cut_off.min() >= _SLIVER * graph.n_rows / len(sizes):
             return found
         first = first or (found, sizes)
     assert first is not None

@@ -13,14 +13,17 @@ import pytest
 from benchmarks.bandwidth.__main__ import STUDY as BANDWIDTH
 from benchmarks.data import NoData, mnist, moons_on_disk, real
 from benchmarks.harness import clock, memory, scale, scaling, tables, targets, workload
+from benchmarks.harness.bars import bars_of_studies
 from benchmarks.harness.method import Clocked, load_method, method_names
 from benchmarks.harness.problem import Problem
 from benchmarks.harness.run import agreement, measure_rows
 from benchmarks.harness.workload import Target, Workload, load_workload, workload_names
+from benchmarks.known_labels import STUDY as KNOWN_LABELS
 from benchmarks.limit import MultiplyExp
 from benchmarks.methods._dask import array_of
 from benchmarks.methods._stream import file_of
 from benchmarks.selection.__main__ import STUDY as SELECTION
+from benchmarks.warm_start import STUDY as WARM_START
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_moons
 from sklearn.metrics import normalized_mutual_info_score
@@ -75,6 +78,17 @@ def test_speed_page_and_json_agree(speed):
     assert fill(text, tables.tables(speed)) == text, "run: python -m benchmarks --page"
 
 
+def test_bars_of_studies_are_met_and_shown(tmp_path):
+    found = bars_of_studies()
+    assert [bar.workload for bar in found] == ["living", "probabilities"]
+    assert [bar.verdict for bar in found] == ["met", "met"]
+    shown = command.PAGE.read_text(encoding="utf-8")
+    assert all(f"| `{bar.workload}` | {bar.asked} |" in shown for bar in found)
+    for study in ("living", "probabilities"):
+        (tmp_path / f"{study}.json").write_text('{"speed": {"ratio": 1.31}}')
+    assert [bar.verdict for bar in bars_of_studies(tmp_path)] == ["**not met**"] * 2
+
+
 def test_readme_and_json_agree(speed):
     text = command.README.read_text(encoding="utf-8")
     assert fill(text, tables.headline(speed)) == text, "run: python -m benchmarks --page"
@@ -117,7 +131,9 @@ def test_another_speed_would_be_seen(speed):
     assert fill(text, tables.tables(changed)) != text
 
 
-@pytest.mark.parametrize("study", [BANDWIDTH, SELECTION], ids=lambda study: study.name)
+@pytest.mark.parametrize(
+    "study", [BANDWIDTH, SELECTION, KNOWN_LABELS, WARM_START], ids=lambda study: study.name
+)
 def test_page_of_a_study_and_its_json_agree(study):
     results = json.loads(study.stored.read_text(encoding="utf-8"))
     text = study.page.read_text(encoding="utf-8")

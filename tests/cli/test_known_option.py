@@ -63,6 +63,13 @@ def test_numbers_are_the_numbers_of_clusters(mails, how, tmp_path, capsys):
     assert (tmp_path / "found.csv").read_text().startswith("cluster\n")
 
 
+def test_one_class_and_gaps(mails, tmp_path):
+    X, known, kind = mails
+    write(tmp_path / "mails.csv", X, ["1" if k == 1 else "" for k in known])
+    assert fit(tmp_path, "-k", "3") == 0
+    assert (load(tmp_path / "model").predict(X[kind == 1]) == 1).mean() > 0.95
+
+
 @pytest.mark.parametrize(
     ("cells", "more", "said"),
     [

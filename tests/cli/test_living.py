@@ -1,6 +1,11 @@
 """The nightly job: ``eigencut drift`` and ``eigencut update``, from the command line only."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,3 +68,76 @@ def test_mistakes_are_said(night, capsys):
     assert run(["update", model, str(night / "other.csv"), "-o", model]) == 1
     assert "It has no 'age'" in capsys.readouterr().err
     assert (night / "model.eigencut").read_bytes() == content
+
+
+@pytest.fixture
+def script(tmp_path):
+    """The script of the page, with ``eigencut`` and ``mail`` that it finds."""
+    page = Path(__file__).parents[2] / "docs" / "living-models.md"
+    (text,) = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "nightly.sh").write_text(text)
+    commands = {"eigencut": f'exec {sys.executable} -m eigencut "$@"', "mail": "cat > mail.txt"}
+    (tmp_path / "bin").mkdir()
+    for name, line in commands.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+    def nightly(table):
+        command = ["sh", "nightly.sh", str(table)]
+        environment = os.environ | {"PATH": path}
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
+        )
+
+    return nightly
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script of a shell")
+def test_the_script_of_the_page_goes_on_whatever_the_night(script, tmp_path):
+    def night(name, n, seed, centres=CENTRES):
+        write(tmp_path / name, n, seed, centres)
+        lines = (tmp_path / name).read_text().splitlines()
+        named = ["customer," + lines[0], *(f"c{i},{line}" for i, line in enumerate(lines[1:]))]
+        (tmp_path / name).write_text("\n".join(named) + "\n")
+        return str(tmp_path / name)
+
+    (tmp_path / "in").mkdir()
+    model = ["-k", "auto", "--landmarks", "40", "--id", "customer", "--missing", "median"]
+    january = night("january.csv", 1500, 0)
+    assert run(["fit", january, *model, "-o", str(tmp_path / "model.eigencut")]) == 0
+    usual, one = night("in/usual.csv", 200, 1), night("in/one.csv", 1, 2)
+    for name, table in (("usual", usual), ("one", one)):
+        found = script(table)
+        assert found.returncode == 0, found.stderr
+        assert (tmp_path / f"labels-{name}.csv").exists() and not (tmp_path / "mail.txt").exists()
+    before = (tmp_path / "model.eigencut").read_bytes()
+    for text in ("customer,income,age\n", ""):
+        (tmp_path / "in" / "empty.csv").write_text(text)
+        found = script("in/empty.csv")
+        assert found.returncode == 0 and re.search("has no rows|is empty", found.stderr)
+        assert (
+            run(
+                [
+                    "update",
+                    str(tmp_path / "model.eigencut"),
+                    str(tmp_path / "in/empty.csv"),
+                    "-o",
+                    str(tmp_path / "model.eigencut"),
+                ]
+            )
+            == 2
+        )
+    assert (tmp_path / "model.eigencut").read_bytes() == before
+    assert script("in/missing.csv").returncode == 1
+    assert script(night("in/new.csv", 400, 3, CENTRES + 30)).returncode == 0
+    assert "The rows have drifted" in (tmp_path / "mail.txt").read_text()
+
+
+def test_no_alarm_by_p_values_that_do_not_hold(night, capsys):
+    model = str(night / "model.eigencut")
+    assert run(["fit", str(night / "monday.csv"), "-k", "3", "--landmarks", "90", "-o", model]) == 0
+    capsys.readouterr()
+    assert run(["drift", model, str(night / "wednesday.csv"), "--alarm", "0.001"]) == 0
+    said = capsys.readouterr()
+    assert "Too few rows for each landmark" in said.out and "fewer landmarks" in said.err

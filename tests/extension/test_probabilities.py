@@ -242,3 +242,20 @@ def test_one_cluster_is_certain_as_a_probability():
     X = make_moons(100, random_state=0)[0]
     model = GPOD(1).fit(X)
     assert (model.predict_proba([[0.0, 0.0], [1e9, 0.0]]) == 1).all()
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+@pytest.mark.parametrize("K", [2, 6])
+def test_what_grows_with_the_margin(K):
+    """The odds of the first two; the largest probability only where there are no others."""
+    rng = np.random.default_rng(2)
+    rows = (1.3 * rng.normal(size=(K, 2)))[rng.integers(K, size=3000)] + rng.normal(size=(3000, 2))
+    model = GPOD(K).fit(rows[:1000])
+    margins, p = model.predict_margin(rows[1000:]), model.predict_proba(rows[1000:])
+    first, second = np.sort(p, axis=1)[:, [-1, -2]].T
+    np.testing.assert_allclose(
+        np.log(first / second), margins / model.fitted_cut_.temperature, atol=1e-9
+    )
+    largest = first[np.argsort(margins)]
+    drop = float((np.maximum.accumulate(largest) - largest).max())
+    assert drop < 1e-9 if K == 2 else 0.2 < drop < 0.35  # docs/probabilities.md has .33

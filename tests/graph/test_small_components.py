@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.graph.small_components import set_aside
+from eigencut.graph.small_components import Pieces, set_aside
 from eigencut.graph.sparse import SparseGraph
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -117,3 +118,74 @@ def test_single_precision_knows_of_small_components(cut):
     assert (error <= rough.error + 1e-9).all()
     near_small = slice(3 * 400, None)
     assert np.isfinite(rough.error[near_small]).any()
+
+
+# ------------------------------------------- small, and clusters all the same
+
+
+def judged(values, n_small, n_clusters):
+    """How many of components of 40 rows, beside six of 1000, are clusters."""
+    component = np.repeat(np.arange(6 + n_small), [1000] * 6 + [40] * n_small)
+    n = len(component)
+    graph = SparseGraph(None, np.ones(n), np.zeros(n, dtype=np.intp))
+    return Pieces(component, graph).n_clear(n_clusters, np.array(values))
+
+
+def test_small_components_are_clusters_only_where_others_are_clearly_whole():
+    whole = [0.0] * 6 + [0.2, 0.21, 0.22]  # six components that nothing divides
+    assert judged(whole, 1, 7) == 1
+    assert judged(whole, 2, 7) == 1
+    assert judged(whole, 2, 8) == 2
+    assert judged(whole, 1, 8) == 0  # one of the six must be cut in any case
+    assert judged(whole, 1, 6) == 0
+    assert judged([0.0] * 6 + [0.01, 0.2], 1, 7) == 0  # one of the six falls in two clearly
+    assert judged([0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07], 1, 7) == 0  # nothing is clear
+    assert judged(whole[:7], 1, 7) == 0  # what follows is not known
+
+
+def blobs_and_far_rows(n_far, d=3, seed=0):
+    """Six clean blobs of about 300 rows, and some rows 60 standard deviations away."""
+    rng = np.random.default_rng(seed)
+    centres = 12.0 * np.array([[i % 3, i // 3, *[0] * (d - 2)] for i in range(6)])
+    y = rng.integers(6, size=1800)
+    X = np.vstack([centres[y], np.full((n_far, d), 60.0)])
+    return X + rng.normal(size=X.shape), np.append(y, np.full(n_far, 6))
+
+
+@pytest.mark.parametrize("n_far", [10, 16, 17, 18, 19, 25])  # an average cluster has 18 times 16
+@pytest.mark.parametrize("n_clusters", ["auto", range(2, 10), 6, 7])
+def test_a_small_component_never_costs_a_clean_cluster(n_far, n_clusters, cut):
+    X, y = blobs_and_far_rows(n_far)
+    model = GPOD(n_clusters, cut=cut).fit(X)
+    in_blobs = model.labels_[:1800]
+    assert adjusted_rand_score(y[:1800], in_blobs) == 1.0
+    far = np.unique(model.labels_[1800:])
+    assert len(far) == 1
+    assert (far[0] in in_blobs) == (model.n_clusters_ == 6)
+    assert (model.predict(X) == model.labels_).all()
+
+
+def test_enough_far_rows_are_a_cluster():
+    X, _ = blobs_and_far_rows(17)
+    assert GPOD("auto").fit(X).n_clusters_ == 7
+
+
+@pytest.mark.parametrize("n_far", [1, 3, 8])
+def test_stray_rows_are_none(n_far):
+    """They are tied to others too weakly not to have an eigenvalue next to zero."""
+    X, y = blobs_and_far_rows(n_far)
+    model = GPOD("auto").fit(X)
+    assert model.n_clusters_ == 6
+    assert adjusted_rand_score(y[:1800], model.labels_[:1800]) == 1.0
+    scattered = np.vstack([X[:1800], 60.0 * np.random.default_rng(1).normal(size=(n_far, 3))])
+    assert GPOD("auto").fit(scattered).n_clusters_ == 6
+
+
+def test_rows_apart_that_join_a_cluster_are_said():
+    X, _ = blobs_and_far_rows(17)
+    message = "Apart from the 6 clusters lies a group of 17 rows, .* n_clusters=7 would make it a"
+    with pytest.warns(GraphWarning, match=message):
+        GPOD(6).fit(X)
+    X = np.vstack([X, X[-17:] + 300.0])
+    with pytest.warns(GraphWarning, match="lie 2 groups of 17, 17 rows, .*=8 would make them clus"):
+        GPOD(6).fit(X)

@@ -1,49 +1,107 @@
 """Which y is known labels, and what follows from labels and pairs together."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from eigencut import Constraints, Rows
-from eigencut.known.information import Known, partial_labels
+from eigencut.exceptions import GraphWarning
+from eigencut.known.class_names import known_classes_of_rows
+from eigencut.known.information import Known
 
 X = np.arange(12.0).reshape(6, 2)
+
+
+def labels_of(y):
+    """What GPOD takes of y; None for nothing."""
+    found = known_classes_of_rows(y, 6, words=False)
+    return found.labels if found.are_some else None
 
 
 @pytest.mark.parametrize(
     "y",
     [
         None,
-        [0, 1, 2, 0, 1, 2],  # full labels: a clusterer ignores them
         [-1] * 6,  # nothing is known
+        [np.nan] * 6,
+        [None, -1, None, -1, -1, -1],
         [0.5, -1.0, 2.0, 1.0, 0.0, 1.0],  # a target of a regression
-        [-3, -1, 0, 1, 2, 3],
-        [np.nan, -1, 0, 1, 1, 0],
-        ["a", "b", "a", "b", "a", "b"],
+        [-3, -2, 0, 1, 2, 3],
         np.zeros((6, 2)) - 1,
+        np.arange(6).astype("datetime64[D]"),
     ],
 )
-def test_other_targets_are_ignored(y):
-    assert partial_labels(y, 6) is None
-    assert Known.of(X, y, None) is None
+def test_other_targets_are_ignored_in_silence(y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert labels_of(y) is None
+        assert Known.of(X, y, None) is None
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64])
-def test_whole_numbers_with_an_unknown_are_labels(dtype):
-    y = np.array([0, -1, 2, -1, 1, -1], dtype=dtype)
-    assert partial_labels(y, 6).tolist() == [0, -1, 2, -1, 1, -1]
-    assert partial_labels(y[:, np.newaxis], 6).tolist() == y.tolist()
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0, 1, 2, 0, 1, 2],
+        np.array([[0], [1], [2], [0], [1], [2]], dtype=float),
+        ["a", "b", "a", "b", "a", "b"],
+        [True, False, True, True, True, True],
+    ],
+)
+def test_a_class_for_every_row_is_ignored_with_a_warning(y):
+    with pytest.warns(GraphWarning, match="a class for every row and was ignored.*write -1 where"):
+        assert labels_of(y) is None
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0, -1, 2, -1, 1, -1], dtype=np.int64),
+        np.array([0, -1, 2, -1, 1, -1], dtype=np.int8),
+        np.array([0, -1, 2, -1, 1, -1.0]),
+        [0, np.nan, 2, np.nan, 1, np.nan],
+        [0, None, 2, None, 1, None],
+        [0, None, 2, -1, 1, np.nan],
+        ["0", "", "2", "", "1", ""],
+    ],
+)
+def test_whole_numbers_with_an_unknown_are_labels(y):
+    assert labels_of(y).tolist() == [0, -1, 2, -1, 1, -1]
+    assert labels_of(np.asarray(y)[:, np.newaxis]).tolist() == [0, -1, 2, -1, 1, -1]
+
+
+def test_one_class_that_is_not_the_first_is_known_by_gaps():
+    assert labels_of([1, None, 1, None, None, None]).tolist() == [1, -1, 1, -1, -1, -1]
 
 
 def test_signs_are_ignored_with_a_warning():
-    with pytest.warns(UserWarning, match="y holds only -1 and 1: it was ignored"):
-        assert partial_labels([1, -1, 1, -1], 4) is None
+    with pytest.warns(GraphWarning, match="y holds only -1 and 1: it was ignored"):
+        assert labels_of([1, -1, 1, -1, 1, 1]) is None
+
+
+def test_numbers_below_the_unknown_are_ignored_with_a_warning():
+    with pytest.warns(GraphWarning, match=r"ignored, for it holds -2: .* instead of -2"):
+        assert labels_of([-2, 0, -1, -1, -1, -1]) is None
+
+
+@pytest.mark.parametrize(
+    ("y", "got"), [([0.5, None, 1, 1, 1, 1], "0.5"), ([-2, None, 1, -1, 1, 1], "-2")]
+)
+def test_gaps_beside_other_numbers_are_refused(y, got):
+    with pytest.raises(ValueError, match=f"y must hold whole numbers from 0 on.*Got {got}"):
+        labels_of(y)
+
+
+def test_words_are_for_tables():
+    y = ["a", None, "b", None, "a", None]
+    assert known_classes_of_rows(y, 6).names == ("a", "b")
+    with pytest.raises(ValueError, match=r"Got 'a'; number the classes, or use TableModel"):
+        labels_of(y)
 
 
 def test_labels_of_other_rows_are_refused():
-    with pytest.raises(
-        ValueError, match=r"y must have a class or -1 for each of the 6 rows. Got 2"
-    ):
-        partial_labels([0, -1], 6)
+    with pytest.raises(ValueError, match=r"for each of the 6 rows. Got 2"):
+        labels_of([0, -1])
 
 
 def test_a_class_is_that_of_its_whole_group():

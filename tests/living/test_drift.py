@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel
 from eigencut.affinity import Affinity
 from eigencut.living.cluster_facts import ClusterFacts, FactTotals
 from eigencut.living.drift import _p_of_shares, _p_outside
@@ -142,7 +142,27 @@ def test_it_reads_well_and_is_json():
 def test_few_rows_of_a_landmark_are_warned_of():
     model = GPOD(3, affinity=Landmarks(100)).fit(rows(400, 0))
     with pytest.warns(UserWarning, match="Fit with fewer landmarks"):
-        model.drift(rows(100, 1))
+        found = model.drift(rows(100, 1) + 50)
+    assert found.p_value < 1e-6 and not found.p_values_hold and not found.has_drifted
+    assert "Too few rows for each landmark" in str(found)
+    assert found.to_dict()["p_values_hold"] is False
+
+
+@pytest.mark.parametrize("affinity", ["auto", Landmarks(20)], ids=["rows", "landmarks"])
+def test_one_row_is_compared_and_none_is_refused(affinity):
+    model = GPOD(3, affinity=affinity).fit(rows(500, 0))
+    p_values = [model.drift(rows(1, seed)).p_value for seed in range(100, 140)]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.1
+    assert "1 row, compared" in str(model.drift(rows(1, 0)))
+    table = TableModel(GPOD(3, affinity=affinity)).fit(rows(500, 0))
+    for one in (model, table):
+        for nothing in (rows(0, 0), pd.DataFrame(rows(0, 0))):
+            with pytest.raises(ValueError, match=r"at least one row to compare. Got none"):
+                one.drift(nothing)
+            with pytest.raises(ValueError, match=r"at least one row to update by. Got none"):
+                one.update(nothing)
+        with pytest.raises(TypeError, match=r"in memory to compare. Got a stream.*few thousand"):
+            one.drift(Rows.from_array(rows(30, 0)))
 
 
 def test_every_affinity_says_what_it_keeps():

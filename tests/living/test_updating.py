@@ -1,6 +1,7 @@
 """Models brought up to date: as if they had seen all rows, and clusters keep their numbers."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -341,6 +342,55 @@ def test_numbers_stay_in_a_stream(seed):
         assert all(numbers.setdefault(k, number) == number for k, number in found.items())
 
 
+def test_numbers_stay_where_landmarks_are_as_many_as_rows():
+    """A row that is a landmark has support that no other row has."""
+    rng = np.random.default_rng(0)
+    places = 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    model, numbers = GPOD("auto", affinity=Landmarks(300), n_init=2), []
+    for time in range(8):
+        there = [0, 1, 2] if time < 4 else [0, 1, 2, 3]
+        kind = rng.choice(there, 300)
+        model.partial_fit(places[kind] + rng.normal(size=(300, 2)), decay=0.7)
+        found = model.predict(places[:3]).tolist()
+        numbers = found if time == 0 else numbers
+        assert found == numbers
+        assert model.n_clusters_ == len(there)
+        assert len(model.affinity_.landmarks_) < 400
+    assert model.updated_.n_new_landmarks == 0
+
+
+def test_few_rows_at_a_time_do_not_add_landmarks_without_end():
+    model = GPOD("auto", affinity=Landmarks(200), n_init=2)
+    for seed in range(8):
+        model.partial_fit(rows(80, seed), decay=0.7)
+    assert len(model.affinity_.landmarks_) <= 220
+
+
+@pytest.mark.parametrize("affinity", [Landmarks(150), "auto"])
+def test_a_new_cluster_that_is_small_beside_the_others_costs_none_of_them(affinity):
+    """Less than a sixteenth of an average cluster, but a component of the graph."""
+    first = rows(6000)
+    model = GPOD("auto", affinity=affinity, n_init=2).fit(first)
+    before = model.predict(first)
+    far = rows(60, 1, np.array([[60.0, 60.0]]))
+    batch = np.vstack([rows(240, 2), far])
+    model.update(batch)
+    assert model.n_clusters_ == 4 and model.updated_.new == (3,)
+    assert (model.predict(first) == before).mean() > 0.999
+    assert (model.predict(far) == 3).all()
+    assert (model.labels_ == model.predict(batch)).all()
+
+
+@pytest.mark.parametrize("outliers", ["keep", "label"])
+def test_labels_after_an_update_are_those_of_predict(outliers):
+    model = GPOD("auto", affinity=Landmarks(100), outliers=outliers, n_init=2).fit(rows(2000))
+    batch = np.vstack([rows(300, 1), [[500.0, 500.0]]])
+    weight = np.r_[0.0, 0.0, np.ones(299)]
+    for weights in (None, weight):
+        model.update(batch, sample_weight=weights)
+        assert (model.labels_ == model.predict(batch)).all()
+
+
 # ---------------------------------------------------------------------------------- numbers
 
 
@@ -469,3 +519,26 @@ def test_what_speaks_of_clusters_minds_numbers_with_gaps():
     ):
         with pytest.raises(ValueError, match=r"clusters 0 to K-1 .* Got clusters 0, 2"):
             ask()
+
+
+@pytest.mark.parametrize("affinity", [Landmarks(30), Neighbors(8)], ids=["landmarks", "rows"])
+def test_a_graph_in_pieces_is_said_once(affinity):
+    """At the fit, or at the update that it falls into pieces at; a fit anew says it again."""
+    far = CENTRES * 30
+
+    def pieces(call):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            call()
+        return sum("connected components" in str(one.message) for one in heard)
+
+    model = GPOD(3, affinity=affinity)
+    assert pieces(lambda: model.partial_fit(rows(300, 0, far))) == 1
+    assert model.n_components_found_ > 1
+    for seed in (1, 2):
+        assert pieces(lambda: model.partial_fit(rows(60, seed, far))) == 0  # noqa: B023
+    assert pieces(lambda: model.fit(rows(300, 0, far))) == 1
+    whole = GPOD("auto", affinity=affinity).fit(rows(400, 0, CENTRES / 4))
+    assert whole.n_components_found_ == 1
+    assert pieces(lambda: whole.update(rows(200, 1, CENTRES + 500))) == 1
+    assert pieces(lambda: whole.update(rows(200, 2, CENTRES + 500))) == 0

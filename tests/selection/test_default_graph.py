@@ -21,7 +21,7 @@ def overlapping(n=1200, d=16, spacing=0.85):
 @pytest.fixture
 def scores(monkeypatch):
     """Sets the scores of graphs, by what they are."""
-    original = module._cut
+    original = module.spectrum_and_score
 
     def fix(given):
         def cut(affinity, graph, *args):
@@ -32,7 +32,7 @@ def scores(monkeypatch):
                 name = "shared" if isinstance(affinity, SharedNeighbors) else "wide"
             return original(affinity, graph, *args)[0], given[name]
 
-        monkeypatch.setattr(module, "_cut", cut)
+        monkeypatch.setattr(module, "spectrum_and_score", cut)
 
     return fix
 

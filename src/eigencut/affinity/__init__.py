@@ -35,6 +35,7 @@ NAMES: dict[str, Callable[..., Affinity]] = {
     "auto": Gaussian,
     "gaussian": Gaussian,
     "landmarks": Landmarks,
+    "mixed": Landmarks,
     "neighbors": Neighbors,
     "precomputed": Precomputed,
 }

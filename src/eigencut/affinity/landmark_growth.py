@@ -33,7 +33,8 @@ from eigencut.search.points import in_form_of
 if TYPE_CHECKING:
     from eigencut.affinity.landmarks import Landmarks
 
-_SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most
+_SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most,
+_SAMPLED_PER_LANDMARK = 40  # and so many for each, as at a fit
 _MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
 _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
 _LEAST_RATIO = 2.0  # of their number to what is usual; where rows decay, and so sums are not
@@ -243,6 +244,13 @@ def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample
     )
 
 
+def _some(sample: RowSample, n_rows: int) -> RowSample:
+    """So many of the rows, which are in random order, that count as much as all together."""
+    some = slice(None, n_rows)
+    counts = sample.counts[some] * (sample.counts.sum() / sample.counts[some].sum())
+    return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=counts)
+
+
 def _chance(seen: _Seen, usual: JudgedSupport) -> float:
     """Of so many rows without support, if they are as usual; in ordinary rows."""
     n_outside, n_rows = (round(n / usual.one_row) for n in (seen.n_outside, seen.n_rows))
@@ -259,6 +267,7 @@ def _grow(affinity: Landmarks, sample: RowSample, kept: KeptSums, n_new: int) ->
     """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
     before = affinity.landmarks_
     n_new = min(n_new, len(sample.counts))
+    sample = _some(sample, _SAMPLED_PER_LANDMARK * n_new)
     centres = affinity._chosen(sample, n_new)
     # As at a fit, a centre of next to no rows would only be a cheap cut.
     search = NearestLandmarks(centres, 1, metric=affinity._metric)

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from eigencut.affinity.bandwidth import WIDTH_LIMITS
 from eigencut.affinity.base import Affinity
+from eigencut.data.sample import RowSample
 from eigencut.graph.memberships import Memberships
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.blocks import row_blocks
@@ -121,6 +122,27 @@ class PlacedLandmarks(Affinity):
         return np.asarray(
             -0.5 * squared.max(axis=1) / self._spacing[first_landmarks(nearest, squared)]
         )
+
+    def _support_without_own(self, sample: RowSample, nearest: Indices, squared: Array) -> Array:
+        """Support of rows that landmarks were placed by: of a row that is a landmark, without it.
+
+        No row that comes later is as near to it. Where landmarks are as many as rows, all rows but
+        those of training would be without support.
+        """
+        support, first = self._support(nearest, squared), first_landmarks(nearest, squared)
+        is_landmark = squared.min(axis=1) <= LEAST_WIDTH**2 * self._spacing[first]
+        is_landmark &= sample.counts <= np.median(sample.counts)
+        own = np.flatnonzero(is_landmark)
+        if not len(own) or self._n_placed <= self._search.n_nearest:
+            return support
+        rows = in_form_of(self.landmarks_, sample.rows[own]).astype(np.float64, copy=False)
+        n_near = self._search.n_nearest + 1
+        near, squared = NearestLandmarks(self.landmarks_, n_near, metric=self._metric)(rows)
+        is_own = near == first[own, np.newaxis]
+        y = first_landmarks(near, np.where(is_own, np.inf, squared))
+        farthest = np.where(is_own, 0.0, squared).max(axis=1)
+        support[own] = -0.5 * farthest / self._spacing[y]
+        return support
 
     @property
     def spacing_(self) -> Array:

@@ -185,7 +185,8 @@ class Landmarks(PlacedLandmarks):
         self._place(self._chosen(sample, p), sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._nearest(sample.rows)
-        support = RowSupport(self._support(nearest, squared), sample.counts, self._n_placed)
+        supports = self._support_without_own(sample, nearest, squared)
+        support = RowSupport(supports, sample.counts, self._n_placed)
         masses = None
         if self.density_contrast:
             rows = Memberships(nearest, self._weights(squared))

@@ -13,6 +13,7 @@ COMMANDS = {
     "predict": "Label the rows of a table with a saved model.",
     "update": "Add the rows of a table to a saved model; clusters keep their numbers.",
     "drift": "Say how the rows of a table differ from those of a model.",
+    "align": "Give the clusters of a model the numbers of another's.",
     "select": "Choose the number of clusters and the bandwidth.",
     "assess": "Say how far a model can be trusted on new data.",
     "describe": "Say what each cluster is: columns, rules, typical rows.",
@@ -42,6 +43,8 @@ _OTHER_WORDS = {
     "refit": "update",
     "partial_fit": "update",
     "monitor": "drift",
+    "match": "align",
+    "renumber": "align",
     "onnx": "export",
     "html": "report",
     "summarize": "report",
@@ -91,7 +94,8 @@ Examples:
   eigencut predict model.eigencut new.csv -o labels.csv
   eigencut fit --help
 
-Exit codes: 0 done, 1 a problem with the data or the model, 2 wrong usage.""",
+Exit codes: 0 done, 1 a problem with the data or the model,
+2 wrong usage or a table without rows.""",
 )
 @click.version_option(__version__, prog_name="eigencut")
 @click.option(

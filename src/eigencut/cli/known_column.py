@@ -37,7 +37,7 @@ def known_classes(
             f"{expected} the classes of some rows, and nothing or -1 in the others. Got {what}; "
             "leave --known out to look for clusters without classes."
         )
-    if not found.names and set(found.labels.tolist()) == {-1, 1}:
+    if "-1" in words and not found.names and set(found.labels.tolist()) == {-1, 1}:
         raise ValueError(
             f"{expected} numbers of classes from 0 on. Got 1 and -1 only; if -1 is a class, write "
             "words, and else 0 instead of 1."

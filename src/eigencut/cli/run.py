@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from eigencut.cli.app import app
-from eigencut.exceptions import MemoryRefusal
+from eigencut.exceptions import EmptyTableError, MemoryRefusal
 from eigencut.runtime.printable import printable
 
 _REASONS = {
@@ -33,6 +33,7 @@ _REASONS = {
     errno.EPERM: "you have no permission for it",
     errno.EROFS: "the disk is read-only",
 }
+_EMPTY = 2  # nothing to do, which a script that runs every night must tell from a failure
 _INTERRUPTED = 130  # 128 + the number of the signal, as shells do
 
 
@@ -66,7 +67,7 @@ def run(arguments: list[str]) -> int:
             traceback.print_exc()
         else:
             _say(_sentence(error))
-        return 1
+        return _EMPTY if isinstance(error, EmptyTableError) else 1
 
 
 def _say(text: str) -> None:

@@ -35,6 +35,7 @@ from eigencut.data.plain_csv import BYTE_ORDER_MARK, MISSING, plain_cells
 from eigencut.data.source import Block, Source, text_columns
 from eigencut.data.table import Table
 from eigencut.data.words import shown_word
+from eigencut.exceptions import EmptyTableError
 from eigencut.runtime.arrays import Array
 
 _LOOKED_AT = 50  # lines from which delimiter and header are found out,
@@ -72,7 +73,7 @@ class CsvSource(Source):
         head: list[bytes] = []
         first = self._first_lines(head)
         if not first:
-            raise ValueError(f"{name} is empty.")
+            raise EmptyTableError(f"{name} is empty.")
         if len(first) == 1 and "\r" in first[0].rstrip() and '"' not in first[0]:
             raise ValueError(
                 f"{name} is not a table: its lines end in CR alone, as on old Macs; save it with "
@@ -84,7 +85,7 @@ class CsvSource(Source):
             again = self._lines(chain(tuple(head), self._kept(head)))
             looked_at = [cells for _, cells in self._rows(again, len(first))]
         if self._first_row is None:
-            raise ValueError(f"{name} has no rows.")
+            raise EmptyTableError(f"{name} has no rows.")
         self.has_names = is_header(looked_at, decimal) if header is None else header
         self.names = plain_names(len(looked_at[0]))
         self._n_lines = 0

@@ -100,6 +100,11 @@ class Preparation:
         of_words = 0 if self.categories is None else self.categories.width
         return int(self.is_scaled.sum()) + of_words
 
+    def affinity_for(self, affinity: Any) -> Any:
+        """What a model is asked for: "mixed" instead of "auto" where there are words."""
+        is_auto = isinstance(affinity, str) and affinity == "auto"
+        return "mixed" if is_auto and self.categories is not None else affinity
+
     def coding(self) -> Coding:
         """Which columns of another table are read, and what they must hold."""
         return Coding(dict(zip(self.columns, self.kinds, strict=True)), self.columns)

@@ -30,6 +30,7 @@ from eigencut.data.row_weights import weights_of, with_weight_column, with_weigh
 from eigencut.data.same_rows import Seen
 from eigencut.data.source import Source
 from eigencut.data.table import Table
+from eigencut.exceptions import EmptyTableError
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import advance
 
@@ -174,7 +175,7 @@ class Rows:
                     yield with_weight_column(table, wanted, weights, source.name)
                     n_rows += len(table.values)
             if not n_rows:
-                raise ValueError(f"{os.fspath(path)} has no rows.")
+                raise EmptyTableError(f"{os.fspath(path)} has no rows.")
 
         has_names = first.has_names or columns is not None
 

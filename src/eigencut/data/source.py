@@ -11,6 +11,7 @@ import numpy as np
 
 from eigencut.data.coding import Coding
 from eigencut.data.table import Table
+from eigencut.exceptions import EmptyTableError
 from eigencut.runtime.progress import tell
 
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
@@ -80,7 +81,7 @@ class Source(ABC):
             n_rows += len(block.table.values)
             tell(self.share(block), f"{n_rows:,} rows")
         if not blocks:
-            raise ValueError(f"{self.name} has no rows.")
+            raise EmptyTableError(f"{self.name} has no rows.")
         values = np.concatenate([block.table.values for block in blocks])
         ids = [cell for block in blocks for cell in block.ids or []] if id_column else None
         table = Table(tuple(columns), values, coding=coding, lines=blocks[0].table.lines)

@@ -23,7 +23,7 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
 from eigencut.data.column_names import plain_names
 from eigencut.data.column_summary import TableSummary
-from eigencut.data.complete_rows import some_rows, sparse_rows, spread
+from eigencut.data.incomplete_rows import refuse_width, some_rows_of, sparse_rows, spread
 from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.preparation_state import preparation_state, restored_preparation
@@ -37,12 +37,13 @@ from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
 from eigencut.known.class_names import known_classes_of_rows
+from eigencut.known.constraints import Constraints, check_kind
 from eigencut.living.table_updates import TableUpdatingMixin
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_sample_weight
-from eigencut.search.metrics import METRICS
+from eigencut.search.metrics import refuse_units
 
 if TYPE_CHECKING:
     from eigencut.describe.description import Labelled
@@ -127,7 +128,14 @@ class TableModel(
         self.scale = scale
         self.missing = missing
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        constraints: Constraints | None = None,
+    ) -> Self:
         """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
 
         A stream is read in blocks: once for the units, once more if it has words, and as often as
@@ -138,9 +146,12 @@ class TableModel(
         X : data frame, array of shape (n_samples, n_features) or Rows
         y : array-like of shape (n_samples,), optional
             Known classes of some rows: numbers from 0 on, or words, and -1 or a missing value for
-            unknown. A y in which no class is unknown is ignored, and so are other numbers.
+            unknown. A y in which no class is unknown is ignored, and so are other numbers: see
+            ``GPOD.fit``.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
+        constraints : eigencut.Constraints, optional
+            Pairs of rows, by their place in the table from 0 on: see ``GPOD.fit``.
         """
         self._check_parameters()
         model: GPOD = GPOD() if self.model is None else clone(self.model)
@@ -148,8 +159,10 @@ class TableModel(
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
+            model.set_params(affinity=preparation.affinity_for(model.affinity))
             with naming_rows_of_table(X, None, preparation):
-                return self._take(preparation, model.fit(preparation.stream(X), y))
+                model.fit(preparation.stream(X), y, constraints=constraints)
+            return self._take(preparation, model)
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
@@ -157,8 +170,11 @@ class TableModel(
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = known_classes_of_rows(y, len(table.values))
+        model.set_params(affinity=preparation.affinity_for(model.affinity))
+        of_rows = known.as_y[complete] if known.are_some else None
+        pairs = None if constraints is None else check_kind(constraints).among(complete)
         with naming_rows_of_table(table, complete, preparation):
-            model.fit(rows, known.labels[complete], sample_weight=of_complete)
+            model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
         return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
@@ -243,7 +259,7 @@ class TableModel(
         gpod, n_rows = self.model_, rows.shape[0]
         with threads(gpod.n_jobs), self._naming_rows(X, complete), gpod._naming_rows(rows):
             marks = gpod.outliers == "label"
-            found = gpod.fitted_cut_.answers(some_rows(rows), mark_outliers=marks)
+            found = gpod.fitted_cut_.answers(some_rows_of(rows), mark_outliers=marks)
         labels = gpod.numbering_.of_labels(found.labels[:n_rows])
         probabilities = gpod.numbering_.of_columns(found.probabilities[:n_rows])
         return Answers(
@@ -260,8 +276,7 @@ class TableModel(
 
     def _labelled(self, X: Any) -> Labelled:
         rows, complete = self.prepare(X)
-        with self._naming_rows(X, complete):
-            found = self.model_._labelled(some_rows(rows))
+        found = self._asked(X, "_labelled", rows, complete)
         return replace(
             found,
             labels=spread(found.labels[: len(rows)], complete, -1),
@@ -278,23 +293,20 @@ class TableModel(
         if issparse(X):
             return sparse_rows(self.preparation_, check_rows(self.model_, X, reset=False))
         X = as_table(X)
-        n_columns = np.shape(X)[1] if isinstance(X, np.ndarray) else None
-        if n_columns not in (None, self.n_features_in_, len(self.columns_)):
-            raise ValueError(
-                f"X has {n_columns} features, but TableModel is expecting {self.n_features_in_} "
-                "features as input; give it the columns of the fit."
-            )
+        refuse_width(X, self.n_features_in_, len(self.columns_))
         return self.preparation_.apply(X)
 
     def _naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
-        """Rows that the model refuses within are named by their place in the table X."""
         return naming_rows_of_table(X, complete, self.preparation_)
 
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        with self._naming_rows(X, complete):
-            found = getattr(self.model_, method)(some_rows(rows))
+        found = self._asked(X, method, rows, complete)
         return spread(found[: rows.shape[0]], complete, otherwise)
+
+    def _asked(self, X: Any, method: str, rows: Any, complete: Mask) -> Any:
+        with self._naming_rows(X, complete):
+            return getattr(self.model_, method)(some_rows_of(rows))
 
     # ---------------------------------------------------------------- saving
 
@@ -330,8 +342,6 @@ class TableModel(
                 "labels", (None,), self.model_.numbering_.n_given, least=-1
             )
 
-    # ------------------------------------------------------------ parameters
-
     def _check_parameters(self) -> None:
         check_preparation(self.scale, self.missing)
         check_columns(self.columns)
@@ -346,7 +356,7 @@ class TableModel(
                 "model must have an affinity of rows. Got affinity='precomputed', which tables do "
                 "not have; use GPOD alone."
             )
-        refuse_units(self.model, self.scale)
+        refuse_units(self.model.metric or getattr(self.model.affinity, "metric", None), self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
         """As ``get_params``, but what a file can hold: ``columns`` as text."""
@@ -387,13 +397,3 @@ def table_model(
     how = {"scale": preparation.units, "missing": preparation.missing}
     found = TableModel(model, columns=columns, **how)
     return found._take(preparation, model, complete, class_names=class_names)
-
-
-def refuse_units(model: GPOD, scale: str) -> None:
-    """An error where columns would be scaled that a metric compares as they are."""
-    metric = model.metric or getattr(model.affinity, "metric", None)
-    if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
-        raise ValueError(
-            f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
-            f"Got {scale!r}; use scale='none'."
-        )

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 
 import numpy as np
 
 from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Indices
+from eigencut.runtime.context import holding
 from eigencut.runtime.warn import warn_user
 
 _LISTED = 8  # sizes named in a warning
+_are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default=False)
+
+
+def knowing_pieces(are_known: bool) -> AbstractContextManager[None]:
+    """Whether it was said of a model before that its graph is in pieces: then not once more."""
+    return holding(_are_known, are_known)
 
 
 def connected_components(graph: Graph) -> Indices:
@@ -50,6 +59,8 @@ def report_components(
     if n_components == 1:
         return
     refuse_without_edges(component, graph, n_clusters, connection_hint)
+    if _are_known.get():
+        return
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
     listed = ", ".join(str(size) for size in sizes[:_LISTED])
     if n_components > _LISTED:
@@ -70,3 +81,29 @@ def report_components(
     else:
         message += " Each is cut on its own: no cluster reaches from one into another."
     warn_user(message)
+
+
+def report_apart(
+    component: Indices, n_part: int, n_apart: int, graph: Graph, n_clusters: int
+) -> None:
+    """Warn about components apart from the clusters, which joined them all the same.
+
+    They are those behind the first ``n_part``.
+    """
+    if not n_apart:
+        return
+    sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
+    listed = ", ".join(str(size) for size in sizes[n_part : n_part + min(n_apart, _LISTED)])
+    listed += ", ..." if n_apart > _LISTED else ""
+    lies, makes = (
+        ("lies a group", "it a cluster")
+        if n_apart == 1
+        else (
+            f"lie {n_apart} groups",
+            "them clusters",
+        )
+    )
+    warn_user(
+        f"Apart from the {n_clusters} clusters {lies} of {listed} rows, which joined the nearest. "
+        f"n_clusters={n_clusters + n_apart} would make {makes}."
+    )

@@ -13,9 +13,16 @@ A component is small if it has fewer rows than
 so a sixteenth of an average cluster is enough to be one: 2 % of the rows from K = 4 on, and two
 rows among fifty; where rows have weights, two of the median weight. If more than K components reach
 this size, the K largest take part. As many as hold K different rows always do.
+
+What is smaller than that, but has ten rows and a sixty-fourth of an average cluster, is a cluster
+if the alternative is to cut one in two that is clearly whole: if the large components show K - j
+clusters clearly, by the eigenvalues, and K not at all, the next j components take part.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,10 +31,80 @@ from eigencut.runtime.arrays import Array, Indices
 
 _SHARE = 1 / 16  # of the rows of an average cluster
 _LEAST_ROWS = 2  # a row alone is no cluster
+_SHARE_APART = 1 / 64  # of the rows of an average cluster, if others are clearly whole,
+_LEAST_ROWS_APART = 10  # and so many rows: fewer are outliers
+_CLEARLY_WHOLE = 2.0  # log of the ratio of eigenvalues from which a number of clusters is clear,
+_NOT_AT_ALL = 0.45  # and below which it is not
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The components of a graph, by size: which of them may be clusters.
+
+    Attributes
+    ----------
+    component : array of shape (n_vertices,)
+        Numbered by decreasing number of rows, as ``connected_components`` does.
+    graph : Graph
+    """
+
+    component: Indices
+    graph: Graph
+
+    @cached_property
+    def n_rows(self) -> Array:
+        """Of each component."""
+        rows = np.bincount(self.component, weights=self.graph.multiplicity)
+        return np.asarray(rows, dtype=np.float64)
+
+    @cached_property
+    def _n_vertices(self) -> Indices:
+        """Of the first component, the first two, and so on."""
+        return np.cumsum(np.bincount(self.component))
+
+    def n_large(self, n_clusters: int) -> int:
+        """How many components, the largest, take part by their size."""
+        enough = _SHARE * min(self.graph.n_rows / n_clusters, self.n_rows[0])
+        least = max(_LEAST_ROWS * self.graph.one_row, enough)
+        n_large = min(int((self.n_rows >= least).sum()), n_clusters)
+        return max(n_large, int(np.searchsorted(self._n_vertices, n_clusters)) + 1)
+
+    def n_apart(self, n_clusters: int) -> int:
+        """How many of those that follow may be clusters, if the large ones show fewer than K."""
+        enough = _SHARE_APART * self.graph.n_rows / n_clusters
+        least = max(_LEAST_ROWS_APART * self.graph.one_row, enough)
+        return max(int((self.n_rows >= least).sum()) - self.n_large(n_clusters), 0)
+
+    def n_clear(self, n_clusters: int, values: Array) -> int:
+        """How many of them are, given K + 1 eigenvalues of NCut on the large components.
+
+        It is j if these show K - j clusters clearly, and K not at all.
+        """
+        K = n_clusters
+        most = min(self.n_apart(K), K - self.n_large(K))
+        gaps = self._gaps(values[: K + 1])
+        if most < 1 or len(gaps) < K or gaps[K - 1] >= _NOT_AT_ALL:
+            return 0
+        before = gaps[K - 1 - most : K - 1][::-1]  # of K - 1, K - 2, ...
+        j = int(np.argmax(before)) + 1
+        return j if before[j - 1] >= _CLEARLY_WHOLE else 0
+
+    def are_whole(self, n_clusters: int, values: Array) -> bool:
+        """Whether the components that take part show K clusters clearly."""
+        gaps = self._gaps(values[: n_clusters + 1])
+        return len(gaps) == n_clusters and bool(gaps[-1] >= _CLEARLY_WHOLE)
+
+    def _gaps(self, values: Array) -> Array:
+        floor = self.graph.one_row / self.graph.n_rows
+        return np.diff(np.log(np.maximum(values, 0.0) + floor))
+
+    def first(self, n_pieces: int) -> Indices:
+        """The component of every vertex of the largest so many, and -1 for others."""
+        return np.where(self.component < n_pieces, self.component, -1)
 
 
 def set_aside(component: Indices, graph: Graph, n_clusters: int) -> Indices:
-    """The component of every vertex that takes part in the eigenproblem, and -1 for small ones.
+    """The component of every vertex that takes part by its size, and -1 for small ones.
 
     Parameters
     ----------
@@ -45,12 +122,8 @@ def set_aside(component: Indices, graph: Graph, n_clusters: int) -> Indices:
     >>> set_aside(np.array([0, 0, 1, 1, 2]), graph, n_clusters=2)
     array([ 0,  0,  1,  1, -1])
     """
-    n_rows = np.bincount(component, weights=graph.multiplicity)
-    enough = _SHARE * min(graph.n_rows / n_clusters, n_rows[0])
-    least = max(_LEAST_ROWS * graph.one_row, enough)
-    n_large = min(int((n_rows >= least).sum()), n_clusters)
-    n_needed = int(np.searchsorted(np.cumsum(np.bincount(component)), n_clusters)) + 1
-    return np.where(component < max(n_large, n_needed), component, -1)
+    pieces = Pieces(component, graph)
+    return pieces.first(pieces.n_large(n_clusters))
 
 
 def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:

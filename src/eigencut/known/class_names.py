@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigencut.data.words import word_of
-from eigencut.known.information import UNKNOWN
-from eigencut.runtime.arrays import Indices
+from eigencut.data.words import shown_word, word_of
+from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.warn import is_asked_by_scikit_learn, warn_user
+
+UNKNOWN = -1
+
+_EXPECTED = "whole numbers from 0 on, and -1 or a missing value where the class is unknown"
 
 
 @dataclass(frozen=True)
@@ -51,32 +56,121 @@ class KnownClasses:
         return cls(np.array([label[cell] for cell in cells], dtype=np.intp), names)
 
     @property
+    def as_y(self) -> Array:
+        """The labels for ``GPOD.fit``, NaN where they are unknown: so -1 and 1 are no signs."""
+        return np.where(self.labels < 0, np.nan, self.labels)
+
+    @property
     def are_some(self) -> bool:
         """Whether there are known rows and unknown ones."""
         return bool((self.labels >= 0).any() and (self.labels < 0).any())
 
 
-def known_classes_of_rows(y: Any, n_rows: int) -> KnownClasses:
-    """What y says of the rows of a table: nothing where it has a class for every row.
+def known_classes_of_rows(y: Any, n_rows: int, *, words: bool = True) -> KnownClasses:
+    """What y says of the rows: nothing where it has a class for every row.
 
-    scikit-learn hands y to clusterers, which ignore it: see ``partial_labels``.
+    scikit-learn hands y to clusterers, which ignore it. So y counts only if it can mean nothing
+    else: whole numbers from 0 on, or words, some of them -1 or missing. What is ignored although it
+    may have been meant as classes is warned of; numbers with fractions are the target of a
+    regression, and are ignored in silence.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,), or None
+    n_rows : int
+    words : bool
+        Whether classes may be words.
+
+    Examples
+    --------
+    >>> known_classes_of_rows([0, None, 1, -1], n_rows=4)
+    KnownClasses(labels=array([ 0, -1,  1, -1]), names=())
     """
-    nothing = KnownClasses(np.full(n_rows, UNKNOWN, dtype=np.intp), ())
-    if y is None:
-        return nothing
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    is_full = values.dtype.kind in "iuf" and values.size > 0 and values.min() > UNKNOWN
-    found = KnownClasses.of(values.tolist()) if values.ndim == 1 and not is_full else None
+    found = _classes(np.asarray(y), words) if y is not None else None
     if found is None or not found.are_some:
-        return nothing
-    if len(values) != n_rows:
+        return KnownClasses(np.full(n_rows, UNKNOWN, dtype=np.intp), ())
+    if len(found.labels) != n_rows:
         raise ValueError(
-            f"y must have a class for each of the {n_rows} rows, or -1 or nothing. Got "
-            f"{len(values)} of them; pass one for each row of X."
+            f"y must have a class, -1 or nothing for each of the {n_rows} rows. Got "
+            f"{len(found.labels)} of them; pass one for each row of X."
         )
     return found
+
+
+def warn_of_labels(y: Any) -> None:
+    """Warn where y says classes of rows, and whoever is given it cannot take them."""
+    if y is not None and known_classes_of_rows(y, np.shape(y)[0] if np.ndim(y) else 0).are_some:
+        warn_user(
+            "y was ignored: partial_fit takes no known classes, for models do not keep them. Use "
+            "fit(X, y) on all rows, with -1 where the class is unknown."
+        )
+
+
+def _classes(values: NDArray[Any], words: bool) -> KnownClasses | None:
+    """The classes in y, whether they are of some rows or of none; None where it is ignored."""
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or not values.size:
+        return None
+    if values.dtype.kind in "iuf":
+        return _of_numbers(values.astype(np.float64))
+    if values.dtype.kind not in "bOUS":
+        return None
+    cells = [word_of(cell) for cell in values.tolist()]
+    if all(cell is None or _is_number(cell) for cell in cells):
+        return _of_numbers(np.array([np.nan if cell is None else float(cell) for cell in cells]))
+    found = KnownClasses.of(cells)
+    if found is not None and (found.labels >= 0).all():
+        _warn_of_full()
+    elif found is not None and not words:
+        raise ValueError(
+            f"y must hold {_EXPECTED}. Got {shown_word(found.names[0])}; number the classes, or "
+            "use TableModel(GPOD(...)).fit(X, y), which takes words."
+        )
+    return found
+
+
+def _of_numbers(values: Array) -> KnownClasses | None:
+    is_missing = np.isnan(values)
+    given = values[~is_missing]
+    if not given.size:
+        return None
+    is_other = (given != np.rint(given)) | (given < UNKNOWN) | np.isinf(given)
+    if is_missing.any():  # which no target of another kind has
+        if is_other.any():
+            raise ValueError(
+                f"y must hold {_EXPECTED}. Got {given[is_other][0]:g}; correct it, or number the "
+                "classes."
+            )
+    elif is_other.any():
+        is_whole = np.isfinite(given).all() and (given == np.rint(given)).all()
+        if is_whole and (given == UNKNOWN).any():
+            warn_user(
+                f"y was ignored, for it holds {given.min():g}: known classes are numbered from 0 "
+                "on, and -1 is unknown. If these are known classes, write -1 or a missing value "
+                f"instead of {given.min():g}."
+            )
+        return None
+    elif given.min() > UNKNOWN:
+        _warn_of_full()
+        return None
+    elif set(np.unique(given)) == {UNKNOWN, 1}:
+        warn_user(
+            "y holds only -1 and 1: it was ignored, as two classes that a clustering must not see. "
+            "If -1 means unknown, write NaN instead, or number the known classes from 0."
+        )
+        return None
+    return KnownClasses(np.where(is_missing, UNKNOWN, values).astype(np.intp), ())
+
+
+def _warn_of_full() -> None:
+    """Of a y that leaves nothing open, unless a tool of scikit-learn has just handed it on."""
+    if not is_asked_by_scikit_learn():
+        warn_user(
+            "y has a class for every row and was ignored, as by other clusterers: cluster k need "
+            "not be class k. If these are known classes, write -1 where one is unknown, in at "
+            "least one row; if not, leave y out."
+        )
 
 
 def named(labels: Indices, names: Sequence[str]) -> list[str]:

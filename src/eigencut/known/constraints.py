@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from eigencut.runtime.arrays import Indices
+from eigencut.runtime.validation import shown
 
 
 class Constraints:
@@ -54,6 +55,35 @@ class Constraints:
                     f"{name} must hold numbers of rows, from 0 to {n_rows - 1}. "
                     f"Got {pairs.max()}; rows are counted from 0."
                 )
+
+    def among(self, is_there: NDArray[np.bool_]) -> Constraints:
+        """The same pairs by the numbers that rows have among those that are there.
+
+        Parameters
+        ----------
+        is_there : array of bool, one for each row
+        """
+        self.check_rows(len(is_there))
+        for name in ("must_link", "cannot_link"):
+            rows = np.unique(getattr(self, name))
+            absent = rows[~is_there[rows]]
+            if len(absent):
+                raise ValueError(
+                    f"{name} must hold rows that take part. Got row {absent[0]}, which has missing "
+                    "values; fill them in with missing='median', or drop its pairs."
+                )
+        number = np.cumsum(is_there) - 1
+        return Constraints(number[self.must_link], number[self.cannot_link])
+
+
+def check_kind(constraints: Any) -> Constraints:
+    """Refuse what is no ``Constraints``."""
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be eigencut.Constraints. Got {shown(constraints)}; use "
+            "eigencut.Constraints(must_link=pairs, cannot_link=pairs)."
+        )
+    return constraints
 
 
 def _checked_pairs(name: str, pairs: Any) -> Indices:

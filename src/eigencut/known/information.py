@@ -9,14 +9,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut.data.rows import Rows
-from eigencut.known.constraints import Constraints
+from eigencut.known.class_names import known_classes_of_rows
+from eigencut.known.constraints import Constraints, check_kind
 from eigencut.known.contradictions import linked_groups, refuse_contradictions
+from eigencut.known.least_clusters import least_apart
 from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.validation import shown
-from eigencut.runtime.warn import warn_user
 from eigencut.search.distinct_rows import row_keys
-
-UNKNOWN = -1
 
 
 @dataclass(frozen=True)
@@ -50,15 +48,15 @@ class Known:
         cls, X: Any, y: Any, constraints: Constraints | None, sample_weight: Array | None = None
     ) -> Known | None:
         """What is known of the rows of X; None where that is nothing."""
-        _check_kind(constraints)
+        if constraints is not None:
+            check_kind(constraints)
         if isinstance(X, Rows):
             _refuse_stream(y, constraints)
             return None
         n = X.shape[0]
-        labels = partial_labels(y, n)
-        if labels is None and constraints is None:
+        labels = known_classes_of_rows(y, n, words=False).labels
+        if constraints is None and (labels < 0).all():
             return None
-        labels = np.full(n, UNKNOWN, dtype=np.intp) if labels is None else labels
         pairs = Constraints() if constraints is None else constraints
         pairs.check_rows(n)
         must = _with_identical_rows(pairs.must_link, X)
@@ -94,6 +92,11 @@ class Known:
         """Classes that are known of: 0, 1, ... up to the largest."""
         return int(self.labels.max()) + 1
 
+    @property
+    def least_clusters(self) -> int:
+        """So many clusters at least are needed for classes and pairs to hold."""
+        return max(1, self.n_classes, least_apart(self.labels, self.groups, self.apart))
+
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
         if self.groups and outliers != "keep":
@@ -115,55 +118,10 @@ class Known:
             )
 
 
-def partial_labels(y: Any, n_rows: int) -> Indices | None:
-    """Known classes, with -1 for unknown; None where y does not say any.
-
-    scikit-learn hands y to clusterers, which ignore it. So y counts only if it can mean nothing
-    else: a column of whole numbers from -1 on, -1 being among them. Other targets are ignored, and
-    so is a y of -1 and 1 alone, the two classes of many classifiers, but with a warning.
-
-    Examples
-    --------
-    >>> partial_labels([0, -1, 1, -1], n_rows=4)
-    array([ 0, -1,  1, -1])
-    >>> partial_labels([0, 1, 1, 0], n_rows=4) is None
-    True
-    """
-    if y is None:
-        return None
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    is_numbers = values.ndim == 1 and values.size > 0 and values.dtype.kind in "iuf"
-    if not is_numbers or not np.isfinite(values).all() or values.min() != UNKNOWN:
-        return None
-    if (values != np.rint(values)).any() or values.max() == UNKNOWN:
-        return None
-    if len(values) != n_rows:
-        raise ValueError(
-            f"y must have a class or -1 for each of the {n_rows} rows. Got {len(values)} of them; "
-            "pass one for each row of X."
-        )
-    if set(np.unique(values)) == {UNKNOWN, 1}:
-        warn_user(
-            "y holds only -1 and 1: it was ignored, as two classes that a clustering must not see. "
-            "If -1 means unknown, number the known classes from 0."
-        )
-        return None
-    return values.astype(np.intp)  # a copy, for classes are added to it
-
-
-def _check_kind(constraints: Any) -> None:
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise TypeError(
-            f"constraints must be eigencut.Constraints. Got {shown(constraints)}; use "
-            "eigencut.Constraints(must_link=pairs, cannot_link=pairs)."
-        )
-
-
 def _refuse_stream(y: Any, constraints: Constraints | None) -> None:
     """A stream has no numbers of rows, and its labels need not fit in memory."""
-    is_known = y is not None and np.ndim(y) == 1 and len(y) > 0 and np.min(y) == UNKNOWN
+    n_given = np.shape(y)[0] if np.ndim(y) else 0
+    is_known = known_classes_of_rows(y, n_given).are_some
     if constraints is not None or is_known:
         name = "y" if constraints is None else "constraints"
         raise TypeError(

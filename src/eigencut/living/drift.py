@@ -44,6 +44,7 @@ class _Comparison:
     new: ClusterFacts
     before: FactTotals
     old: ClusterFacts | None  # what the totals before are of, where there are rows
+    holds: bool = True  # whether p-values are not too small
 
     @property
     def of(self) -> Mask:
@@ -80,18 +81,20 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         },
         p_shares=p_shares,
         new_cluster=find_new_cluster(model, X),
+        p_values_hold=found.holds,
     )
 
 
 def _by_sums(model: Any, X: Array) -> _Comparison:
     before, new = FactTotals.of_sums(model.fitted_cut_), ClusterFacts.of(model.fitted_cut_, X)
     n_landmarks = len(model.affinity_.multiplicity_)
-    if before.n_rows < _FEW_ROWS * n_landmarks:
+    are_few = before.n_rows < _FEW_ROWS * n_landmarks
+    if are_few:
         warn_user(
             f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
             f"{before.n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
         )
-    return _Comparison(new, before, None)
+    return _Comparison(new, before, None, not are_few)
 
 
 def _by_rows_left_out(model: Any, X: Any, rng: np.random.RandomState) -> _Comparison:

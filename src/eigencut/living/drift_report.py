@@ -65,6 +65,8 @@ class Drift(JsonReady):
         Of all shares together.
     new_cluster : NewCluster or None
         If one stands out.
+    p_values_hold : bool
+        False where landmarks have too few rows each: then p-values are too small, and no verdict.
     """
 
     n_rows: int
@@ -74,6 +76,7 @@ class Drift(JsonReady):
     shares: dict[int, tuple[float, float]]
     p_shares: float
     new_cluster: NewCluster | None
+    p_values_hold: bool = True
 
     @property
     def p_value(self) -> float:
@@ -83,8 +86,18 @@ class Drift(JsonReady):
 
     @property
     def has_drifted(self) -> bool:
-        """Whether chance alone would do this less than once in a hundred times."""
-        return self.p_value < _DOUBT
+        """Whether chance alone would do this less than once in a hundred times.
+
+        False where p-values do not hold.
+        """
+        return self.p_values_hold and self.p_value < _DOUBT
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if not self.p_values_hold:
+            return "Too few rows for each landmark to say whether the rows have drifted"
+        return "The rows have drifted" if self.has_drifted else "No sign of drift"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
@@ -93,9 +106,8 @@ class Drift(JsonReady):
 
     def __str__(self) -> str:
         support, cut = self.without_support, self.cut_value
-        verdict = "The rows have drifted" if self.has_drifted else "No sign of drift"
         lines = [
-            f"{verdict} (p = {self.p_value:.2g}): {self.n_rows} rows, compared with "
+            f"{self.verdict} (p = {self.p_value:.2g}): {counted(self.n_rows)}, compared with "
             f"{self.n_compared:.0f} of the model's",
             f"  without support  {support.now:8.2%}  before {support.before:8.2%}  "
             f"p = {support.p_value:.2g}",
@@ -111,6 +123,10 @@ class Drift(JsonReady):
                 f"  new cluster      {self.new_cluster.n_rows} rows {_where(self.new_cluster)}"
             )
         return "\n".join(lines)
+
+
+def counted(n_rows: int) -> str:
+    return f"{n_rows} row{'' if n_rows == 1 else 's'}"
 
 
 def _where(found: NewCluster) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from eigencut.affinity.landmark_growth import grown
+from eigencut.data.rows import Rows
 from eigencut.data.validation import rows_that_count
 from eigencut.extension.combined import CombinedFunctions
 from eigencut.fitted import FittedCut
@@ -27,12 +28,16 @@ _LEAST_WEIGHT = 1 / 64  # of a row; one that has decayed to less is forgotten
 
 @dataclass(frozen=True)
 class Refitted:
-    """A graph with more rows, its fitted cut, and the places that the one before knew too."""
+    """A graph with more rows, its fitted cut, and the places that the one before knew too.
+
+    The rows of the graph are the new ones alone if ``has_new_rows``.
+    """
 
     graph: Graph
     fitted: FittedCut
     shared: Shared
     n_new_landmarks: int = 0
+    has_new_rows: bool = False
 
     @property
     def sizes(self) -> Array:
@@ -70,7 +75,7 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
 
 
 def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
-    before = model.fitted_cut_
+    before, n_new = model.fitted_cut_, 0 if isinstance(source, Rows) else source.shape[0]
     source, sample_weight = rows_that_count(model, source, sample_weight)
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
@@ -85,7 +90,8 @@ def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: floa
         fitted.partition.labels[found.places[is_left]],
         decay * before.affinity.multiplicity_[is_left],
     )
-    return Refitted(graph, fitted, shared, found.n_new_landmarks)
+    has_new_rows = graph.has_rows and graph.n_labels == n_new
+    return Refitted(graph, fitted, shared, found.n_new_landmarks, has_new_rows)
 
 
 def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:

@@ -10,8 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.rows import Rows
+from eigencut.data.table import Table
 from eigencut.data.validation import check_weights_of
+from eigencut.known.class_names import warn_of_labels
 from eigencut.living.drift_report import Drift
+from eigencut.living.updating import checked_decay, refuse_nothing
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.validation import check_sample_weight
 
@@ -35,6 +38,7 @@ class TableUpdatingMixin:
         left out if ``missing="drop"``. ``labels_`` are those of the rows of X.
         """
         model = copy(self._fitted_model())
+        refuse_nothing(_rows_of(X), "update by")
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             with self._naming_rows(X, None):
@@ -42,11 +46,7 @@ class TableUpdatingMixin:
             complete = None
         else:
             rows, complete = self.prepare(X)
-            if not len(rows):
-                raise ValueError(
-                    "X must have at least one complete row. Got none; fill in missing values, or "
-                    "fit with missing='median'."
-                )
+            _refuse_incomplete(rows)
             weight = check_sample_weight(sample_weight, len(complete))
             of_complete = None if weight is None else weight[complete]
             with self._naming_rows(X, complete):
@@ -64,7 +64,9 @@ class TableUpdatingMixin:
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
+        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
+            checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
         return self.update(X, sample_weight=sample_weight, decay=decay)
 
@@ -75,7 +77,9 @@ class TableUpdatingMixin:
         units of the table; where there are words, which have none, a row in its middle is shown.
         """
         model = self._fitted_model()
+        refuse_nothing(_rows_of(X), "compare")
         rows, complete = self.prepare(X)
+        _refuse_incomplete(rows)
         with self._naming_rows(X, complete):
             found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
         if found.new_cluster is None:
@@ -100,3 +104,16 @@ class TableUpdatingMixin:
     def _fitted_model(self) -> Any:
         check_is_fitted(self)
         return self.model_
+
+
+def _rows_of(X: Any) -> Any:
+    """What has as many rows as X."""
+    return X.values if isinstance(X, Table) else X
+
+
+def _refuse_incomplete(rows: Any) -> None:
+    if not len(rows):
+        raise ValueError(
+            "X must have at least one complete row. Got none; fill in missing values, or fit with "
+            "missing='median'."
+        )

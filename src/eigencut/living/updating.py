@@ -16,6 +16,8 @@ from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream, check_weights_of
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
+from eigencut.graph.components import knowing_pieces
+from eigencut.known.class_names import warn_of_labels
 from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import reporting
@@ -40,8 +42,10 @@ class UpdatingMixin:
     # The estimator's, and what it asks its fitted cut.
     n_jobs: Any
     verbose: Any
+    outliers: Any
     fit: Any
     fitted_cut_: Any
+    n_components_found_: int
     numbering_: Any
     partition_: Any
     _answer: Any
@@ -89,8 +93,10 @@ class UpdatingMixin:
         """
         check_is_fitted(self)
         self._check_parameters()
-        decay = _checked_decay(decay)
-        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
+        decay = checked_decay(decay)
+        quiet = knowing_pieces(self.n_components_found_ > 1)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
+            refuse_nothing(X, "update by")
             source = _checked_rows(model, X)
             with naming_refused_rows(source, getattr(self, "feature_names_in_", None)):
                 model._update(source, check_weights_of(source, sample_weight), decay)
@@ -111,6 +117,7 @@ class UpdatingMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+            Known classes are for ``fit``: a warning says so.
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
@@ -119,8 +126,9 @@ class UpdatingMixin:
         -------
         self : the model
         """
+        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
-            _checked_decay(decay)
+            checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
         return self.update(X, sample_weight=sample_weight, decay=decay)
 
@@ -130,7 +138,7 @@ class UpdatingMixin:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, at least 2.
+            New rows, in memory: of a stream some of its blocks.
         random_state : int, RandomState or None
             Of the rows that are left out to compare with. None means 0.
 
@@ -142,7 +150,9 @@ class UpdatingMixin:
         """
         from eigencut.living.drift import drift_of
 
-        return self._answer(X, lambda rows: drift_of(self, rows, random_state), at_least=2)
+        check_is_fitted(self)
+        refuse_nothing(X, "compare")
+        return self._answer(X, lambda rows: drift_of(self, rows, random_state))
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
         from eigencut.living.matching import continued, match_clusters
@@ -153,8 +163,11 @@ class UpdatingMixin:
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)
         columns, numbers = continued(before, matched, found.sizes)
-        self._keep(found.fitted.reordered(columns), None, None, numbers=numbers)
-        if not isinstance(source, Rows):
+        fitted = found.fitted.reordered(columns)
+        self._keep(fitted, None, None, numbers=numbers)
+        if found.has_new_rows and self.outliers == "keep":
+            self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
+        elif not isinstance(source, Rows):
             self.labels_ = self._labels(source)
         sizes = found.sizes[columns]
         self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
@@ -185,7 +198,21 @@ def _checked_rows(model: Any, X: Any) -> Any:
     return X
 
 
-def _checked_decay(decay: Any) -> float:
+def refuse_nothing(X: Any, purpose: str) -> None:
+    """An error for rows that are none; and for a stream, of which some rows are to be compared."""
+    if isinstance(X, Rows) and purpose == "compare":
+        raise TypeError(
+            "X must be rows in memory to compare. Got a stream, eigencut.Rows; pass the table, or "
+            "a few thousand of its rows, which say as much."
+        )
+    shape = getattr(X, "shape", None) or np.shape(X if isinstance(X, (list, tuple)) else 0)
+    if shape and isinstance(shape[0], int) and shape[0] == 0:
+        raise ValueError(
+            f"X must have at least one row to {purpose}. Got none; leave such a table out."
+        )
+
+
+def checked_decay(decay: Any) -> float:
     is_number = isinstance(decay, Real) and not isinstance(decay, bool)
     if not (is_number and 0 < decay <= 1):
         raise ValueError(

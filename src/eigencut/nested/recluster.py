@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut.affinity.base import whole_or_real
-from eigencut.data.complete_rows import spread
+from eigencut.data.incomplete_rows import spread
 from eigencut.data.table_model import TableModel, table_model
 from eigencut.data.validation import check_rows
 from eigencut.describe.describing import DescribingMixin

@@ -109,7 +109,7 @@ class DriftDisplay(DisplayMixin):
         ax.set_xlim(left=-0.03 * max(*before, *now))
         tidy(ax, "x")
         ax.set_xlabel("share of rows in %")
-        verdict = "The rows have drifted" if drift.has_drifted else "No sign of drift"
+        verdict = drift.verdict
         tests = (
             f"p: shares {drift.p_shares:.2g}, support {drift.without_support.p_value:.2g}, "
             f"cut value {drift.cut_value.p_value:.2g}"

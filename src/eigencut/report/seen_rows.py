@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
+from eigencut.data.incomplete_rows import spread
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table
-from eigencut.data.table_model import TableModel, spread
+from eigencut.data.table_model import TableModel
 from eigencut.fitted import Answers
 from eigencut.plots.asked_model import AskedModel
 from eigencut.plots.sampling import shown_rows

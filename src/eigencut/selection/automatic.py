@@ -28,6 +28,12 @@ from eigencut.selection.budget import Budget, are_many_clusters, landmarks_for
 from eigencut.selection.candidates import Candidates, is_number
 from eigencut.selection.chosen import Chosen
 from eigencut.selection.default_graph import choose_graph, symmetric_graph
+from eigencut.selection.mixed_rows import (
+    choose_landmarks,
+    is_mixed,
+    mixed_landmarks,
+    unless_few,
+)
 from eigencut.selection.number_of_clusters import (
     CHOICE_ROWS,
     default_affinities,
@@ -48,6 +54,7 @@ def choose(
     starts: Mapping[str, Any],
     sample_weight: Array | None = None,
     metric: str | None = None,
+    least: int = 1,
 ) -> Chosen:
     """The number of clusters and the affinity: as given, or chosen where "auto" is asked.
 
@@ -66,35 +73,54 @@ def choose(
         Of rows in memory; what is decided depends on the different rows and what each counts.
     metric : str, optional
         Of every affinity that is looked at.
+    least : int
+        What a number that is chosen must not be below, as far as it is known beforehand.
     """
     used = metric or "euclidean"
-    is_auto = isinstance(affinity, str) and affinity == "auto"
     is_given = is_number(n_clusters)
     if isinstance(X, Rows):
-        if is_auto:
-            affinity = Landmarks(landmarks_for(n_clusters if is_given else 1), metric=used)
-        streamed: Affinity = clone(named_affinity(affinity, metric))
+        streamed = _affinity_of_stream(n_clusters if is_given else 1, affinity, metric)
         return _afforded(X, _number_of_stream(X, n_clusters, streamed), streamed, memory_limit)
+    affinity = unless_few(affinity, X)
+    is_auto = isinstance(affinity, str) and affinity == "auto"
     given: Affinity = clone(named_affinity(affinity, metric))
+    if is_mixed(affinity):
+        given = mixed_landmarks(int(n_clusters) if is_given else 1, used)
     if metric is None and not given.pairwise and are_unit_vectors(X):
         note("all rows have length 1: metric='cosine' would see the same neighbours")
+
+    def graph_for(K: int) -> Chosen:
+        if is_auto:
+            return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
+        if is_mixed(affinity):
+            Budget.of(X, K, memory_limit).refuse(given)
+            return choose_landmarks(X, K, starts, sample_weight, used)
+        return _afforded(X, K, given, memory_limit)
+
     if is_given:
-        K = int(n_clusters)
-        if not is_auto:
-            return _afforded(X, K, given, memory_limit)
-        return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
-    candidates = Candidates.of(n_clusters)
+        return graph_for(int(n_clusters))
+    candidates = Candidates.of(n_clusters).from_on(least)
+    if least > 1 and candidates.numbers == ():
+        return graph_for(least)
     if given.pairwise:
         # All of the matrix: a part of it would be another graph, and depend on its order.
         found = find_number(X, [given], candidates, sample_weight)
-        found.report(candidates)
-        return _afforded(X, found.best.n_clusters, given, memory_limit)
+        if found.best.n_clusters >= least:
+            found.report(candidates)
+        return graph_for(max(least, found.best.n_clusters))
     rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
     affinities = default_affinities(rows.shape[0], used) if is_auto else [given]
-    K = choose_number(rows, affinities, candidates, weight)
-    if not is_auto:
-        return _afforded(X, K, given, memory_limit)
-    return choose_affinity(X, K, memory_limit, starts, sample_weight, used)
+    return graph_for(choose_number(rows, affinities, candidates, weight, least))
+
+
+def _affinity_of_stream(n_clusters: int, affinity: Any, metric: str | None) -> Affinity:
+    """What a stream is fitted with: landmarks, unless another affinity is given."""
+    if is_mixed(affinity):
+        return mixed_landmarks(n_clusters, metric or "euclidean")
+    if isinstance(affinity, str) and affinity == "auto":
+        return Landmarks(landmarks_for(n_clusters), metric=metric or "euclidean")
+    found: Affinity = clone(named_affinity(affinity, metric))
+    return found
 
 
 def _afforded(X: Any, n_clusters: int, affinity: Affinity, memory_limit: Any) -> Chosen:
@@ -104,17 +130,25 @@ def _afforded(X: Any, n_clusters: int, affinity: Affinity, memory_limit: Any) ->
 
 
 def choose_number(
-    rows: Any, affinities: list[Affinity], candidates: Candidates, sample_weight: Array
+    rows: Any,
+    affinities: list[Affinity],
+    candidates: Candidates,
+    sample_weight: Array,
+    least: int = 1,
 ) -> int:
-    """K on these different rows, by the graphs of affinities."""
+    """K on these different rows, by the graphs of affinities; not below the least."""
     found = find_number(rows, affinities, candidates, sample_weight)
     best = found.best
+    if best.n_clusters < least:
+        return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
     untested = is_sure(best.score, rows.shape[0]) or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         found.report(candidates)
         return best.n_clusters
+    if candidates.may_be_one and least > 1:  # it is known that they are several
+        return least if candidates.numbers is None else candidates.numbers[0]
     answer = "are taken for" if candidates.may_be_one else "may be"
     warn_user(
         f"The rows {answer} one cluster: {best.n_clusters} would be the best number of several, "

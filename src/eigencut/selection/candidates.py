@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -60,6 +60,12 @@ class Candidates:
         for K in asked:
             check_count("n_clusters", K, _REMEDY)
         return cls(tuple(sorted({int(K) for K in asked if K >= 2})), 1 in asked, shown)
+
+    def from_on(self, least: int) -> Candidates:
+        """Those of at least so many; none where all that were given are below."""
+        if self.numbers is None or least <= 1:
+            return self
+        return replace(self, numbers=tuple(K for K in self.numbers if least <= K))
 
     def among(self, n_distinct: int) -> tuple[int, ...] | None:
         """Those that n_distinct different rows allow (an eigenvalue beyond is needed)."""

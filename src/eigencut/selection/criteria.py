@@ -16,6 +16,7 @@ from sklearn.base import clone
 from eigencut.affinity import Affinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
+from eigencut.graph.base import Graph
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.progress import without_progress
 from eigencut.search.distinct_rows import distinct_rows
@@ -73,7 +74,7 @@ def conductance(task: Task) -> Array:
 
 def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
     """The same for a spectrum that has one pair more than the largest K."""
-    graph, values = spectrum.graph, spectrum.pairs.values
+    graph = spectrum.graph
     partitions = [spectrum.partition(K) for K in n_clusters]
     one_hot = np.column_stack(
         [np.eye(K)[p.labels] for K, p in zip(n_clusters, partitions, strict=True)]
@@ -83,18 +84,23 @@ def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
     volume = graph.degrees @ one_hot
     cut_off = 1 - inside / np.where(volume > 0, volume, 1.0)
     size = one_hot.sum(axis=0)
-    n = graph.n_rows / graph.one_row
-    least = graph.one_row * min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * n))
-    floor = 1 / n
+    least, floor = least_rows(graph), graph.one_row / graph.n_rows
     scores, start = [], 0
     for K in n_clusters:
         mine = slice(start, start + K)
         start += K
+        values = spectrum.values_of(K)
         following = values[K] + floor
         score = np.log(following / (cut_off[mine].max() + floor))
         score += np.log(following / (values[K - 1] + floor))
         scores.append(score if size[mine].min() >= least else NO_CLUSTER)
     return np.array(scores)
+
+
+def least_rows(graph: Graph) -> float:
+    """Of a cluster; what has fewer is an outlier."""
+    n = graph.n_rows / graph.one_row
+    return graph.one_row * min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * n))
 
 
 def eigengap(task: Task) -> Array:

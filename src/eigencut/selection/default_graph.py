@@ -103,7 +103,9 @@ def choose_graph(
             graph = affinity.graph_of(searched)
         else:
             graph = affinity.fit_graph(rows, weight)
-        looks.append(_Look(affinity, *_cut(affinity, graph, n_clusters, starts), handicap))
+        looks.append(
+            _Look(affinity, *spectrum_and_score(affinity, graph, n_clusters, starts), handicap)
+        )
         compared.append(Choice(n_clusters, affinity, looks[-1].score))
         advance(len(looks), None, "graph(s) compared")
         return looks[-1]
@@ -174,7 +176,7 @@ def _wide_graph(searched: SearchedRows, k: int, n_clusters: int, metric: str) ->
     return Neighbors(wide, graph="symmetric", density_contrast=contrast, metric=metric)
 
 
-def _cut(
+def spectrum_and_score(
     affinity: Affinity, graph: Graph, n_clusters: int, starts: Mapping[str, Any]
 ) -> tuple[Spectrum, float]:
     """The spectrum of a graph, and how clearly it shows K clusters."""
@@ -183,8 +185,9 @@ def _cut(
         spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], n_clusters + 1, n_rough=1)
         partition = spectrum.partition(n_clusters, **starts)
         score = float(conductance_of(spectrum, [n_clusters])[0])
-    sizes = np.bincount(partition.labels, graph.multiplicity, n_clusters)
-    if spectrum.pairs.values[n_clusters] <= _NO_CUT:
+    sizes = np.sort(np.bincount(partition.labels, graph.multiplicity, n_clusters))
+    sizes = sizes[spectrum.n_clear(n_clusters) :]  # those are small, and clusters all the same
+    if spectrum.values_of(n_clusters)[n_clusters] <= _NO_CUT:
         score = min(score, _IN_PIECES)
     is_sliver = sizes.min() < _LEAST_SHARE * graph.n_rows / n_clusters
     return spectrum, NO_CLUSTER if is_sliver else score

@@ -23,7 +23,7 @@ from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import counted, without_progress
 from eigencut.runtime.warn import warn_user
 from eigencut.selection.candidates import Candidates
-from eigencut.selection.criteria import CLEAR, Choice, conductance_of
+from eigencut.selection.criteria import CLEAR, Choice, conductance_of, least_rows
 from eigencut.selection.spectrum import Spectrum
 
 CHOICE_ROWS = 4000  # on which K is decided, at most
@@ -36,6 +36,9 @@ _ALWAYS_LOOKED_FOR = 10  # or so many, where rows are few
 _GAPS = 8  # numbers with the largest gaps, whose clusters are looked at
 _DISCRETIZED_ROWS = 1000  # of which a rotation is found, for each of them
 _NEIGHBORS = 15
+_FEW_ROWS = 2 * _NEIGHBORS  # of an average cluster: where neighbours are half of it, chance makes
+_CLEAR_OF_FEW = 1.0  # clusters, and only from this score on they are believed;
+_NOT_BELIEVED = 1.0  # below, so much is taken off
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,10 @@ def numbers_of_graph(
     n_pairs = limit if given else min(_FIRST_PAIRS, limit)
     while True:
         # Rough pairs are enough: they led to the same K on all sets that were compared.
-        spectrum = Spectrum.of_graph(graph, affinity, _CUT, n_pairs + 1, n_rough=n_pairs + 1)
+        of_graph = (graph, affinity, _CUT, n_pairs + 1, n_pairs + 1)
+        spectrum = Spectrum.of_graph(*of_graph, least_rows(graph))
+        if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
+            spectrum = Spectrum.of_graph(*of_graph)
         small = min(_SMALL, _SMALL_OF_SHEET * n_pairs / graph.n_vertices)
         if n_pairs == limit or spectrum.pairs.values[-1] >= small:
             scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
@@ -145,12 +151,15 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     is not below their mean; with that in place of it a score is bounded before the clusters are
     known, and clusters are looked at as long as the bound is above the best score.
     """
-    K = np.asarray(numbers)
+    numbers = [number for number in numbers if spectrum.reaches(number)]
+    # Where small components make K + j clusters clear, K is not all of them.
+    K = np.array([K for K in numbers if not (K + 1 in numbers and spectrum.n_clear(K + 1))])
     floor = spectrum.graph.one_row / spectrum.graph.n_rows
-    values = np.maximum(spectrum.pairs.values, 0.0)
-    gaps = np.log((values[K] + floor) / (values[K - 1] + floor))
-    means = np.cumsum(values)[K - 1] / K
-    bounds = np.log((values[K] + floor) / (means + floor)) + gaps
+    values = [np.maximum(spectrum.values_of(number), 0.0) + floor for number in K]
+    last, following = np.transpose([found[-2:] for found in values])
+    gaps = np.log(following / last)
+    means = np.array([found[:-1].mean() for found in values])
+    bounds = np.log(following / means) + gaps
     looked_at = np.argsort(-gaps, kind="stable")[: None if every else _GAPS]
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
     found: dict[int, float] = {}
@@ -159,5 +168,12 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
             break
         number = int(K[place])
         spectrum.partition_roughly(number, _DISCRETIZED_ROWS)
-        found[number] = float(conductance_of(spectrum, [number])[0])
+        found[number] = _believed(float(conductance_of(spectrum, [number])[0]), spectrum, number)
     return found
+
+
+def _believed(score: float, spectrum: Spectrum, number: int) -> float:
+    """The score, and less where clusters are so small that neighbours alone make them."""
+    graph = spectrum.graph
+    are_few = graph.n_rows / graph.one_row < _FEW_ROWS * number
+    return score - _NOT_BELIEVED if are_few and score < _CLEAR_OF_FEW else score

@@ -22,6 +22,7 @@ from eigencut.search.distinct_rows import distinct_rows
 from eigencut.selection.budget import Budget
 from eigencut.selection.candidates import Candidates
 from eigencut.selection.criteria import CRITERIA, Choice, Task, evaluate
+from eigencut.selection.mixed_rows import is_mixed, mixed_landmarks, unless_few
 from eigencut.selection.number_of_clusters import CHOICE_ROWS, default_affinities, find_number
 from eigencut.selection.some_rows import some_rows
 
@@ -147,6 +148,7 @@ def select(
     if not any(one.pairwise for one in _affinities(affinity, criterion, metric)):
         rows, weight = rows_that_count(model, rows, weight)
     candidates = _candidates(n_clusters, criterion, rows)
+    affinity = unless_few(affinity, rows)
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
         rows, weight = some_rows(rows, CHOICE_ROWS, weight)
@@ -230,7 +232,12 @@ def _affinities(given: Any, criterion: str, metric: str | None) -> list[Affinity
     entries = list(given) if isinstance(given, (list, tuple)) else [given]
     if not entries:
         raise ValueError("affinity must hold at least one. Got none; use affinity='auto'.")
-    affinities = [named_affinity(entry, metric) for entry in entries]
+    affinities = [
+        mixed_landmarks(1, metric or "euclidean")
+        if is_mixed(entry)
+        else named_affinity(entry, metric)
+        for entry in entries
+    ]
     if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
         raise ValueError(
             f"affinity must be one of rows for criterion={criterion!r}, which splits them. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.extension.eigenfunctions import Eigenfunctions, extend
 from eigencut.graph.base import Graph
-from eigencut.graph.small_components import set_aside
+from eigencut.graph.small_components import Pieces
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import blas_threads
 from eigencut.solvers.eigenpairs import EigenPairs
-from eigencut.solvers.relaxed_cut import RelaxedCut, relaxed_cut
+from eigencut.solvers.relaxed_cut import RelaxedCut, cut_of_pieces, pieces_of
 
 _STARTS = 6  # of POD, for each K
+_HELD = 0.9  # of an eigenvector, by the rows that it is said to be of
 _ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
 
 
@@ -29,8 +30,11 @@ class Spectrum:
 
     affinity: Affinity
     cut: Cut
-    graph: Graph
-    relaxed: RelaxedCut
+    pieces: Pieces
+    n_pairs: int
+    n_rough: int = 0
+    least_rows: float = 0.0  # pairs that fewer rows hold are left out: outliers have them
+    _solved: dict[int, RelaxedCut] = field(default_factory=dict)
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
@@ -47,32 +51,94 @@ class Spectrum:
 
     @classmethod
     def of_graph(
-        cls, graph: Graph, affinity: Affinity, cut: Cut, n_pairs: int, n_rough: int = 0
+        cls,
+        graph: Graph,
+        affinity: Affinity,
+        cut: Cut,
+        n_pairs: int,
+        n_rough: int = 0,
+        least_rows: float = 0.0,
     ) -> Spectrum:
         """Solve the relaxed cut on a graph that the affinity has made.
 
-        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly.
+        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly. Those that fewer
+        than ``least_rows`` rows hold are left out.
         """
         if n_pairs > graph.n_vertices:
             raise ValueError(
                 f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "
                 f"part of the data. Got {n_pairs - 1}; lower it or add data."
             )
-        return cls(
-            affinity, cut, graph, relaxed_cut(graph, affinity, cut, n_pairs, n_rough=n_rough)
-        )
+        pieces = pieces_of(graph, affinity)
+        return cls(affinity, cut, pieces, n_pairs, n_rough, least_rows)
+
+    @property
+    def graph(self) -> Graph:
+        return self.pieces.graph
 
     @property
     def pairs(self) -> EigenPairs:
-        return self.relaxed.pairs
+        """The smallest ``n_pairs``, on the components that take part in so many clusters."""
+        return self._on(self.pieces.n_large(self.n_pairs)).pairs
+
+    def _on(self, n_pieces: int) -> RelaxedCut:
+        """The pairs on the largest so many components, as far as these have vertices."""
+        if n_pieces not in self._solved:
+            pieces, n_vertices = self.pieces, int((self.pieces.component < n_pieces).sum())
+            n_pairs = min(self.n_pairs, n_vertices)
+            n_rough = max(self.n_rough - (self.n_pairs - n_pairs), 0)
+            given = (pieces, self.affinity, self.cut, n_pairs, n_pieces, n_rough)
+            found = cut_of_pieces(*given)
+            if self.least_rows:
+                found = replace(found, pairs=found.pairs.only(self._are_of_many(found.pairs)))
+            self._solved[n_pieces] = found
+        return self._solved[n_pieces]
+
+    def _are_of_many(self, pairs: EigenPairs) -> Any:
+        """Which eigenvectors are not those of a handful of rows.
+
+        One far row is tied to the others so weakly that it has an eigenvalue next to zero, as a
+        cluster has. But no cluster is there to be cut off: another would be halved instead.
+        """
+        graph = self.graph
+        rows = graph.multiplicity * pairs.takes_part
+        held = (rows * self.cut.mass(graph.degrees))[:, np.newaxis] * pairs.vectors**2
+        order = np.argsort(-held, axis=0, kind="stable")
+        share = np.cumsum(np.take_along_axis(held, order, axis=0), axis=0) / held.sum(axis=0)
+        n_rows = np.cumsum(rows[order], axis=0)
+        n_vertices = (share < _HELD).sum(axis=0)  # and one more
+        return n_rows[n_vertices, np.arange(len(n_vertices))] >= self.least_rows
+
+    def n_clear(self, n_clusters: int) -> int:
+        """How many components that are small for K are clusters, for others are clearly whole."""
+        if self.pieces.n_large(n_clusters) >= n_clusters or not self.pieces.n_apart(n_clusters):
+            return 0
+        values = self._on(self.pieces.n_large(n_clusters)).pairs.values
+        return self.pieces.n_clear(n_clusters, values)
+
+    def values_of(self, n_clusters: int) -> Array:
+        """The K smallest eigenvalues as they are cut, and if it is known what would follow."""
+        if self.n_pairs > n_clusters and self.pieces.n_large(n_clusters + 1) > n_clusters:
+            return np.zeros(n_clusters + 1)  # of so many components
+        values = self._of(n_clusters).pairs.values[: n_clusters + 1]
+        if self.n_pairs <= n_clusters:
+            return values
+        # On the same components, or on those that would take part in one cluster more.
+        larger = self._on(self.pieces.n_large(n_clusters + 1)).pairs.values
+        following = [*values[n_clusters:], *larger[n_clusters : n_clusters + 1]]
+        return np.append(values[:n_clusters], following and min(following))
+
+    def reaches(self, n_clusters: int) -> bool:
+        """Whether it has the eigenvalues of K clusters, and the one that follows."""
+        return len(self.values_of(n_clusters)) > n_clusters
 
     def relaxed_of(self, n_clusters: int) -> RelaxedCut:
-        """The first K pairs; if other components are too small for this K, those of the others."""
-        components = self.relaxed.components
-        groups = set_aside(components, self.graph, n_clusters)
-        if ((groups >= 0) != self.pairs.takes_part).any():
-            return relaxed_cut(self.graph, self.affinity, self.cut, n_clusters, components)
-        return RelaxedCut(self.pairs.first(n_clusters), components, groups)
+        """The first K pairs, on the components that take part in K clusters."""
+        values = self._on(self.pieces.n_large(n_clusters)).pairs.values
+        return self._of(n_clusters).judged(self.pieces, n_clusters, values)
+
+    def _of(self, n_clusters: int) -> RelaxedCut:
+        return self._on(self.pieces.n_large(n_clusters) + self.n_clear(n_clusters))
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
         """The eigenpairs of K clusters."""

@@ -69,7 +69,10 @@ class EigenPairs:
 
     def first(self, n_pairs: int) -> EigenPairs:
         """The smallest so many pairs."""
-        some = slice(None, n_pairs)
+        return self.only(slice(None, n_pairs))
+
+    def only(self, some: Any) -> EigenPairs:
+        """Some of the pairs."""
         return replace(
             self,
             values=self.values[some],

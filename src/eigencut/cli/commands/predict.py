@@ -89,6 +89,7 @@ def command(
     from eigencut.cli.tables import model_blocks, open_table
     from eigencut.cli.writing import open_writer
     from eigencut.data.source import Block
+    from eigencut.exceptions import EmptyTableError
     from eigencut.runtime.progress import tell
 
     fitted = load_labelling_model(model, jobs)
@@ -109,7 +110,7 @@ def command(
             share = 1.0 if matrix is not None else source.share(block)
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
-            raise ValueError(f"{table} has no rows.")
+            raise EmptyTableError(f"{table} has no rows.")
     if is_shown:
         return
     seconds = time.perf_counter() - start

@@ -86,7 +86,8 @@ def command(
     with progress_bar("candidates", options.quiet), placed:
         how = (cut, criterion, options.seed, options.jobs)
         counts = None if whole.weight is None else whole.weight[complete]
-        compared = (rows, clusters, _affinities(sigma, metric), *how)
+        affinities = preparation.affinity_for(_affinities(sigma, metric))
+        compared = (rows, clusters, affinities, *how)
         found = select(*compared, sample_weight=counts, metric=metric)
     result = found.to_dict() | {"n_clusters": found.best.n_clusters, "output": output}
     text = str(found)

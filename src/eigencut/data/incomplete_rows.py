@@ -1,4 +1,4 @@
-"""Between the complete rows of a table, which a model knows, and all of its rows."""
+"""Answers for complete rows of a table, in the places of all its rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,21 @@ from scipy.sparse import issparse
 from eigencut.runtime.arrays import Array
 
 
-def some_rows(rows: Array) -> Array:
+def some_rows_of(rows: Array) -> Array:
     """The rows, or another one where there are none: a model wants one row at least."""
     if issparse(rows):
         return rows
     return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
+
+
+def refuse_width(X: Any, n_columns: int, n_used: int) -> None:
+    """An error for an array that has neither the columns of the fit nor those that were used."""
+    found = np.shape(X)[1] if isinstance(X, np.ndarray) else n_columns
+    if found not in (n_columns, n_used):
+        raise ValueError(
+            f"X has {found} features, but TableModel is expecting {n_columns} features as input; "
+            "give it the columns of the fit."
+        )
 
 
 def sparse_rows(preparation: Any, X: Any) -> tuple[Any, NDArray[np.bool_]]:
