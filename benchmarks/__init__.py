@@ -11,6 +11,7 @@ python -m benchmarks.probabilities  whether refits agree as often; see docs/stud
 python -m benchmarks.significance how often p-values are small; see docs/studies/risk.md
 python -m benchmarks.pod_steps    how soon POD stops; see docs/studies/risk.md
 python -m benchmarks.mixed_tables  tables of numbers and words; see docs/studies/tables.md
+python -m benchmarks.metrics      what a metric is worth; see docs/studies/metrics.md
 python -m benchmarks.embeddings   texts, and K = 200 in d = 384; see docs/studies/embeddings.md
 python -m benchmarks.fit_memory   what fits take in memory; see docs/studies/scale.md
 """

@@ -1,13 +1,15 @@
 """What the metric that suits rows is worth: ARI of the default graph with it, and without.
 
-    python -m benchmarks.metrics [--seeds 3]
+Families are generated; nothing was tuned on them. The figures go to
+``benchmarks/results/metrics.json`` and into the table of ``docs/studies/metrics.md``.
 
-Prints the table of docs/studies/metrics.md. Families are generated; nothing was tuned on them.
+    OMP_NUM_THREADS=1 python -m benchmarks.metrics            # half a minute of one core
+    OMP_NUM_THREADS=1 python -m benchmarks.metrics --quick    # one seed; docs left alone
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -16,8 +18,14 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks import DOCS, RESULTS
+from benchmarks.harness.markdown import table
+from benchmarks.harness.options import parser
+from benchmarks.harness.page import update_page, write_text
 from eigencut import GPOD
 
+SEEDS = 3
+STORED = RESULTS / "metrics.json"
 _ROWS, _CLUSTERS = 2000, 5
 
 
@@ -86,23 +94,42 @@ def measured(make: Callable[[Any, Any], Any], metric: str, seed: int) -> tuple[f
     X = make(np.random.default_rng(seed), cluster)
     start = time.process_time()
     labels = GPOD(_CLUSTERS, metric=metric, n_jobs=1).fit(X).labels_
-    return adjusted_rand_score(cluster, labels), time.process_time() - start
+    spent = time.process_time() - start
+    return round(float(adjusted_rand_score(cluster, labels)), 4), round(spent, 3)
+
+
+def metrics_table(results: dict[str, Any]) -> str:
+    """Means over seeds."""
+    lines = []
+    for name, line in results.items():
+        ari, seconds = np.mean(line["euclidean"], axis=0)
+        of_metric = np.mean(line[line["metric"]], axis=0)
+        figures = [f"{ari:.2f}", f"{seconds:.1f}", line["metric"]]
+        lines.append([name, *figures, f"{of_metric[0]:.2f}", f"{of_metric[1]:.1f}"])
+    return table(["rows", "euclidean", "s", "metric", "ARI", "s"], lines)
 
 
 def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    n_seeds = parser.parse_args().seeds
+    """Measure, store and put on the page."""
+    options = parser(
+        __doc__,
+        "benchmarks.metrics",
+        quick="one seed; the page in docs is left alone",
+        out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
+    )
+    asked = options.parse_args()
     warnings.simplefilter("ignore")
-    print("| rows | euclidean | s | metric | ARI | s |\n|---|---|---|---|---|---|")
+    seeds = range(1 if asked.quick else SEEDS)
+    results: dict[str, Any] = {}
     for name, (make, metric) in FAMILIES.items():
-        cells = [
-            np.mean([measured(make, used, seed) for seed in range(n_seeds)], axis=0)
-            for used in ("euclidean", metric)
-        ]
-        (plain, plain_time), (ari, seconds) = cells
-        print(f"| {name} | {plain:.2f} | {plain_time:.1f} | {metric} | {ari:.2f} | {seconds:.1f} |")
+        results[name] = {"metric": metric}
+        for used in ("euclidean", metric):
+            results[name][used] = [measured(make, used, seed) for seed in seeds]
+        print(name, results[name], flush=True)
+    if asked.out or not asked.quick:
+        write_text(asked.out or STORED, json.dumps(results) + "\n")
+    if not asked.quick and asked.out is None:
+        update_page(DOCS / "studies" / "metrics.md", {"metrics": metrics_table(results)})
 
 
 if __name__ == "__main__":

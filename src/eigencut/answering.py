@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream
 from eigencut.data.written_rows import write_labels, write_rows
@@ -49,8 +51,12 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         check_is_fitted(self)
         narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
         rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), self._naming_rows(rows):
             return question(rows)
+
+    def _naming_rows(self, rows: Any) -> AbstractContextManager[None]:
+        """Rows that are refused within are named by their place among these."""
+        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
 
     def predict(self, X: ArrayLike) -> Indices:
         """The cluster of each row, by the fitted rotation; a row's label ignores its company.
@@ -80,7 +86,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         """
         check_is_fitted(self)
         check_stream(self, rows)
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), self._naming_rows(rows):
             return write_labels(path, rows, self._labels, self.numbering_.n_given)
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -126,7 +132,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         """
         check_is_fitted(self)
         check_stream(self, rows)
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), self._naming_rows(rows):
             shape = (self.numbering_.n_given,)
             return write_rows(path, rows, self._probabilities, np.float64, shape)
 

@@ -15,8 +15,10 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from eigencut.affinity import NAMES, Affinity, named_affinity
+from eigencut.affinity.neighbor_parameters import warn_about_many_neighbors
 from eigencut.answering import AnsweringMixin
 from eigencut.cut import CUTS
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_source, check_weights_of, rows_that_count
 from eigencut.extension.eigenfunctions import extend
@@ -224,7 +226,8 @@ class GPOD(
             asked = (self.n_clusters, self.affinity, self.memory_limit)
             rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
             weight = check_weights_of(rows, sample_weight)
-            with hearing_warnings() as heard:
+            names = getattr(model, "feature_names_in_", None)
+            with hearing_warnings() as heard, naming_refused_rows(rows, names):
                 model._fit(rows, weight, Known.of(rows, y, constraints, weight))
             model.warnings_ = tuple(heard)
         return self
@@ -263,6 +266,7 @@ class GPOD(
         if known is not None:
             known.check_model(chosen.n_clusters, self.outliers, self.extension)
         graph, fitted = self._cut_graph(counted, weight, chosen, known)
+        warn_about_many_neighbors(self.affinity, len(fitted.affinity.multiplicity_))
         with stage(f"labels of {graph.n_labels} rows"):
             labels, embedding = fitted.at_training_rows(graph, counted)
             if labels is not None and sample_weight is not None:

@@ -235,7 +235,7 @@ def test_a_model_of_sparse_rows(metric):
 
 def test_sparse_rows_are_refused_where_weights_are_dense():
     X = sparse.csr_array(np.eye(30, 5))
-    with pytest.raises(TypeError, match=r"Sparse data was passed.*toarray"):
+    with pytest.raises(TypeError, match=r"X must be dense for GPOD .*toarray"):
         GPOD(2, affinity="gaussian").fit(X)
 
 

@@ -1,9 +1,11 @@
 """--metric, --affinity, --neighbors, --sigma and --landmarks, on files."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, load
+from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load
 from eigencut.cli import main
 from eigencut.cli.affinity_options import _NEVER_SCALED, METRIC_NAMES
 from eigencut.search.metrics import METRICS
@@ -123,6 +125,8 @@ def test_select_by_a_metric(capsys):
         ("--affinity neighbors --sigma 1", "--sigma is not for neighbors; use --affinity gaussian"),
         ("--affinity gaussian --landmarks 9", "--landmarks is not for --affinity gaussian"),
         ("--landmarks 9 --neighbors 9", "--neighbors is not for landmarks"),
+        ("--sigma 0.5 --neighbors 9", "--neighbors is not for --sigma 0.5, which needs none"),
+        ("--affinity gaussian --sigma median --neighbors 9", "--neighbors is not for --sigma med"),
         ("--landmarks 9 --sigma median", "--sigma median is not for --landmarks"),
     ],
 )
@@ -145,3 +149,23 @@ def test_cosine_is_suggested_where_scaling_takes_the_length_of_unit_vectors(caps
     for options, is_said in [("", True), ("--metric cosine", False), ("--scale none", False)]:
         assert main(f"fit data.npy -k 3 {options} -o m.eigencut".split()) == 0
         assert ("Use --metric cosine" in " ".join(capsys.readouterr().err.split())) == is_said
+
+
+@pytest.mark.parametrize("affinity", ["neighbors", "gaussian"])
+def test_more_neighbors_than_rows_are_said(affinity, capsys):
+    n = len(write("euclidean"))
+    fit = f"fit data.npy -k 3 --affinity {affinity} -o m.eigencut"
+    assert main(f"{fit} --neighbors 5000".split()) == 0
+    assert f"n_neighbors is 5000, but there are only {n} different rows" in capsys.readouterr().err
+    assert main(f"{fit} --neighbors {n}".split()) == 0
+    assert "n_neighbors" not in capsys.readouterr().err
+
+
+def test_what_nobody_asked_for_is_not_said():
+    X = np.arange(12.0).reshape(6, 2)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="n_neighbors")
+        for affinity in ("auto", Gaussian(), Gaussian(1.0, n_neighbors=50), Neighbors(6)):
+            GPOD(2, affinity=affinity).fit(X)
+        with pytest.raises(GraphWarning, match="is 7, but there are only 6 different rows"):
+            GPOD(2, affinity=Neighbors(7)).fit(X)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.sparse import csr_array, save_npz
 
 from eigencut import GPOD
 from eigencut.cli import main
@@ -89,7 +90,8 @@ def folder(tmp_path_factory):
     (folder / "cut.csv.gz").write_bytes(gzip.compress(good)[:-40])
     (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
     (folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00 and no more")
-    parquet(folder / "lists.parquet", a=[1.0, 2.0], b=[[1], [2]])
+    parquet(folder / "lists.parquet", a=[1.0, 2.0], b=[["u"], ["v"]])
+    save_npz(folder / "sparse.npz", csr_array(np.eye(3)))
     parquet(folder / "text.parquet", a=[1.0, 2.0], town=["Rome", "Oslo"])
     np.save(folder / "objects.npy", np.array([[1, None]]), allow_pickle=True)
     np.save(folder / "line.npy", np.arange(5.0))
@@ -215,10 +217,17 @@ DATA = {  # exit code 1
         "delimiter must not be the decimal mark. Got ',' for both; leave the delimiter out to have "
         "it found out.",
     ),
-    "lists in Parquet": (
+    "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: columns must hold numbers, but not so 'b' (list<element: int64>). Correct "
-        "the cells, fit without these columns (drop 'b'), or say that they are categorical.",
+        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers, but not so "
+        "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
+        "a cell.",
+    ),
+    "sparse matrix": (
+        "select sparse.npz",
+        "sparse.npz is not a table: it is an archive of arrays (.npz). Save one array of numbers "
+        "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, "
+        "and in Python for GPOD(...).fit(scipy.sparse.load_npz('sparse.npz')).",
     ),
     "no dates in Parquet": (
         f"fit text.parquet --date town {FIT}",
@@ -268,12 +277,12 @@ DATA = {  # exit code 1
     ),
     "missing value": (
         f"fit nan.csv {FIT}",
-        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
-        "The table must have no missing values (NaN). Got some in 'c', first in row 2; fit with "
+        "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
@@ -288,11 +297,11 @@ DATA = {  # exit code 1
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
-        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+        "The table must hold finite numbers. Got infinity in 'b', line 4; correct or drop it.",
     ),
     "beyond float64": (
         f"fit huge.csv {FIT}",
-        "The table must hold finite numbers. Got infinity in 'b', row 3; correct or drop it.",
+        "The table must hold finite numbers. Got infinity in 'b', line 4; correct or drop it.",
     ),
     "squares beyond float64": (
         f"fit large.csv {FIT}",
@@ -331,8 +340,12 @@ DATA = {  # exit code 1
     "candidates beyond the rows": (
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
-        "40. Got [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 1...; add data, or give "
-        "smaller candidates.",
+        "40. Got '100-900'; add data, or give smaller candidates.",
+    ),
+    "more candidates than the rows allow": (
+        "select good.csv -k 2-500",
+        "n_clusters must be at most 37 for criterion='conductance' and 40 different rows. Got "
+        "'2-500'; lower it (on the command line: -k 2-37), or add data.",
     ),
     "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
     "a tour in a file": (
@@ -449,7 +462,7 @@ DATA = {  # exit code 1
     ),
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
-        "The table must have no missing values (NaN). Got some in 'b', first in row 4; fit with "
+        "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
         "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigencut import GPOD, Gaussian, TableModel, load, recluster
+from eigencut import GPOD, Gaussian, Landmarks, TableModel, load, recluster
 from eigencut.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -124,6 +124,7 @@ MISTAKES = [
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
     ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
     ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),
+    ("recluster", ["l.eigencut", "--cluster", "0", "-o", "f.eigencut"], 1, "command line: a TABLE"),
     ("assess", ["finer.eigencut"], 1, "a model whose clusters were split"),
     ("export", ["finer.eigencut", "-o", "f.onnx"], 1, "a model whose clusters were split"),
     ("explain", [], 2, "Did you mean 'describe'?"),
@@ -137,6 +138,24 @@ def test_mistakes_are_named(command, arguments, code, said, capsys, tmp_path):
     pd.DataFrame({"t": [1.0], "x": [2.0]}).to_csv("other.csv", index=False)
     pd.DataFrame({"km": ["1", "far"], "t": [1, 2]}).to_csv("bad.csv", index=False)
     recluster(load("m.eigencut"), FRAME[COLUMNS], cluster=2).save("finer.eigencut")
+    TableModel(GPOD(3, affinity=Landmarks(20))).fit(FRAME[COLUMNS]).save("l.eigencut")
     found, out, err = printed(capsys, command, *arguments)
     assert found == code and said in err and not out
     assert not (tmp_path / "f.eigencut").exists()
+
+
+def test_recluster_needs_no_table_where_the_model_has_its_rows(capsys):
+    named = printed(capsys, "recluster", *ON_DATA, "--cluster", "2", "-o", "a.eigencut", "--json")
+    kept = printed(
+        capsys, "recluster", "m.eigencut", "--cluster", "2", "-o", "b.eigencut", "--json"
+    )
+    assert named[0] == kept[0] == 0
+    named, kept = json.loads(named[1]), json.loads(kept[1])
+    assert (named["parts"], named["sizes"]) == (kept["parts"], kept["sizes"])
+    found = [load(f"{name}.eigencut").predict(FRAME[COLUMNS]) for name in "ab"]
+    assert (found[0] == found[1]).all()
+
+
+def test_describe_without_typical_rows(capsys):
+    code, out, _ = printed(capsys, "describe", *ON_DATA, "--typical", "0")
+    assert code == 0 and "typical" not in out and "rule" in out

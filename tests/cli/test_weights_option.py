@@ -42,7 +42,7 @@ def test_weights_of_a_table(survey, landmarks, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("1.0,-2,3.0", "column 'people' must be finite numbers of at least 0. Got -2 in row 4;"),
+        ("1.0,-2,3.0", "column 'people' must be finite numbers of at least 0. Got -2 in line 5;"),
         ("1.0,,3.0", "column 'people' must be finite numbers of at least 0. Got a missing value"),
         ("1.0,many,3.0", "people"),
     ],

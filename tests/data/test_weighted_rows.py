@@ -75,10 +75,10 @@ def test_bad_weights_of_streams_are_refused(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,w\n1,1\n2,-3\n3,1\n")
     model = GPOD(2, affinity=Landmarks(3))
-    with pytest.raises(ValueError, match=r"column 'w' must be finite.* Got -3 in row 2; correct"):
+    with pytest.raises(ValueError, match=r"column 'w' must be finite.* Got -3 in line 3; correct"):
         model.fit(Rows.from_file(path, weights="w"))
     path.write_text("a,w\n1,1\n2,\n3,1\n")
-    with pytest.raises(ValueError, match=r"column 'w' must be .* Got a missing value in row 2"):
+    with pytest.raises(ValueError, match=r"column 'w' must be .* Got a missing value in line 3"):
         model.fit(Rows.from_file(path, weights="w"))
     with pytest.raises(ValueError, match=r"columns must be among .* Got 'people'"):
         Rows.from_file(path, weights="people")

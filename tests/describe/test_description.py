@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from eigencut import GPOD, Neighbors, Rows, TableModel
+from eigencut.describe.printing import short
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 3, 240)
@@ -142,7 +143,7 @@ def test_sparse_rows():
         ({"documents": "a text"}, "Got one text"),
         ({"documents": [1] * 240}, "documents must be texts. Got int in row 0"),
         ({"columns": np.eye(3)}, "columns must have one row for each of the 240 rows of X. Got 3"),
-        ({"n_typical": 0}, "n_typical must be an integer of at least 1. Got 0"),
+        ({"n_typical": -1}, "n_typical must be an integer of at least 0. Got -1"),
         ({"n_columns": "five"}, "n_columns must be an integer"),
         ({"confidence": 95}, "confidence must be a number strictly between 0 and 1. Got 95"),
     ],
@@ -160,3 +161,26 @@ def test_streams_are_refused(model):
 def test_missing_documents_are_empty(model):
     texts = [None if i % 2 else "moon" for i in range(240)]
     assert model.describe(X, documents=texts).n_rows == 240
+
+
+def test_typical_rows_may_be_left_out(table_model):
+    without, found = (table_model.describe(FRAME, n_typical=n) for n in (0, 3))
+    assert all(cluster.typical == () for cluster in without.clusters)
+    assert "typical" not in str(without) and "typical" in str(found)
+    assert [c.rule for c in without.clusters] == [c.rule for c in found.clusters]
+
+
+def test_a_table_has_a_row_for_each_cluster(table_model):
+    found = table_model.describe(FRAME)
+    frame = found.to_frame()
+    assert frame.index.tolist() == [c.cluster for c in found.clusters]
+    assert frame.index.name == "cluster" and frame["size"].tolist() == [
+        c.size for c in found.clusters
+    ]
+    for cluster, row in zip(found.clusters, frame.itertuples(), strict=True):
+        assert row.precision == cluster.rule.precision and row.coverage == cluster.rule.coverage
+        assert row.rule in " ".join(str(found).split())
+        assert short(cluster.contrasts[0].column) in row.distinguished_by
+        assert row.typical_rows == tuple(typical.row for typical in cluster.typical)
+    of_texts = table_model.describe(FRAME, documents=["a word"] * len(FRAME)).to_frame()
+    assert of_texts.columns.tolist() == frame.columns.tolist()

@@ -18,7 +18,9 @@ from eigencut import (
     TableModel,
     load,
     recluster,
+    risk,
 )
+from eigencut.export import to_onnx
 from eigencut.files.format import read, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -200,3 +202,46 @@ def test_hostile_files_are_refused(change, tmp_path):
     with pytest.raises(ModelFileError) as caught:
         load(crafted(change, tmp_path))
     assert "\n" not in str(caught.value)
+
+
+def test_it_has_the_labels_of_the_rows_it_was_made_with(model, tmp_path):
+    finer = recluster(model, X, cluster=0)
+    assert (finer.labels_ == finer.predict(X)).all() and len(set(finer.labels_)) == 3
+    assert (recluster(finer, NEW, cluster=1).labels_.shape) == (len(NEW),)
+    finer.save(tmp_path / "m.eigencut")
+    assert (load(tmp_path / "m.eigencut").labels_ == finer.labels_).all()
+
+
+def test_labels_of_incomplete_rows():
+    frame = FRAME.copy()
+    frame.loc[7, "t"] = np.nan
+    base = TableModel(GPOD(2, affinity=Neighbors(25)), missing="drop").fit(frame)
+    finer = recluster(base, frame, cluster=0)
+    assert finer.labels_[7] == -1 and (finer.labels_ == finer.predict(frame)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("labels_", r"use predict\(X\)"),
+        ("transform", r"use base_.transform\(X\)"),
+        ("score", r"use base_.score\(X\)"),
+        ("hierarchy", r"use base_.hierarchy\(\)"),
+        ("update", r"base_.update\(X\), and split it again"),
+        ("drift", r"base_.drift\(X\)"),
+    ],
+)
+def test_what_it_has_not_is_elsewhere(name, remedy):
+    finer = recluster(GPOD(2, affinity=Neighbors(25)).fit(X), cluster=0)
+    with pytest.raises(AttributeError, match=f"clusters were split has no {name}: .*{remedy}"):
+        getattr(finer, name)
+    assert not hasattr(finer, name) and not hasattr(deepcopy(finer), "anything")
+    with pytest.raises(AttributeError, match="object has no attribute 'labels_'"):
+        Reclustered().labels_  # noqa: B018
+
+
+@pytest.mark.parametrize("ask", [risk.assess, risk.stability, lambda m: to_onnx(m, "m.onnx")])
+def test_questions_about_one_cut_are_refused(ask):
+    finer = recluster(GPOD(2, affinity=Neighbors(25)).fit(X), cluster=0)
+    with pytest.raises(TypeError, match=r"clusters were split; ask .* model.base_, or a part"):
+        ask(finer)

@@ -89,6 +89,15 @@ def test_a_selection_of_one_graph_is_a_line_and_of_several_a_map():
     assert np.array(heat_map.images[0].get_array()).shape == (2, 3)
 
 
+def test_a_selection_of_one_number_says_how_to_compare_more():
+    X = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=3)[0]
+    found = select(X, 3)
+    assert len(found.choices) == 1
+    texts = [text.get_text() for text in found.plot().texts]
+    assert texts == ["the only number with a score; select(X, range(2, 11)) compares more"]
+    assert not select(X, range(2, 5)).plot().texts
+
+
 def test_picture_of_a_learning_curve():
     X = make_moons(300, noise=0.07, random_state=0)[0]
     curve = learning_curve(GPOD(2, affinity=Gaussian(0.4)), X, [30, 60, 90], n_repeats=4)

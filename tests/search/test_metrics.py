@@ -100,10 +100,18 @@ def test_places_are_on_the_globe_wherever_longitude_begins(X, turn):
     "metric, rows, message",
     [
         ("cosine", [[1.0, 0.0], [0.0, 0.0]], "row of zeros .* Got zeros in row 1; drop"),
-        ("jaccard", [[1.0, 0.5]], r"must hold 0 and 1 .* Got 0.5; pass X > 0"),
+        ("jaccard", [[1.0, 0.5]], r"must hold 0 and 1 .* Got 0.5 in row 0, column 1; pass X > 0"),
         ("haversine", [[1.0, 2.0, 3.0]], "two columns .* Got 3; choose"),
-        ("haversine", [[91.0, 2.0]], "latitude from -90 to 90 .* first column .* Got 91; give"),
-        ("haversine", [[9.0, -200.0]], "longitude from -180 to 360 .* Got -200; give"),
+        (
+            "haversine",
+            [[91.0, 2.0]],
+            "latitude from -90 to 90 .* first column .* Got 91 in row 0, column 0; give",
+        ),
+        (
+            "haversine",
+            [[9.0, -200.0]],
+            "longitude from -180 to 360 .* Got -200 in row 0, column 1; give",
+        ),
     ],
 )
 def test_rows_that_have_no_place(metric, rows, message):

@@ -153,11 +153,20 @@ def test_selection_is_reproducible():
         ),
         (
             dict(X=np.repeat(np.arange(11.0), [200] + [1] * 10)[:, None], criterion="stability"),
-            r"X must have at least 50 different rows for criterion='stability'.* Got 11; lower",
+            r"at least 50 different rows for criterion='stability', .* Got 11; add data\.",
         ),
         (
             dict(X=SETS["moons"][0][:30], criterion="stability"),
-            r"X must have at least 50 different rows for criterion='stability'.* Got 30; lower",
+            r"at least 50 different rows for criterion='stability', which .* Got 30; add data\.",
+        ),
+        (
+            dict(X=SETS["moons"][0][:45], criterion="stability"),
+            r"which compares 2 to 10 clusters. Got 45; add data, or give n_clusters up to 5\.",
+        ),
+        (
+            dict(n_clusters=range(2, 401)),
+            r"n_clusters must be at most \d+ for criterion='conductance' and \d+ different rows. "
+            r"Got range\(2, 401\); lower it",
         ),
     ],
 )

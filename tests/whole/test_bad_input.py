@@ -77,7 +77,12 @@ FITS = {
     "three-dimensional": (GPOD(2), np.ones((3, 3, 3)), "Found array with dim 3"),
     "no rows": (GPOD(2), X[:0], r"Found array with 0 sample\(s\)"),
     "no features": (GPOD(2), X[:, :0], r"0 feature\(s\)"),
-    "sparse": (GPOD(2, affinity="gaussian"), sparse.csr_array(X), "Sparse data was passed"),
+    "sparse": (
+        GPOD(2, affinity="gaussian"),
+        sparse.csr_array(X),
+        "X must be dense for GPOD with affinity='gaussian'. Got a sparse X; use "
+        "affinity='neighbors' or 'landmarks', which take sparse rows, or X.toarray()",
+    ),
     "complex": (GPOD(2), X.astype(complex), "Complex data not supported"),
     "words": (
         GPOD(2),

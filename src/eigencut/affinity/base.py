@@ -30,6 +30,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
 from eigencut.affinity.fit_memory import FitSizes
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.files.state_reader import StateReader
 from eigencut.graph.base import Graph
 from eigencut.runtime.all_or_nothing import all_or_nothing
@@ -178,7 +179,9 @@ class Affinity(BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
         with all_or_nothing(self) as fresh:
-            fresh.fit_graph(X if issparse(X) else np.asarray(X, dtype=np.float64))
+            rows = X if issparse(X) else np.asarray(X, dtype=np.float64)
+            with naming_refused_rows(rows):
+                fresh.fit_graph(rows)
         return self
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from eigencut.affinity.density import check_contrast
 from eigencut.runtime.validation import check_choice
+from eigencut.runtime.warn import warn_user
 from eigencut.search.build import INDEXES, allowed_indexes
 from eigencut.search.metrics import METRICS
 
@@ -48,4 +50,18 @@ def check_neighbor_parameters(affinity: Any, X: Any) -> None:
             "X must be dense with this metric and index. Got a sparse X with "
             f"metric={affinity.metric!r} and index={affinity.index!r}; use metric='euclidean' or "
             "'cosine' and index='brute', or X.toarray()."
+        )
+
+
+def warn_about_many_neighbors(given: Any, n_vertices: int) -> None:
+    """A warning where a user asked for more neighbours than there are different rows."""
+    asked, sigma = getattr(given, "n_neighbors", None), getattr(given, "sigma", "auto")
+    uses_it = isinstance(sigma, str) and sigma != "median"
+    if isinstance(given, str) or not isinstance(asked, Integral) or not uses_it:
+        return
+    is_default = asked == signature(type(given)).parameters["n_neighbors"].default
+    if int(asked) > n_vertices and not is_default:
+        warn_user(
+            f"n_neighbors is {asked}, but there are only {n_vertices} different rows: all of them "
+            f"are neighbours of each other, as with n_neighbors={n_vertices}."
         )

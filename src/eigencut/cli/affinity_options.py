@@ -61,6 +61,12 @@ class AffinityOptions:
             raise click.UsageError(f"--landmarks is not for --affinity {name}; leave one out.")
         if neighbors is not None and name == "landmarks":
             raise click.UsageError("--neighbors is not for landmarks; use --landmarks alone.")
+        has_own_width = sigma == "median" or not isinstance(sigma, str)
+        if neighbors is not None and name == "gaussian" and has_own_width:
+            raise click.UsageError(
+                f"--neighbors is not for --sigma {sigma}, which needs none; leave one out, or use "
+                "--sigma local or neighbors."
+            )
         if sigma != "auto" and name == "neighbors":
             raise click.UsageError("--sigma is not for neighbors; use --affinity gaussian.")
         if isinstance(sigma, str) and sigma != "auto" and name == "landmarks":

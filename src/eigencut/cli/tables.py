@@ -74,6 +74,11 @@ def kinds_of_columns(
     for text in options.date:
         for part in [text] if text in source.names else text.split(","):
             name, mark, unit = part.strip().rpartition(":")
+            if mark and name in source.names and unit not in UNITS_OF_DATES:
+                raise ValueError(
+                    f"--date {part.strip()}: the unit of a date must be one of "
+                    f"{', '.join(UNITS_OF_DATES)}. Got {unit!r}; use --date {name} for days."
+                )
             if part.strip() in source.names or unit not in UNITS_OF_DATES:
                 name, mark, unit = part.strip(), "", ""
             _split(source, [name], "--date")
@@ -170,6 +175,7 @@ def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     found = []
     for text in texts:
         names = [text] if text in source.names else [name.strip() for name in text.split(",")]
+        names = [each for name in names for each in source.groups.get(name, (name,))]
         unknown = absent(names, source.names)
         if unknown:
             raise ValueError(

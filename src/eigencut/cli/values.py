@@ -63,8 +63,10 @@ def _clusters(text: str) -> int | str:
     return text
 
 
-def _candidates(text: str) -> list[int] | str:
-    return text if text == "auto" else parse_numbers(text, least=2)
+def _candidates(text: str) -> str:
+    if text != "auto":
+        parse_numbers(text, least=2)
+    return text
 
 
 def _bandwidth(text: str) -> float | str:

@@ -120,13 +120,16 @@ def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
 
     Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
     half of them are numbers, or look like numbers in another notation, the others are mistakes
-    rather than words: that is numeric, and whoever reads them as numbers says what is wrong.
+    rather than words: that is numeric, and whoever reads them as numbers says what is wrong. So it
+    is with dates.
 
     Examples
     --------
     >>> cells = [["1", "2.5"], ["True", "false"], ["2020-01-31"], ["a", "b", "1"], ["a", "1", "2"]]
     >>> [kind_of_text(column).name for column in cells]
     ['numeric', 'boolean', 'date', 'categorical', 'numeric']
+    >>> kind_of_text(["2020-01-31", "2020-02-01", "2020-13-01"]).name
+    'date'
     """
     meant = {cell.strip(): number(cell, decimal) for cell in different}
     numbers = [cell for cell, value in meant.items() if value is not None and value == value]
@@ -137,9 +140,9 @@ def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
     if len(others) < len(numbers):
         return NUMERIC
     digits = [cell for cell in others if _A_DIGIT.search(cell)]
-    if len(digits) == len(others):
-        if all(date_number(cell) is not None for cell in others) and not numbers:
-            return Kind("date")
-        if meant_numbers(others, decimal):
-            return NUMERIC
+    n_dates = sum(date_number(cell) is not None for cell in digits)
+    if n_dates > (len(others) + len(numbers)) / 2:
+        return Kind("date")
+    if len(digits) == len(others) and meant_numbers(others, decimal):
+        return NUMERIC
     return Kind("categorical")

@@ -29,6 +29,7 @@ from eigencut.data.csv_dialect import (
     is_header,
     sniffed,
 )
+from eigencut.data.lines import Lines
 from eigencut.data.other_formats import refuse_other_formats
 from eigencut.data.plain_csv import BYTE_ORDER_MARK, MISSING, plain_cells
 from eigencut.data.source import Block, Source, text_columns
@@ -185,12 +186,13 @@ class CsvSource(Source):
     ) -> Iterator[Block]:
         chosen = places(columns, self.names)
         place_of_id = None if id_column is None else self.names.index(id_column)
-        done = 0
+        done, lines = 0, Lines()
         try:
             for chunk in chain([self._begun + self._next_chunk()], iter(self._next_chunk, b"")):
-                values, ids = self._parsed(chunk, chosen, place_of_id, coding)
+                values, ids, numbers = self._parsed(chunk, chosen, place_of_id, coding)
                 if len(values):
-                    table = Table(tuple(columns), values, done + 1, coding=coding)
+                    lines.add(done + 1, numbers)
+                    table = Table(tuple(columns), values, done + 1, coding=coding, lines=lines)
                     yield Block(table, ids, self._position())
                 done += len(values)
         finally:
@@ -205,19 +207,28 @@ class CsvSource(Source):
 
     def _parsed(
         self, chunk: bytes, chosen: list[int], place_of_id: int | None, coding: Coding | None
-    ) -> tuple[Array, list[str] | None]:
-        """Numbers and ids of the rows of a chunk."""
+    ) -> tuple[Array, list[str] | None, Sequence[int]]:
+        """Numbers and ids of the rows of a chunk, and their lines."""
         n_lines = chunk.count(b"\n") + (chunk[-1:] not in (b"", b"\n"))
         found = self._plain(chunk, chosen, place_of_id, coding)
-        if found is not None:
+        numbers = None if found is None else self._lines_of_rows(chunk, len(found[0]), n_lines)
+        if found is not None and numbers is not None:
             self._n_lines += n_lines
-            return found
+            return *found, numbers
         # Lines after the chunk are for a quoted cell that does not end in it.
         lines = chain(BytesIO(chunk), iter(self._next_line, b""))
         with long_cells():
             rows = list(self._rows(self._lines(lines), n_lines))
         ids = None if place_of_id is None else [cells[place_of_id] for _, cells in rows]
-        return self._numbers(rows, chosen, coding), ids
+        return self._numbers(rows, chosen, coding), ids, [line for line, _ in rows]
+
+    def _lines_of_rows(self, chunk: bytes, n_rows: int, n_lines: int) -> Sequence[int] | None:
+        """The lines of the rows that pyarrow found in a chunk; None where there is no telling."""
+        first = self._n_lines + 1
+        if n_rows == n_lines:
+            return range(first, first + n_lines)
+        found = [first + i for i, line in enumerate(chunk.split(b"\n")) if line.rstrip(b"\r")]
+        return found if len(found) == n_rows else None
 
     def _plain(
         self, chunk: bytes, chosen: list[int], place_of_id: int | None, coding: Coding | None
@@ -278,6 +289,8 @@ class CsvSource(Source):
             except OtherText as error:
                 i = column.index(error.cell)
                 text[name] = f"{shown_word(error.cell)} in line {rows[i][0]}: no date of ISO 8601"
+                if not coding.kinds[name].is_given:
+                    text[name] += ", as other cells are"
                 if self._is_numeric(place, coding):
                     text[name] = example_of_text(column, i, rows[i][0], self._decimal)
         if text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class NpySource(Source):
     def _mapped(self) -> NDArray[Any]:
         try:
             found: NDArray[Any] = np.load(self.name, mmap_mode="r", allow_pickle=False)
-        except (EOFError, ValueError) as error:
+        except (EOFError, SyntaxError, TokenError, ValueError) as error:  # of its header, too
             raise ValueError(
                 f"{self.name} must be an array of numbers. It is damaged, or holds Python objects; "
                 "save it anew with numpy.save."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_ARCHIVE_HEAD = 64  # bytes, within which the name of the first file of an archive stands
 _AS_CSV = "save the table as CSV"
 _UNPACK = "unpack it, or pack it with gzip"
 _BEGINNINGS = {
@@ -36,6 +37,12 @@ def refuse_other_formats(name: str, start: bytes) -> None:
     ValueError: a.json is not a table: it is JSON; save the table as CSV.
     """
     text = start.removeprefix(b"\xef\xbb\xbf")
+    if text.startswith(b"PK\x03\x04") and b".npy" in text[:_ARCHIVE_HEAD]:
+        raise ValueError(
+            f"{name} is not a table: it is an archive of arrays (.npz). Save one array of numbers "
+            "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and "
+            f"predict, and in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))."
+        )
     for beginning, reason in _BEGINNINGS.items():
         if re.match(beginning, text):
             raise ValueError(f"{name} is not a table: {reason}.")

@@ -12,12 +12,20 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import NUMERIC
 from eigencut.data.column_names import refuse_duplicates
 from eigencut.data.frame_columns import coded_column
+from eigencut.data.parquet_lists import (
+    is_list_of_numbers,
+    length_of_lists,
+    names_of_elements,
+    numbers_of_lists,
+)
 from eigencut.data.source import READ_ROWS, Block, Source, text_columns
 from eigencut.data.table import Table
 from eigencut.runtime.optional import needed
 
 _BUFFER_BYTES = 1 << 20  # of a column
 _NUMBERS = ("integer", "floating", "decimal", "null", "boolean")
+_NESTED = ("nested",)
+_MOST_ENTRIES = 1 << 24  # of a block of rows
 _CODED = ("string", "large_string", "dictionary", "boolean", "date", "timestamp", "duration")
 
 
@@ -36,28 +44,78 @@ class ParquetSource(Source):
         except (OSError, self._arrow.ArrowException) as error:
             raise self._damaged() from error
         self._schema = self._file.schema_arrow
-        self.names = tuple(self._schema.names)
-        refuse_duplicates(self.names)
+        self._place_of = self._elements()
+        self.names = tuple(self._place_of)
         self.size = self._file.metadata.num_rows
+
+    def _elements(self) -> dict[str, tuple[str, int | None]]:
+        """For each name its column of the file and, if that has lists, the place in these."""
+        found: list[tuple[str, tuple[str, int | None]]] = []
+        for column in self._schema.names:
+            kind = self._schema.field(column).type
+            length = None
+            if is_list_of_numbers(self._arrow, kind):
+                length = length_of_lists(self._file, column, kind)
+            if length is None:
+                found.append((column, (column, None)))
+                continue
+            names = names_of_elements(column, length)
+            self.groups = {**self.groups, column: names}
+            found += [(name, (column, i)) for i, name in enumerate(names)]
+        refuse_duplicates([name for name, _ in found])
+        return dict(found)
 
     def blocks(
         self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
     ) -> Iterator[Block]:
-        kinds = _NUMBERS if coding is None else (*_NUMBERS, *_CODED)
-        text = {name: str(self._type(name)) for name in columns if not self._is_one(name, kinds)}
-        if text:
-            raise text_columns(self.name, text)
-        wanted = [*columns, *([id_column] if id_column is not None else [])]
+        self._refuse_types(columns, _NUMBERS if coding is None else (*_NUMBERS, *_CODED))
+        wanted = [self._place_of[name][0] for name in columns]
+        wanted += [id_column] if id_column is not None else []
         done = 0
-        for batch in self._batches(wanted):
-            found = [self._values(name, batch.column(name), coding, done + 1) for name in columns]
-            values = np.column_stack(found)
+        for batch in self._batches(list(dict.fromkeys(wanted)), len(columns)):
+            values = self._numbers(columns, batch, coding, done + 1)
             ids = None
             if id_column is not None:
                 ids = ["" if c is None else str(c) for c in batch.column(id_column).to_pylist()]
             done += len(values)
             table = Table(tuple(columns), values, done - len(values) + 1, coding=coding)
             yield Block(table, ids, done)
+
+    def _refuse_types(self, columns: Sequence[str], kinds: Sequence[str]) -> None:
+        """An error for columns that hold something else, with what can be done about it."""
+        plain = [name for name in columns if self._place_of[name][1] is None]
+        text = {name: str(self._type(name)) for name in plain if not self._is_one(name, kinds)}
+        nested = {name: kind for name, kind in text.items() if self._is_one(name, _NESTED)}
+        if nested:
+            shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(nested.items())[:8])
+            raise ValueError(
+                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers, but "
+                f"not so {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
+                "one value to a cell."
+            )
+        if text:
+            raise text_columns(self.name, text)
+
+    def _numbers(
+        self, columns: Sequence[str], batch: Any, coding: Coding | None, row: int
+    ) -> NDArray[np.float64]:
+        """The columns of a batch; lists are taken apart once."""
+        lists: dict[str, Any] = {}
+        found = []
+        for name in columns:
+            column, place = self._place_of[name]
+            if place is None:
+                found.append(self._values(name, batch.column(name), coding, row))
+                continue
+            if column not in lists:
+                length, cells = len(self.groups[column]), batch.column(column)
+                lists[column] = numbers_of_lists(self.name, column, cells, length, row)
+            values = lists[column][:, place]
+            kind = NUMERIC if coding is None else coding.found(name, NUMERIC)
+            if coding is not None and kind.name != "numeric":
+                values = coded_column(coding, name, values, row)
+            found.append(values)
+        return np.column_stack(found)
 
     def _values(self, name: str, column: Any, coding: Coding | None, row: int) -> Any:
         """A column as numbers; words and dates where there is a coding."""
@@ -72,9 +130,10 @@ class ParquetSource(Source):
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
+    def _batches(self, columns: list[str], n_columns: int) -> Iterator[Any]:
+        n_rows = int(np.clip(_MOST_ENTRIES // max(1, n_columns), 1024, READ_ROWS))
         try:
-            yield from self._file.iter_batches(READ_ROWS, columns=columns)
+            yield from self._file.iter_batches(n_rows, columns=columns)
         except (OSError, self._arrow.ArrowException) as error:
             raise self._damaged() from error
         finally:

@@ -168,7 +168,7 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
         if is_strict and is_other.any():
             row = int(np.argmax(is_other))
             word = shown_word(list(table.words(name))[at[row]])
-            place = f"{word} in row {row + table.first_row}"
+            place = f"{word} in {table.place(row)}"
             if table.coding is not None:
                 place = table.coding.outside.get(name, place)
             raise ValueError(
@@ -186,10 +186,11 @@ def complete_rows(table: Table, missing: str) -> Mask:
         return np.ones(len(is_missing), dtype=bool)
     if missing == "refuse" and is_missing.any():
         names = [table.names[i] for i in np.flatnonzero(is_missing.any(axis=0))]
-        row = int(np.flatnonzero(is_missing.any(axis=1))[0])
+        row, column = (int(places[0]) for places in np.nonzero(is_missing))
+        where = f", column {table.names[column]!r}" if len(names) > 1 else ""
         raise ValueError(
             f"The table must have no missing values (NaN). Got some in {quoted(names)}, first in "
-            f"row {row + table.first_row}; fit with missing 'drop', 'mean' or 'median' "
+            f"{table.place(row)}{where}; fit with missing 'drop', 'mean' or 'median' "
             "(on the command line: --missing median)."
         )
     return np.asarray(~is_missing.any(axis=1))
@@ -201,5 +202,5 @@ def refuse_infinite(table: Table) -> None:
     if len(row):
         raise ValueError(
             "The table must hold finite numbers. Got infinity in "
-            f"{table.names[column[0]]!r}, row {row[0] + table.first_row}; correct or drop it."
+            f"{table.names[column[0]]!r}, {table.place(row[0])}; correct or drop it."
         )

@@ -27,6 +27,8 @@ def files_at(path: str | os.PathLike[str]) -> list[Path]:
 
 def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     """The names of the columns to read."""
+    if columns is not None:
+        columns = [each for name in columns for each in source.groups.get(name, (name,))]
     unknown = absent(columns or (), source.names)
     if unknown:
         raise ValueError(

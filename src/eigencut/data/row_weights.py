@@ -37,7 +37,7 @@ def with_weight_column(
         return table.choose(names)
     weight = table.values[:, table.names.index(weights)].copy()
     named = f"{source}: the weights in column {weights!r}"
-    refuse_weights(weight, named, lambda row: f"in row {row + table.first_row}")
+    refuse_weights(weight, named, lambda row: f"in {table.place(row)}")
     return replace(table.choose(names), weight=weight)
 
 

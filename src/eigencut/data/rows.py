@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from eigencut.data.bad_values import refuse_infinite, text_error
+from eigencut.data.checked_blocks import finite_rows, numbers_of_block, refuse_shape
 from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import NUMERIC
 from eigencut.data.column_names import absent, plain_names
 from eigencut.data.lazy_rows import refuse_lazy
+from eigencut.data.lines import LinesOfFiles
 from eigencut.data.reading import open_source
 from eigencut.data.row_files import chosen_names, files_at
 from eigencut.data.row_weights import weights_of, with_weight_column, with_weights
@@ -159,17 +160,21 @@ class Rows:
             names = names if columns is not None else absent(names, [weights])
 
         def tables(coding: Coding | None = None) -> Iterator[Table]:
-            is_empty = True
+            n_rows, lines = 0, LinesOfFiles(len(files) > 1)
             wanted, read = names, [] if weights is None else [weights]
             if coding is not None:
                 wanted = coding.chosen(names)
                 coding.kinds |= dict.fromkeys(read, NUMERIC)
             read = [*absent(wanted, read), *read]
             for source in map(opened, files):
+                n_before = n_rows
                 for block in source.blocks(chosen_names(read, source), coding=coding):
-                    yield with_weight_column(block.table, wanted, weights, source.name)
-                    is_empty = False
-            if is_empty:
+                    if n_rows == n_before:
+                        lines.begin(source.name, block.table.lines, n_before)
+                    table = replace(block.table, first_row=n_rows + 1, lines=lines)
+                    yield with_weight_column(table, wanted, weights, source.name)
+                    n_rows += len(table.values)
+            if not n_rows:
                 raise EmptyTableError(f"{os.fspath(path)} has no rows.")
 
         has_names = first.has_names or columns is not None
@@ -216,14 +221,16 @@ class Rows:
         waiting: list[Array] = []
         n_waiting = n_seen = 0
         names: tuple[str, ...] = ()
+        lines: Any = None
 
         def table(rows: Array, end: int) -> Table:
             weight = rows[:, -1].copy() if self.is_weighted else None
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
-            return Table(names, values, end - len(rows) + 1, weight, coding)
+            return Table(names, values, end - len(rows) + 1, weight, coding, lines)
 
         for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
             rows, names = with_weights(block.values, block.weight), block.names
+            lines = block.lines
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -247,7 +254,7 @@ class Rows:
         """The blocks of the source; all must hold numbers."""
         n_seen = 0
         for block, weight in self._pairs():
-            rows = _numbers(block, self._known_width(), n_seen)
+            rows = numbers_of_block(block, self._known_width(), n_seen)
             width = self.n_features = rows.shape[1]
             names = tuple(self.feature_names or plain_names(width))
             yield Table(names, rows, weight=weights_of(weight, len(rows), n_seen))
@@ -266,7 +273,7 @@ class Rows:
         names, n_seen = self.feature_names, 0
         for block, weight in self._pairs():
             if isinstance(block, np.ndarray):
-                _refuse_shape(block.shape, self._known_width(), n_seen)
+                refuse_shape(block.shape, self._known_width(), n_seen)
                 self.n_features = block.shape[1]
             table = Table.of(block, names, coding, n_seen + 1)
             if names is None:
@@ -283,7 +290,7 @@ class Rows:
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:
         """The same, each with the weights of its rows; None where rows have none."""
         for table in self.tables():
-            yield _finite(table.values, table.first_row - 1), table.weight
+            yield finite_rows(table.values, table.first_row - 1), table.weight
 
     @cached_property
     def n_features(self) -> int:
@@ -360,40 +367,3 @@ def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
 
 def _spans(n_rows: int, step: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
-
-
-def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:
-    """A block as finite float64 rows, or an error that says where it is not."""
-    return _finite(_numbers(block, width, n_before), n_before)
-
-
-def _numbers(block: Any, width: int | None, n_before: int) -> Array:
-    """A block as float64 rows of that many columns."""
-    try:
-        found = np.asarray(block)
-        if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
-            raise TypeError(found.dtype)
-        rows = np.ascontiguousarray(found, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise text_error(block, n_before) or ValueError(
-            f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
-            "or encode it."
-        ) from error
-    _refuse_shape(rows.shape, width, n_before)
-    return rows
-
-
-def _refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> None:
-    """An error for a block that does not have so many columns."""
-    if len(shape) != 2 or 0 in shape[1:] or (width is not None and shape[1] != width):
-        expected = "one or more" if width is None else f"{width}"
-        raise ValueError(
-            f"X must come in two-dimensional blocks of {expected} columns. Got shape {shape} "
-            f"after row {n_before}; make all blocks alike, whenever they are read."
-        )
-
-
-def _finite(rows: Array, n_before: int) -> Array:
-    """The rows themselves, if they are finite."""
-    refuse_infinite(rows, rows, n_before)
-    return rows

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Source(ABC):
         Whether they are from the file.
     unnamed : set of str
         Those that are not, though others are.
+    groups : dict of str to tuple of str
+        Names of several columns together, which options may give: those of lists in one.
     size : int or None
         Rows or bytes in all, if known.
     """
@@ -47,6 +50,7 @@ class Source(ABC):
     names: tuple[str, ...]
     has_names: bool
     unnamed: frozenset[str] = frozenset()
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None
 
     @abstractmethod
@@ -80,7 +84,8 @@ class Source(ABC):
             raise EmptyTableError(f"{self.name} has no rows.")
         values = np.concatenate([block.table.values for block in blocks])
         ids = [cell for block in blocks for cell in block.ids or []] if id_column else None
-        return Block(Table(tuple(columns), values, coding=coding), ids, blocks[-1].n_read)
+        table = Table(tuple(columns), values, coding=coding, lines=blocks[0].table.lines)
+        return Block(table, ids, blocks[-1].n_read)
 
 
 def text_columns(name: str, examples: dict[str, str]) -> ValueError:

@@ -15,6 +15,7 @@ from eigencut.data.column_kinds import NUMERIC, Kind
 from eigencut.data.column_names import places, plain_names, present, refuse_duplicates
 from eigencut.data.frame_columns import coded_column
 from eigencut.data.lazy_rows import refuse_lazy
+from eigencut.data.lines import Lines, LinesOfFiles
 from eigencut.data.words import Words
 
 
@@ -36,6 +37,7 @@ class Table:
     first_row: int = 1  # its number, for errors: a table can be a piece of a longer one
     weight: NDArray[np.float64] | None = None  # what each row counts, if not 1
     coding: Coding | None = None  # what values mean that are not numbers of their own
+    lines: Lines | LinesOfFiles | None = None  # where rows stand, in files of text
 
     @classmethod
     def of(
@@ -79,6 +81,11 @@ class Table:
             return self
         columns = places(present(self.names, needed), self.names)
         return replace(self, names=tuple(needed), values=self.values[:, columns])
+
+    def place(self, row: int) -> str:
+        """Where a row is, counted from 0: its line of a file of text, or its number from 1 on."""
+        number = row + self.first_row
+        return f"row {number}" if self.lines is None else self.lines.place(number)
 
     def kind(self, name: str) -> Kind:
         """What a column holds."""

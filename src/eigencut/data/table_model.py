@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -21,13 +23,14 @@ from eigencut.data.coding import Coding
 from eigencut.data.column_kinds import check_columns, columns_from_text, columns_to_text
 from eigencut.data.column_names import plain_names
 from eigencut.data.column_summary import TableSummary
-from eigencut.data.incomplete_rows import some_rows_of, spread
+from eigencut.data.incomplete_rows import refuse_width, some_rows_of, sparse_rows, spread
 from eigencut.data.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.data.preparation import Mask, Preparation, check_preparation
 from eigencut.data.preparation_state import preparation_state, restored_preparation
+from eigencut.data.refused_rows import naming_rows_of_table
 from eigencut.data.rows import Rows
 from eigencut.data.table import Table, as_table
-from eigencut.data.validation import check_weights_of
+from eigencut.data.validation import check_rows, check_weights_of
 from eigencut.describe.describing import DescribingMixin
 from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
@@ -40,7 +43,7 @@ from eigencut.runtime.all_or_nothing import all_or_nothing
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_sample_weight
-from eigencut.search.metrics import METRICS
+from eigencut.search.metrics import refuse_units
 
 if TYPE_CHECKING:
     from eigencut.describe.description import Labelled
@@ -157,8 +160,9 @@ class TableModel(
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(X, *how, self.columns)
             model.set_params(affinity=preparation.affinity_for(model.affinity))
-            prepared = preparation.stream(X)
-            return self._take(preparation, model.fit(prepared, y, constraints=constraints))
+            with naming_rows_of_table(X, None, preparation):
+                model.fit(preparation.stream(X), y, constraints=constraints)
+            return self._take(preparation, model)
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
@@ -169,7 +173,8 @@ class TableModel(
         model.set_params(affinity=preparation.affinity_for(model.affinity))
         of_rows = known.as_y[complete] if known.are_some else None
         pairs = None if constraints is None else check_kind(constraints).among(complete)
-        model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
+        with naming_rows_of_table(table, complete, preparation):
+            model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
         return self._take(preparation, model, complete, X, known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
@@ -244,14 +249,15 @@ class TableModel(
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
-        rows, _ = self.prepare(X)
-        return self.model_.score(rows)
+        rows, complete = self.prepare(X)
+        with self._naming_rows(X, complete):
+            return self.model_.score(rows)
 
     def answers(self, X: Any) -> Answers:
         """Labels, margins, support and probabilities of each row, in one pass over the rows."""
         rows, complete = self.prepare(X)
-        gpod, n_rows = self.model_, len(rows)
-        with threads(gpod.n_jobs):
+        gpod, n_rows = self.model_, rows.shape[0]
+        with threads(gpod.n_jobs), self._naming_rows(X, complete), gpod._naming_rows(rows):
             marks = gpod.outliers == "label"
             found = gpod.fitted_cut_.answers(some_rows_of(rows), mark_outliers=marks)
         labels = gpod.numbering_.of_labels(found.labels[:n_rows])
@@ -270,7 +276,7 @@ class TableModel(
 
     def _labelled(self, X: Any) -> Labelled:
         rows, complete = self.prepare(X)
-        found = self.model_._labelled(some_rows_of(rows))
+        found = self._asked(X, "_labelled", rows, complete)
         return replace(
             found,
             labels=spread(found.labels[: len(rows)], complete, -1),
@@ -284,19 +290,23 @@ class TableModel(
     def prepare(self, X: Any) -> tuple[Array, Mask]:
         """Rows as the model wants them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
+        if issparse(X):
+            return sparse_rows(self.preparation_, check_rows(self.model_, X, reset=False))
         X = as_table(X)
-        n_columns = np.shape(X)[1] if isinstance(X, np.ndarray) else None
-        if n_columns not in (None, self.n_features_in_, len(self.columns_)):
-            raise ValueError(
-                f"X has {n_columns} features, but TableModel is expecting {self.n_features_in_} "
-                "features as input; give it the columns of the fit."
-            )
+        refuse_width(X, self.n_features_in_, len(self.columns_))
         return self.preparation_.apply(X)
+
+    def _naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
+        return naming_rows_of_table(X, complete, self.preparation_)
 
     def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
         rows, complete = self.prepare(X)
-        found = getattr(self.model_, method)(some_rows_of(rows))
-        return spread(found[: len(rows)], complete, otherwise)
+        found = self._asked(X, method, rows, complete)
+        return spread(found[: rows.shape[0]], complete, otherwise)
+
+    def _asked(self, X: Any, method: str, rows: Any, complete: Mask) -> Any:
+        with self._naming_rows(X, complete):
+            return getattr(self.model_, method)(some_rows_of(rows))
 
     # ---------------------------------------------------------------- saving
 
@@ -332,8 +342,6 @@ class TableModel(
                 "labels", (None,), self.model_.numbering_.n_given, least=-1
             )
 
-    # ------------------------------------------------------------ parameters
-
     def _check_parameters(self) -> None:
         check_preparation(self.scale, self.missing)
         check_columns(self.columns)
@@ -348,7 +356,7 @@ class TableModel(
                 "model must have an affinity of rows. Got affinity='precomputed', which tables do "
                 "not have; use GPOD alone."
             )
-        refuse_units(self.model, self.scale)
+        refuse_units(self.model.metric or getattr(self.model.affinity, "metric", None), self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
         """As ``get_params``, but what a file can hold: ``columns`` as text."""
@@ -389,13 +397,3 @@ def table_model(
     how = {"scale": preparation.units, "missing": preparation.missing}
     found = TableModel(model, columns=columns, **how)
     return found._take(preparation, model, complete, class_names=class_names)
-
-
-def refuse_units(model: GPOD, scale: str) -> None:
-    """An error where columns would be scaled that a metric compares as they are."""
-    metric = model.metric or getattr(model.affinity, "metric", None)
-    if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
-        raise ValueError(
-            f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
-            f"Got {scale!r}; use scale='none'."
-        )

@@ -14,7 +14,7 @@ from eigencut.data.bad_values import refuse_infinite, text_error
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.rows import Rows
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.validation import check_sample_weight
+from eigencut.runtime.validation import check_sample_weight, shown
 
 _NARROW = (np.float32, np.float16, np.int8, np.uint8)  # what embeddings and codes are kept in
 
@@ -91,6 +91,8 @@ def check_rows(
     if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):  # of the array API standard
         X = np.from_dlpack(X)
     tags = get_tags(estimator).input_tags
+    if issparse(X) and not tags.sparse:
+        raise _sparse_error(estimator)
     try:
         rows = validate_data(
             estimator,
@@ -116,6 +118,18 @@ def check_rows(
         rows = np.asarray(rows)
     refuse_infinite(X, rows, pairwise=tags.pairwise)
     return rows
+
+
+def _sparse_error(estimator: Any) -> TypeError:
+    """What is wrong with sparse rows, and what takes them."""
+    affinity = getattr(estimator, "affinity", None)
+    name = type(estimator).__name__
+    if affinity is None:
+        return TypeError(f"X must be dense for {name}. Got a sparse X; use X.toarray().")
+    return TypeError(
+        f"X must be dense for {name} with affinity={shown(affinity)}. Got a sparse X; use "
+        "affinity='neighbors' or 'landmarks', which take sparse rows, or X.toarray()."
+    )
 
 
 def _refuse_infinite_array(X: Any) -> None:

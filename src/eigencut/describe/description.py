@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from eigencut.describe.columns import Column, columns_of
 from eigencut.describe.contrasts import Contrast, contrasts
-from eigencut.describe.printing import description_text
+from eigencut.describe.printing import TABLE_COLUMNS, description_text, table_row
 from eigencut.describe.rules import Rule, rules
 from eigencut.describe.typical import typical_rows
 from eigencut.describe.words import Word, words
 from eigencut.risk.json_ready import JsonReady
 from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.optional import needed
 from eigencut.runtime.validation import check_count, check_fraction
 
 _ENTRIES = 20_000_000  # of a table whose columns are looked at; of a larger one some rows are,
@@ -102,6 +103,17 @@ class Description(JsonReady):
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()
 
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each cluster, whose number is the index.
+
+        Columns are ``size``, ``share`` and ``margin``; ``distinguished_by``, the contrasts as text;
+        ``rule`` with its ``precision`` and ``coverage``; ``words``; and ``typical_rows``, their
+        places.
+        """
+        rows = [table_row(found) for found in self.clusters]
+        frame = needed("pandas", "pandas").DataFrame(rows, columns=list(TABLE_COLUMNS))
+        return frame.set_index("cluster")
+
     def __str__(self) -> str:
         return description_text(self)
 
@@ -124,8 +136,9 @@ class Asked:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        for name in ("n_typical", "n_columns", "n_words"):
+        for name in ("n_columns", "n_words"):
             check_count(name, getattr(self, name), "leave it out for the default")
+        check_count("n_typical", self.n_typical, "leave it out for the default", least=0)
         check_fraction("confidence", self.confidence, 0.95)
 
 

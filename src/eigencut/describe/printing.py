@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from eigencut.describe.description import ClusterDescription, Description, TypicalRow
     from eigencut.describe.rules import Condition, Rule
 
+TABLE_COLUMNS = (
+    "cluster",
+    "size",
+    "share",
+    "margin",
+    "distinguished_by",
+    "rule",
+    "precision",
+    "coverage",
+    "words",
+    "typical_rows",
+)
 _LINE = 100
 _LABEL = 12  # width of what stands before a line
 _VALUES = 6  # columns of a typical row that are shown
@@ -46,6 +58,25 @@ def cluster_lines(found: Any) -> list[str]:
         lines.append(_line("words", ", ".join(short(word.word) for word in found.words)))
     lines += [_line("typical", typical_text(row)) for row in found.typical]
     return lines
+
+
+def table_row(found: ClusterDescription) -> dict[str, Any]:
+    """One cluster as a row of a table: ``TABLE_COLUMNS``."""
+    rule = found.rule
+    conditions = [] if rule is None else [_condition(condition) for condition in rule.conditions]
+    values = (
+        found.cluster,
+        found.size,
+        found.share,
+        found.margin,
+        "; ".join(contrast_text(contrast) for contrast in found.contrasts),
+        " and ".join(conditions),
+        float("nan") if rule is None else rule.precision,
+        float("nan") if rule is None else rule.coverage,
+        ", ".join(short(word.word) for word in found.words),
+        tuple(row.row for row in found.typical),
+    )
+    return dict(zip(TABLE_COLUMNS, values, strict=True))
 
 
 def number_text(value: Any) -> str:

@@ -30,7 +30,7 @@ from eigencut.extension.combined import CombinedFunctions
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.files.atomic import check_replaceable, replacing
 from eigencut.runtime.arrays import Array
-from eigencut.runtime.validation import check_choice
+from eigencut.runtime.validation import check_choice, refuse_split_model
 from eigencut.runtime.warn import warn_user
 
 __all__ = ["run_onnx", "to_onnx"]
@@ -83,6 +83,7 @@ def to_onnx(
     True
     """
     check_choice("dtype", dtype, tuple(PRECISIONS))
+    refuse_split_model(model)
     check_is_fitted(model)
     check_replaceable(path)
     import_onnx()

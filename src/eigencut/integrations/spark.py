@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from eigencut.data.checked_blocks import checked_block
 from eigencut.data.column_names import quoted
-from eigencut.data.rows import Rows, checked_block
+from eigencut.data.rows import Rows
 from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
 from eigencut.runtime.optional import needed
 

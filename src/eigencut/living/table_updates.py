@@ -26,6 +26,7 @@ class TableUpdatingMixin:
     fit: Any
     labels_: Any
     model_: Any
+    _naming_rows: Any
     prepare: Any
     preparation_: Any
     __sklearn_is_fitted__: Any
@@ -40,14 +41,16 @@ class TableUpdatingMixin:
         refuse_nothing(_rows_of(X), "update by")
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            model.update(self.preparation_.stream(X), decay=decay)
+            with self._naming_rows(X, None):
+                model.update(self.preparation_.stream(X), decay=decay)
             complete = None
         else:
             rows, complete = self.prepare(X)
             _refuse_incomplete(rows)
             weight = check_sample_weight(sample_weight, len(complete))
             of_complete = None if weight is None else weight[complete]
-            model.update(np.ascontiguousarray(rows), sample_weight=of_complete, decay=decay)
+            with self._naming_rows(X, complete):
+                model.update(np.ascontiguousarray(rows), sample_weight=of_complete, decay=decay)
         with all_or_nothing(self) as fresh:
             fresh.model_ = model
             fresh.__dict__.pop("labels_", None)
@@ -77,7 +80,8 @@ class TableUpdatingMixin:
         refuse_nothing(_rows_of(X), "compare")
         rows, complete = self.prepare(X)
         _refuse_incomplete(rows)
-        found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
+        with self._naming_rows(X, complete):
+            found = model.drift(np.ascontiguousarray(rows), random_state=random_state)
         if found.new_cluster is None:
             return found
         new, places = found.new_cluster, np.flatnonzero(complete)

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.rows import Rows
 from eigencut.data.validation import check_rows, check_stream, check_weights_of
 from eigencut.extension.cluster_numbers import ClusterNumbers
@@ -97,7 +98,8 @@ class UpdatingMixin:
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
             refuse_nothing(X, "update by")
             source = _checked_rows(model, X)
-            model._update(source, check_weights_of(source, sample_weight), decay)
+            with naming_refused_rows(source, getattr(self, "feature_names_in_", None)):
+                model._update(source, check_weights_of(source, sample_weight), decay)
         return self
 
     @available_if(_keeps_rows)

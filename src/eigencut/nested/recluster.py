@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut.affinity.base import whole_or_real
 from eigencut.data.incomplete_rows import spread
 from eigencut.data.table_model import TableModel, table_model
 from eigencut.data.validation import check_rows
@@ -25,6 +26,7 @@ from eigencut.estimator import GPOD
 from eigencut.files.saving import SavableMixin
 from eigencut.files.state_reader import StateReader
 from eigencut.fitted import Answers
+from eigencut.nested.elsewhere import ELSEWHERE
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_count
@@ -65,6 +67,9 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         In the order in which they were made; a part can be split again.
     n_clusters_ : int
         Clusters in all, parts counted.
+    labels_ : array of shape (n_rows,)
+        Of the rows X that the last cluster was split by, as ``predict`` gives them. Not there where
+        these were the rows that the model has kept, which has them in another order.
 
     Examples
     --------
@@ -81,6 +86,7 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
 
     base_: GPOD | TableModel
     splits_: tuple[Split, ...]
+    labels_: Indices
 
     def __init__(self) -> None:
         pass
@@ -90,6 +96,13 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         found = cls()
         found.base_, found.splits_ = base, tuple(splits)
         return found
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for what is not there: the sentence says where to find it.
+        instead = ELSEWHERE.get(name)
+        if instead is None or "base_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"A model whose clusters were split has no {name}: {instead}.")
 
     @property
     def n_clusters_(self) -> int:
@@ -140,8 +153,12 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
 
     def of_tables(self) -> Reclustered:
         """The same with a base that takes tables, its columns found by name."""
-        is_of_tables = isinstance(self.base_, TableModel)
-        return self if is_of_tables else self._of(table_model(self._gpod), self.splits_)
+        if isinstance(self.base_, TableModel):
+            return self
+        found = self._of(table_model(self._gpod), self.splits_)
+        if "labels_" in self.__dict__:
+            found.labels_ = self.labels_
+        return found
 
     # ----------------------------------------------------------- prepared rows
 
@@ -210,7 +227,9 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         """The base, and for each split its cluster and its part."""
         self._check_made()
         parts = {_part_name(place): split.part for place, split in enumerate(self.splits_)}
-        return {"base": self.base_, "clusters": _clusters(self.splits_), **parts}
+        found = {"base": self.base_, "clusters": _clusters(self.splits_), **parts}
+        has_labels = include_training_data and "labels_" in self.__dict__
+        return found | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
@@ -229,6 +248,8 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
                 raise ValueError(f"{_part_name(place)} must be of a cluster of the model.")
             found.splits_ = (*found.splits_, split_of(found, int(cluster), part))
         self.base_, self.splits_ = found.base_, found.splits_
+        if "labels" in state:
+            self.labels_ = state.indices("labels", (None,), found.n_clusters_, least=-1)
 
 
 def recluster(
@@ -282,7 +303,7 @@ def recluster(
             f"cluster must be the number of a cluster, from 0 to {K - 1}. Got {cluster!r}; use one "
             "that predict gives."
         )
-    rows, counts = _rows_and_counts(before, X)
+    rows, counts, complete = _rows_and_counts(before, X)
     inside = np.flatnonzero(before._labels(rows) == cluster)
     if len(inside) < 2:
         raise ValueError(
@@ -294,7 +315,18 @@ def recluster(
         part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
     split = split_of(before, int(cluster), part)
-    return Reclustered._of(before.base_, (*before.splits_, split))
+    found = Reclustered._of(before.base_, (*before.splits_, split))
+    if X is not None:
+        found.labels_ = spread(found._labels(rows), complete, -1)
+    return found
+
+
+def sizes_of_parts(model: Reclustered, X: Any = None) -> list[float]:
+    """How many rows, of X or of those that the model has kept, the parts of the last split have."""
+    rows, counts, _ = _rows_and_counts(model, X)
+    labels = model._labels(rows)
+    each = np.ones(rows.shape[0]) if counts is None else counts
+    return [whole_or_real(each[labels == k].sum()) for k in model.splits_[-1].numbers]
 
 
 def gpod_of(base: GPOD | TableModel) -> GPOD:
@@ -344,15 +376,16 @@ def _unsplit(model: Any) -> Reclustered:
     return Reclustered._of(model, ())
 
 
-def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None]:
-    """Prepared rows, and how much each counts; the same for all if None."""
+def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, NDArray[np.bool_]]:
+    """Prepared rows, how much each counts (the same for all if None), and which are complete."""
     if X is not None:
-        return model._prepared(X)[0], None
+        rows, complete = model._prepared(X)
+        return rows, None, complete
     affinity = gpod_of(model.base_).affinity_
     rows = getattr(affinity, "rows_", None)
     if rows is None:
         raise ValueError(
             "X must be given for a model that has not kept its rows, as landmarks do not. Got "
-            "None; pass the rows of the fit, or others like them."
+            "None; pass the rows of the fit, or others like them (on the command line: a TABLE)."
         )
-    return rows, affinity.multiplicity_
+    return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from eigencut.selection.select import Selection
 
 _WRITTEN = 20  # columns up to which scores fit into their cells
+_ONE_SCORE = "the only number with a score; select(X, range(2, 11)) compares more"
 _BREAK = 28  # characters of a line of a graph's name
 
 
@@ -101,6 +102,10 @@ class ChoiceDisplay(DisplayMixin):
         at = (self.n_clusters[best], scores[best])
         look = dict(markerfacecolor="none", markeredgecolor=COLORS[1], markersize=14)
         ax.plot(*at, "o", markeredgewidth=2, label=f"chosen: {at[0]} clusters", **look)
+        if there.sum() == 1:
+            ax.set_xlim(at[0] - 1.5, at[0] + 1.5)
+            look = dict(ha="center", fontsize=9, color=INK, transform=ax.transAxes)
+            ax.text(0.5, 0.08, _ONE_SCORE, **look)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
         ax.margins(y=0.15)

@@ -9,6 +9,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from eigencut.data.refused_rows import naming_refused_rows
+from eigencut.runtime.validation import refuse_split_model
+
 Question = TypeVar("Question", bound=Callable[..., Any])
 
 
@@ -24,15 +27,21 @@ def takes_tables(question: Question) -> Question:
     @wraps(question)
     def ask(*given: Any, **options: Any) -> Any:
         model: Any = given[0] if given else options.get(of_model)
-        if not hasattr(model, "preparation_"):
-            return question(*given, **options)
+        refuse_split_model(model)
         asked = named.bind(*given, **options).arguments
+        rows = None if rows_name is None else asked.get(rows_name)
+        if not hasattr(model, "preparation_"):
+            with naming_refused_rows(rows, getattr(model, "feature_names_in_", None)):
+                return question(*given, **options)
         asked[of_model] = model.model_
-        if rows_name is not None and asked.get(rows_name) is not None:
-            asked[rows_name], complete = model.prepare(asked[rows_name])
+        if rows_name is not None and rows is not None:
+            prepared, complete = model.prepare(rows)
+            asked[rows_name] = prepared
             weight = asked.get("sample_weight")
             if weight is not None and len(np.atleast_1d(weight)) == len(complete):
                 asked["sample_weight"] = np.asarray(weight)[complete]
+            with model._naming_rows(rows, complete), naming_refused_rows(prepared):
+                return question(**asked)
         return question(**asked)
 
     return cast(Question, ask)

@@ -25,11 +25,20 @@ def shown(value: object) -> str:
     return type(value).__name__
 
 
-def check_count(name: str, value: object, remedy: str) -> None:
-    """An integer of at least 1."""
+def check_count(name: str, value: object, remedy: str, least: int = 1) -> None:
+    """An integer of at least 1, or of another least one."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or value < 1:  # type: ignore[operator]
-        raise ValueError(f"{name} must be an integer of at least 1. Got {value!r}; {remedy}.")
+    if not is_integer or value < least:  # type: ignore[operator]
+        raise ValueError(f"{name} must be an integer of at least {least}. Got {value!r}; {remedy}.")
+
+
+def refuse_split_model(model: object) -> None:
+    """An error for what ``recluster`` returns, where only a model of one cut can be asked."""
+    if hasattr(model, "splits_"):
+        raise TypeError(
+            "model must be a fitted GPOD or TableModel. Got one whose clusters were split; ask "
+            "about the model that was split, model.base_, or a part, model.splits_[0].part."
+        )
 
 
 def check_random(name: str, value: object) -> None:

@@ -145,6 +145,15 @@ METRICS = {
 }
 
 
+def refuse_units(metric: Any, scale: str) -> None:
+    """An error where columns would be scaled that a metric compares as they are."""
+    if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
+        raise ValueError(
+            f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
+            f"Got {scale!r}; use scale='none'."
+        )
+
+
 class Space:
     """Turns rows into points between which distances neither over- nor underflow.
 

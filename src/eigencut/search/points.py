@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigencut.data.refused_rows import RefusedRow
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.warn import warn_user
 
@@ -24,9 +25,13 @@ def unit_rows(X: Any) -> Any:
         X = np.ascontiguousarray(X)  # sums have the same bits in one order of memory only
         largest = np.abs(X).max(axis=1)
     if not largest.all():
-        raise ValueError(
-            "X must have no row of zeros with metric='cosine': it has no direction. "
-            f"Got zeros in row {int(np.argmin(largest))}; drop such rows or use metric='euclidean'."
+        raise RefusedRow(
+            "X must have no row of zeros with metric='cosine': it has no direction.",
+            "zeros",
+            "drop such rows or use metric='euclidean'",
+            int(np.argmin(largest)),
+            None,
+            unit_rows,
         )
     scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
     squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
@@ -69,8 +74,8 @@ def places_on_earth(X: Array) -> Array:
             f"Got {X.shape[1]}; choose these two columns, or use metric='euclidean'."
         )
     latitude, longitude = (np.ascontiguousarray(column) for column in X.T)
-    _refuse_degrees("latitude", "first", latitude, -90.0, 90.0)
-    _refuse_degrees("longitude", "second", longitude, -180.0, 360.0)
+    _refuse_degrees("latitude", 0, latitude, -90.0, 90.0)
+    _refuse_degrees("longitude", 1, longitude, -180.0, 360.0)
     phi, lam = np.radians(latitude), np.radians(longitude)
     on_sphere = np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)
     return EARTH_RADIUS * np.column_stack(on_sphere)
@@ -82,13 +87,18 @@ def degrees_of_places(points: Array) -> Array:
     return np.degrees(np.column_stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]))
 
 
-def _refuse_degrees(name: str, place: str, values: Array, least: float, most: float) -> None:
-    wrong = values[(values < least) | (values > most)]
-    if len(wrong):
-        raise ValueError(
-            f"X must have a {name} from {least:g} to {most:g} degrees in its {place} column with "
-            f"metric='haversine'. Got {wrong[0]:g}; give latitude and longitude, in this order and "
-            "not scaled."
+def _refuse_degrees(name: str, column: int, values: Array, least: float, most: float) -> None:
+    is_wrong = (values < least) | (values > most)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise RefusedRow(
+            f"X must have a {name} from {least:g} to {most:g} degrees in its "
+            f"{('first', 'second')[column]} column with metric='haversine'.",
+            f"{values[row]:g}",
+            "give latitude and longitude, in this order and not scaled",
+            row,
+            column,
+            places_on_earth,
         )
 
 
@@ -104,11 +114,16 @@ def warn_about_radians(X: Array) -> None:
 
 def sets_as_rows(X: Array) -> Array:
     """Rows of zeros and ones, as they are: which elements each set has."""
-    if ((X != 0) & (X != 1)).any():
-        wrong = X[(X != 0) & (X != 1)][0]
-        raise ValueError(
-            "X must hold 0 and 1 with metric='jaccard': whether a set has an element. "
-            f"Got {wrong:g}; pass X > 0, not scaled, or use metric='hamming' for codes."
+    is_wrong = (X != 0) & (X != 1)
+    if is_wrong.any():
+        row, column = (int(places[0]) for places in np.nonzero(is_wrong))
+        raise RefusedRow(
+            "X must hold 0 and 1 with metric='jaccard': whether a set has an element.",
+            f"{X[row, column]:g}",
+            "pass X > 0, not scaled, or use metric='hamming' for codes",
+            row,
+            column,
+            sets_as_rows,
         )
     return X
 

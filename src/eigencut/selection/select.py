@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from eigencut.affinity import Affinity, named_affinity, refuse_metric_of_no_numbers
+from eigencut.data.refused_rows import naming_refused_rows
 from eigencut.data.validation import check_rows, rows_that_count
 from eigencut.estimator import GPOD
 from eigencut.runtime.arrays import Array
@@ -142,7 +143,7 @@ def select(
     check_choice("criterion", criterion, tuple(CRITERIA))
     check_n_jobs(n_jobs)
     model = GPOD(cut=cut, n_jobs=n_jobs, metric=metric)
-    rows = check_rows(model, X, reset=True)
+    given = rows = check_rows(model, X, reset=True)
     weight = check_sample_weight(sample_weight, rows.shape[0])
     if not any(one.pairwise for one in _affinities(affinity, criterion, metric)):
         rows, weight = rows_that_count(model, rows, weight)
@@ -159,7 +160,7 @@ def select(
     budget = Budget.of(rows, max(candidates.numbers or (2,)))
     for one in affinities:
         budget.refuse(one, "select on some of the rows")
-    with threads(n_jobs):
+    with threads(n_jobs), naming_refused_rows(given, getattr(model, "feature_names_in_", None)):
         if criterion == "conductance":
             choices, best = _by_conductance(rows, weight, affinities, candidates, is_auto)
         else:
@@ -177,16 +178,24 @@ def select(
 def _candidates(n_clusters: Any, criterion: str, rows: Any) -> Candidates:
     """The candidates that the rows allow, or an error that says which they do."""
     asked = Candidates.of(n_clusters)
-    if asked.numbers is None and criterion != "conductance":
+    is_auto = asked.numbers is None
+    if is_auto and criterion != "conductance":
         asked = Candidates.of(_FEW)
     n_distinct = distinct_rows(rows).rows.shape[0]
     numbers = asked.among(n_distinct)
-    most = max(numbers or (2,))
-    least = most + CRITERIA[criterion].least_rows
+    least_more = CRITERIA[criterion].least_rows
+    least, most = max(numbers or (2,)) + least_more, n_distinct - least_more
+    if n_distinct < least and (is_auto or most < 2):
+        raise ValueError(
+            f"X must have at least {least} different rows for criterion={criterion!r}"
+            f"{f', which compares 2 to {max(_FEW)} clusters' if asked.numbers else ''}. Got "
+            f"{n_distinct}; add data{f', or give n_clusters up to {most}' if most >= 2 else ''}."
+        )
     if n_distinct < least:
         raise ValueError(
-            f"X must have at least {least} different rows for criterion={criterion!r} and "
-            f"n_clusters up to {most}. Got {n_distinct}; lower n_clusters or add data."
+            f"n_clusters must be at most {most} for criterion={criterion!r} and {n_distinct} "
+            f"different rows. Got {asked.asked}; lower it (on the command line: -k 2-{most}), or "
+            "add data."
         )
     return replace(asked, numbers=numbers, may_be_one=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -55,6 +56,7 @@ def command(
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table, read_weighted
+    from eigencut.data.refused_rows import naming_refused_rows
 
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
@@ -64,20 +66,23 @@ def command(
         raise click.UsageError("--sets deals rows out, so it takes no --weights; leave one out.")
     fitted = load_table_model(model)
     rows = counts = None
+    placed = ExitStack()
     if table is not None:
         source = open_table(table, **reading)
         columns = model_columns(fitted.columns_, source, None)
         whole = read_weighted(source, columns, weights, coding_of(fitted)).table
         rows, complete = fitted.prepare(whole)
         counts = None if whole.weight is None else whole.weight[complete]
+        placed.enter_context(fitted._naming_rows(whole, complete))
+        placed.enter_context(naming_refused_rows(rows))
     gpod = fitted.model_
-    with progress_bar("refits", quiet):
+    with placed, progress_bar("refits", quiet):
         refitted: dict[str, Any] = {
             "significance": risk.significance(gpod) if significance else None,
             "stability": risk.stability(gpod) if stability else None,
         }
         label_sets = risk.label_sets(gpod, rows) if sets and rows is not None else None
-    summary = risk.assess(gpod, rows, delta, sample_weight=counts, **refitted)
+        summary = risk.assess(gpod, rows, delta, sample_weight=counts, **refitted)
     details = [answer for answer in refitted.values() if answer is not None]
     result, texts = summary.to_dict(), [str(answer) for answer in (summary, *details)]
     if label_sets is not None:

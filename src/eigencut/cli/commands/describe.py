@@ -33,7 +33,7 @@ Examples:
 )
 @click.option(
     "--typical",
-    type=whole_number(1),
+    type=whole_number(0),
     default=3,
     show_default=True,
     metavar="N",

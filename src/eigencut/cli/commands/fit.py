@@ -108,6 +108,9 @@ def command(
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
+    TABLE may be a sparse matrix, as scipy.sparse.save_npz writes it: then rows are taken as they
+    are, and options about columns are refused.
+
     Columns, what they hold, their units and what is done about missing values are part of the
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
     it; not so standard input, and with --sample or --known.
@@ -119,20 +122,29 @@ def command(
     affinity = how.affinity()
     options = with_units_for(how.metric, options)
 
+    import numpy as np
+
     from eigencut.cli.known_column import known_classes
     from eigencut.cli.progress_bar import progress_bar
+    from eigencut.cli.sparse_tables import OF_SPARSE_FITS, sparse_table
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
     from eigencut.data.column_kinds import Kind
+    from eigencut.data.column_names import plain_names
     from eigencut.data.learning import learn_preparation
+    from eigencut.data.preparation import Preparation
+    from eigencut.data.refused_rows import naming_rows_of_table
     from eigencut.data.rows import Rows
     from eigencut.data.table_model import TableModel, table_model
     from eigencut.estimator import GPOD
 
     id_column = options.id_column
-    source = open_table(table, **options.reading)
-    chosen = data_columns(source, options.columns, options.drop, id_column, weights, known)
-    kinds = kinds_of_columns(source, chosen, options)
+    with progress_bar("table", options.quiet):
+        matrix = sparse_table(table, OF_SPARSE_FITS)
+    if matrix is None:
+        source = open_table(table, **options.reading)
+        chosen = data_columns(source, options.columns, options.drop, id_column, weights, known)
+        kinds = kinds_of_columns(source, chosen, options)
     gpod = GPOD(
         clusters,
         cut=cut,
@@ -145,7 +157,14 @@ def command(
     )
     found: Iterable[Labelled]
     is_whole = options.sample is not None or known is not None
-    if how.name == "landmarks" and not is_whole and Path(table).is_file():
+    if matrix is not None:
+        start = time.perf_counter()
+        as_it_is = Preparation.nothing(plain_names(matrix.shape[1]))
+        placed = naming_rows_of_table(matrix, np.ones(matrix.shape[0], dtype=bool), as_it_is)
+        with progress_bar("fit", options.quiet), placed:
+            model = table_model(gpod.fit(matrix), as_it_is)
+        found = [(None, gpod.labels_)]
+    elif how.name == "landmarks" and not is_whole and Path(table).is_file():
         source.close()
         start = time.perf_counter()
         with progress_bar("table", options.quiet):
@@ -168,18 +187,22 @@ def command(
         of_rows = None if whole.weight is None else whole.weight[complete]
         y = None if classes is None else classes.as_y[complete]
         gpod.set_params(affinity=preparation.affinity_for(gpod.affinity))
-        with progress_bar("fit", options.quiet):
+        placed = naming_rows_of_table(whole, complete, preparation)
+        with progress_bar("fit", options.quiet), placed:
             gpod.fit(rows, y, sample_weight=of_rows)
             names = () if classes is None else classes.names
             model = table_model(gpod, preparation, complete, kinds, names)
         found = [(block.ids, model.labels_)]
     seconds = time.perf_counter() - start
-    model.save(output)
+    (model if matrix is None else gpod).save(output)
     with progress_bar("labels", options.quiet):
         n_rows, sizes = _written(labels, found, id_column, model, spreadsheet)
     result = described(model, n_rows, sizes) | {"weights": weights, "known": known}
     result |= {"seconds": round(seconds, 3), "output": output}
-    say(options.as_json, result, _text(result, model), output, labels)
+    text = _text(result, model)
+    if matrix is not None:  # whose columns have no names
+        result |= {"columns": [], "kinds": [], "n_columns": matrix.shape[1]}
+    say(options.as_json, result, text, output, labels)
 
 
 def described(model: TableModel, n_rows: int, sizes: list[int]) -> dict[str, Any]:

@@ -85,25 +85,32 @@ def command(
 
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
+    from eigencut.cli.sparse_tables import OF_SPARSE_LABELS, sparse_table
     from eigencut.cli.tables import model_blocks, open_table
     from eigencut.cli.writing import open_writer
+    from eigencut.data.source import Block
     from eigencut.exceptions import EmptyTableError
     from eigencut.runtime.progress import tell
 
     fitted = load_labelling_model(model, jobs)
-    source = open_table(table, **reading)
-    blocks = model_blocks(fitted, source, id_column)
+    matrix = sparse_table(table, OF_SPARSE_LABELS)
+    if matrix is None:
+        source = open_table(table, **reading)
+        blocks = model_blocks(fitted, source, id_column)
+    else:
+        blocks = iter([Block(matrix, None, matrix.shape[0])])
     start, n_rows = time.perf_counter(), 0
     is_shown = is_standard_output(output)
     quiet = quiet or (is_shown and sys.stdout.isatty())  # the labels show how far it is
     with progress_bar("labels", quiet), open_writer(output, spreadsheet) as writer:
         for block in blocks:
-            writer.write(_labelled(fitted, block, id_column, **asked))
-            n_rows += len(block.table.values)
-            share = source.share(block)
+            labelled = _labelled(fitted, block, id_column, **asked)
+            writer.write(labelled)
+            n_rows += len(labelled["cluster"])
+            share = 1.0 if matrix is not None else source.share(block)
             tell(share, _pace(n_rows, time.perf_counter() - start, share))
         if not n_rows:
-            raise EmptyTableError(f"{source.name} has no rows.")
+            raise EmptyTableError(f"{table} has no rows.")
     if is_shown:
         return
     seconds = time.perf_counter() - start

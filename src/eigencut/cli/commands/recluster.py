@@ -16,10 +16,11 @@ from eigencut.cli.values import CLUSTERS, FILE, whole_number
     epilog="""\b
 Examples:
   eigencut recluster model.eigencut data.csv --cluster 3 -k 2 -o finer.eigencut
+  eigencut recluster model.eigencut --cluster 3 -o finer.eigencut
   eigencut predict finer.eigencut new.csv -o labels.csv""",
 )
 @click.argument("model", type=FILE)
-@click.argument("table", type=FILE)
+@click.argument("table", required=False, type=FILE)
 @click.option(
     "--cluster", type=whole_number(0), required=True, metavar="N", help="The cluster to split."
 )
@@ -41,7 +42,7 @@ Examples:
 @json_option
 def command(
     model: str,
-    table: str,
+    table: str | None,
     cluster: int,
     clusters: int | str,
     output: str,
@@ -52,27 +53,30 @@ def command(
 ) -> None:
     """Split a cluster of MODEL into parts, by the rows of TABLE that belong to it.
 
+    Without TABLE by the rows of the fit, which all models but those of landmarks have kept.
     The largest part keeps the number of the cluster, the others have the next free numbers; all
     other clusters stay what they are.
     """
-    check_outputs([ModelOutput("-o", output)], [table, model], as_json)
+    inputs = [model] if table is None else [table, model]
+    check_outputs([ModelOutput("-o", output)], inputs, as_json)
 
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table
-    from eigencut.nested.recluster import recluster
+    from eigencut.nested.recluster import recluster, sizes_of_parts
 
     fitted = load_labelling_model(model, jobs)
-    source = open_table(table, **reading)
-    columns = model_columns(fitted.columns_, source, None)
-    with progress_bar("table", quiet):
-        rows = source.read(columns, coding=coding_of(fitted)).table
+    rows = None
+    if table is not None:
+        source = open_table(table, **reading)
+        columns = model_columns(fitted.columns_, source, None)
+        with progress_bar("table", quiet):
+            rows = source.read(columns, coding=coding_of(fitted)).table
     with progress_bar("fit", quiet):
         found = recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
     found.save(output)
     numbers = found.splits_[-1].numbers.tolist()
-    labels = found.predict(rows)
-    sizes = [int((labels == number).sum()) for number in numbers]
+    sizes = sizes_of_parts(found, rows)
     result = {"cluster": cluster, "parts": numbers, "sizes": sizes, "output": output}
     parts = ", ".join(f"{k} ({size} rows)" for k, size in zip(numbers, sizes, strict=True))
     text = f"Cluster {cluster} is now {parts}\nThe model is in {output}"

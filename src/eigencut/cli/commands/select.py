@@ -53,7 +53,7 @@ Examples:
 @table_options
 def command(
     table: str,
-    clusters: list[int] | str,
+    clusters: str,
     sigma: list[float | str],
     metric: str | None,
     criterion: str,
@@ -71,6 +71,7 @@ def command(
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.data.coding import Coding
     from eigencut.data.learning import learn_preparation
+    from eigencut.data.refused_rows import naming_rows_of_table
     from eigencut.data.table_model import table_model
     from eigencut.selection.select import select
 
@@ -81,7 +82,8 @@ def command(
         whole = read_weighted(source, columns, weights, Coding(columns=kinds)).table
     preparation = learn_preparation(whole, options.scale, options.missing)
     rows, complete = sampled(*preparation.apply(whole), options)
-    with progress_bar("candidates", options.quiet):
+    placed = naming_rows_of_table(whole, complete, preparation)
+    with progress_bar("candidates", options.quiet), placed:
         how = (cut, criterion, options.seed, options.jobs)
         counts = None if whole.weight is None else whole.weight[complete]
         affinities = preparation.affinity_for(_affinities(sigma, metric))
