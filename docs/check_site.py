@@ -3,8 +3,9 @@
     python docs/check_site.py docs/_build/html [--pictures FOLDER] [--only NAME ...]
 
 A page must have no error on its console, ask for nothing but files beside it, have all of its
-pictures, and not scroll sideways on a phone (pages of the reference, all alike, are opened wide
-only). ``--pictures`` keeps a screenshot of each.
+pictures, and not scroll sideways at the width asked for: tables and code scroll in boxes of their
+own (pages of the reference, all alike, are opened wide only). ``--pictures`` keeps a screenshot
+of each.
 """
 
 from __future__ import annotations
@@ -23,7 +24,23 @@ BROKEN_PICTURES = (
     "Array.from(document.images).filter(i => i.getAttribute('loading') !== 'lazy'"
     " && i.complete && !i.naturalWidth).map(i => i.src)"
 )
-TOO_WIDE = "document.documentElement.scrollWidth - window.innerWidth"
+# Not beside window.innerWidth: on a phone that grows with the page.
+WIDTH = "document.documentElement.scrollWidth"
+# Tables and code may be wider than their box and scroll in it; nothing else, as all of the text.
+SCROLLING = """[...document.querySelectorAll('body *')].filter(e => {
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    return e.scrollWidth > e.clientWidth + 1 && e.clientWidth && box.height && box.left < innerWidth
+        && box.right > 0 && ['auto', 'scroll', 'hidden'].includes(style.overflowX)
+        && !e.closest('pre, .pst-scrollable-table-container, button, select, input, textarea')
+        && style.textOverflow !== 'ellipsis' && style.position !== 'absolute';
+}).map(e => {
+    const inner = [...e.querySelectorAll('*')].filter(i => i.scrollWidth > e.clientWidth
+        && !i.closest('pre, .pst-scrollable-table-container') && i.textContent.trim());
+    return (inner.pop() || e).textContent.trim().replace(/\\s+/g, ' ').slice(0, 50);
+})"""
+# Cells of which a word does not fit on a line, though they would have words.
+NARROW = """[...document.querySelectorAll('td, th')].filter(e => e.clientWidth && e.clientWidth < 60
+    && e.textContent.trim().length > 24).map(e => e.textContent.trim().slice(0, 50))"""
 
 
 def problems(browser: chromium.Browser, path: Path, width: int, picture: Path | None) -> list[str]:
@@ -33,8 +50,10 @@ def problems(browser: chromium.Browser, path: Path, width: int, picture: Path | 
         found = [f"console: {error}" for error in page.errors]
         found += [f"asks for {address}" for address in page.requests]
         found += [f"no picture {source}" for source in page.evaluate(BROKEN_PICTURES)]
-        if (beyond := page.evaluate(TOO_WIDE)) > 1:
+        if (beyond := page.evaluate(WIDTH) - width) > 1:
             found.append(f"{beyond} pixels too wide")
+        found += [f"too wide, and scrolls: {text!r}" for text in page.evaluate(SCROLLING)]
+        found += [f"too narrow: {text!r}" for text in page.evaluate(NARROW)]
         if picture is not None:
             page.screenshot(picture)
         return [f"at {width} pixels: {text}" for text in found]

@@ -42,6 +42,7 @@ KEYS = {
     "ArrowRight": 39,
     "ArrowDown": 40,
 }
+TEXTS = {"Enter": "\r"}  # what keys write, but for those that are their own letter
 SECONDS = 60  # for an answer: the machine may be busy
 
 
@@ -161,16 +162,26 @@ class Page:
         """Move the mouse to a place of the window."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def click(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            how = dict(button="left", clickCount=1)
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **how)
+    def click(self, x, y, times=1):
+        for number in range(1, times + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                how = dict(button="left", clickCount=number)
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **how)
 
     def press(self, key):
-        """Press a key that is none of a letter."""
-        for kind in ("rawKeyDown", "keyUp"):
-            code = dict(key=key, code=key, windowsVirtualKeyCode=KEYS[key])
-            self.call("Input.dispatchKeyEvent", type=kind, **code)
+        """Press a key, by its name in ``KEYS`` or the letter that it writes."""
+        text = TEXTS.get(key) or (key if len(key) == 1 else None)
+        code = dict(key=key, windowsVirtualKeyCode=KEYS.get(key) or ord(key.upper()))
+        if key in KEYS:
+            code["code"] = key
+        down = dict(type="keyDown", text=text) if text else dict(type="rawKeyDown")
+        for kind in (down, dict(type="keyUp")):
+            self.call("Input.dispatchKeyEvent", **kind, **code)
+
+    def wheel(self, x, y, down):
+        """Turn the wheel at a place of the window."""
+        how = dict(type="mouseWheel", deltaX=0, deltaY=down)
+        self.call("Input.dispatchMouseEvent", x=x, y=y, **how)
 
     def screenshot(self, path, whole=True):
         """Write what is to be seen to a PNG file."""

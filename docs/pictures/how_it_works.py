@@ -118,19 +118,21 @@ def draw_first_page() -> None:
     X_new = np.vstack([make_moons(300, noise=0.08, random_state=1)[0], [[2.6, 1.5], [-1.5, -0.8]]])
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
     labels = SpectralClustering(2, affinity="nearest_neighbors", random_state=0).fit_predict(X)
+    fitted = GPOD(2).fit(X)
+    top = X[:, 1].argmax()  # of the moon that has the same colour in both panels
+    labels = np.where(labels == labels[top], fitted.labels_[top], 1 - fitted.labels_[top])
     bare(axes[0], "scikit-learn: labels of the rows it was given").scatter(
         *X.T, s=5, c=colors(labels)
     )
-    fitted = GPOD(2).fit(X)
     labels, known = fitted.predict(X_new), fitted.score_samples(X_new)
-    far = known < np.quantile(fitted.score_samples(X), 0.001)
+    far = known < np.quantile(fitted.score_samples(X), 0.01)  # beyond the line of the regions
     bare(axes[1], "eigencut: labels of 302 new rows, and how far to trust them")
-    regions(axes[1], fitted, X)
+    regions(axes[1], fitted, X, margin=1.1)
     axes[1].scatter(*X_new.T, s=12, c=colors(labels), edgecolors="white", linewidths=0.3)
     axes[1].scatter(*X_new[far].T, s=110, facecolors="none", edgecolors="black", label="no support")
-    axes[1].legend(loc="upper right")
+    axes[1].legend(loc="lower right")
     for ax in axes:
-        ax.set(xlim=(-1.9, 3.0), ylim=(-1.2, 1.9))
+        ax.set(xlim=(-1.8, 2.9), ylim=(-1.1, 1.75), aspect="equal")
     save(figure, "regions")
 
 

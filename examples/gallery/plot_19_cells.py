@@ -6,9 +6,9 @@ Single cells
 scanpy's own tools write theirs. On its 700 bundled blood cells eight clusters agree with the kinds
 of cells as well as Leiden's eight do: the :doc:`table </ecosystem>` has all numbers of clusters.
 
-The cells come with scanpy (``pip install scanpy igraph``, 0.4 GB). Where it is not installed, as
-perhaps where this page was made, there is nothing below but a note: generated counts would show
-nothing about cells.
+The cells come with scanpy (``pip install scanpy igraph``, 0.4 GB), which ``make docs`` installs.
+Without it this script prints a note and shows nothing: generated counts would say nothing about
+cells.
 """
 
 import warnings

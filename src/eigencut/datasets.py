@@ -112,6 +112,14 @@ UCI_SETS: dict[str, UCISet] = {
         ),
     )
 }
+"""The sets that ``load`` knows, by name: rows, columns, classes, digest and where they are from.
+
+Examples
+--------
+>>> from eigencut.datasets import UCI_SETS
+>>> {name: (entry.n_rows, entry.n_features) for name, entry in UCI_SETS.items()}["sonar"]
+(208, 60)
+"""
 
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:

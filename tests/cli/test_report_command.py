@@ -109,3 +109,11 @@ def test_mistakes_are_named(arguments, code, said, capsys, tmp_path):
     found, out, err = printed(capsys, "report", *arguments)
     assert found == code and said in err and not out
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_two_names_of_a_cluster_are_refused(capsys):
+    both = ["--name", "0=a", "--name", "0=b"]
+    code, _, err = printed(capsys, "report", *ON_DATA, *both, *QUICK)
+    assert code == 2 and "--name gives cluster 0 two names, 'a' and 'b'; leave one out" in err
+    code, _, err = printed(capsys, "report", *ON_DATA, "--name", "0=a", "--name", "1=a", *QUICK)
+    assert code != 0 and "names must be different. Got 'a' for clusters 0 and 1" in err

@@ -132,6 +132,14 @@ def test_bad_input():
         fit(GPOD(3), da.from_array(np.array([[1.0], [np.nan]])))
 
 
+@pytest.mark.parametrize("answer", [predict, predict_proba, transform])
+def test_rows_in_memory_are_refused_with_a_sentence(answer, expected):
+    name = answer.__name__
+    said = f"X must be a dask array .* Got ndarray; use dask.array.from_array, or GPOD.{name} in"
+    with pytest.raises(ValueError, match=said):
+        answer(expected, X)
+
+
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_rows_on_a_cluster_are_not_gathered(expected, kind):
     """``GPOD.fit`` would fetch them all, where ``fit`` of this module takes seconds."""

@@ -363,7 +363,7 @@ def test_few_rows_at_a_time_do_not_add_landmarks_without_end():
     model = GPOD("auto", affinity=Landmarks(200), n_init=2)
     for seed in range(8):
         model.partial_fit(rows(80, seed), decay=0.7)
-    assert len(model.affinity_.landmarks_) <= 220
+    assert len(model.affinity_.landmarks_) <= 100  # of about 250 rows that are not forgotten
 
 
 @pytest.mark.parametrize("affinity", [Landmarks(150), "auto"])

@@ -106,16 +106,32 @@ def test_words_appear_under_the_mouse(shown, panel):
         assert tip(shown) == said
 
 
+def press_until(page, key, selector):
+    """Press a key until an element has the focus."""
+    for _ in range(60):
+        page.press(key)
+        if page.evaluate(f"document.activeElement.matches({selector!r})"):
+            return
+    raise AssertionError(f"{key} does not lead to {selector}")
+
+
 def test_the_keyboard_reaches_every_mark_and_switch(browser, path):
+    """By nothing but keys."""
     page = browser.open(path)
-    page.evaluate("document.querySelector('.scatter').focus()")
-    page.press("Tab")
-    assert page.evaluate("document.activeElement.matches('.legend button')")
-    page.evaluate("document.activeElement.click()")
+    press_until(page, "Tab", "#theme")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(ground)
+    page.press("Enter")
+    assert page.evaluate(ground) != before
+    press_until(page, "Tab", ".scatter")
+    page.press("Home")
+    assert re.match(r"(new )?row \d+ · ", tip(page))
+    press_until(page, "Tab", ".legend button")
+    page.press(" ")
     hidden = "document.querySelectorAll('.scatter .off').length"
     assert page.evaluate(hidden) == 2  # points and number
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
-    page.evaluate("document.querySelectorAll('.chart')[1].focus()")
+    press_until(page, "Tab", ".chart.wide")
     page.press("Home")
     first = tip(page)
     page.press("ArrowRight")
@@ -126,10 +142,9 @@ def test_the_keyboard_reaches_every_mark_and_switch(browser, path):
     assert tip(page) == first != last
     page.press("Escape")
     assert tip(page) is None
-    ground = "getComputedStyle(document.body).backgroundColor"
-    before = page.evaluate(ground)
-    page.evaluate("document.getElementById('theme').click()")
-    assert page.evaluate(ground) != before
+    press_until(page, "Tab", "details:not(.panel) summary")
+    page.press("Enter")
+    assert page.evaluate("document.activeElement.parentElement.open")
     assert page.errors == []
     page.close()
 
@@ -148,6 +163,48 @@ def test_it_fits_a_phone_in_light_and_dark(browser, path, dark):
     page.close()
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_is_wider_than_the_page_when_all_is_open(browser, path, width):
+    page = browser.open(path, width=width)
+    opened = "(() => { const all = [...document.querySelectorAll('details')];"
+    opened += " all.forEach(d => { d.open = true; }); return all.length; })()"
+    assert page.evaluate(opened) == 4
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # Tables scroll in their box; whatever else there is fits the page by itself.
+    too_wide = f"""[...document.querySelectorAll('body *')].filter(e => {{
+        const scrolls = e.scrollWidth > e.clientWidth + 1
+            && getComputedStyle(e).overflowX === 'auto';
+        return !e.closest('.chart.wide, .skip, svg') &&
+            (scrolls || e.getBoundingClientRect().right > {width}); }})
+        .map(e => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(too_wide) == []
+    lines = page.evaluate("document.querySelector('pre').innerText").splitlines()
+    assert lines[0].startswith("Risk of ncut, 3 clusters") and len(lines) > 20
+    assert not any("\\n" in line for line in lines)
+    page.close()
+
+
+def test_the_words_of_the_switch_and_settings_are_whole(browser, path):
+    page = browser.open(path)
+    theme = "document.getElementById('theme').textContent"
+    assert page.evaluate(theme) == "Dark"
+    page.click(*centre(page, "#theme"))
+    assert page.evaluate(theme) == "Light"
+    lines = """[...document.querySelectorAll('[aria-labelledby=settings] tbody th')].map(e => {
+        const range = document.createRange(); range.selectNodeContents(e);
+        return [e.textContent, range.getClientRects().length]; })"""
+    assert dict(page.evaluate(lines))["outlier_quantile"] == 1
+    page.close()
+
+
+def test_tables_that_scroll_say_so(browser, path):
+    said = "getComputedStyle(document.querySelector('.chart.wide'), '::before').content"
+    for width, there in ((1440, False), (390, True)):
+        page = browser.open(path, width=width)
+        assert ("scroll sideways" in page.evaluate(said)) is there
+        page.close()
+
+
 def test_landmarks_headings_and_names_are_right(shown):
     assert shown.evaluate("document.querySelectorAll('main, header, footer, nav').length") == 4
     levels = shown.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])")
@@ -163,6 +220,24 @@ def test_landmarks_headings_and_names_are_right(shown):
 
 def test_it_prints(shown):
     assert shown.print_to_pdf().startswith(b"%PDF")
+
+
+def test_what_is_closed_is_printed(browser, path):
+    page = browser.open(path)
+    height = "document.querySelector('pre').getBoundingClientRect().height"
+    shown_of_pre = "document.querySelector('pre').checkVisibility({contentVisibilityAuto: true})"
+    assert not page.evaluate(shown_of_pre)
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.evaluate("new Promise(done => setTimeout(done, 100))")
+    assert page.evaluate(shown_of_pre) and page.evaluate(height) > 200
+    page.call("Emulation.setEmulatedMedia", media="")
+    # Browsers whose style sheets cannot open them have an event.
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    opened = "document.querySelectorAll('details[open]').length"
+    assert page.evaluate(opened) == 4
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(opened) == 0
+    page.close()
 
 
 def test_the_file_is_small_and_names_no_address(path):

@@ -238,6 +238,12 @@ WRONG = [
     (dict(names={7: "a"}), ValueError, "names must be of clusters of the model, 0, 1, 2. Got a"),
     (dict(names={True: "a"}), ValueError, "names must be of clusters of the model"),
     (dict(names={0: " "}), ValueError, "names must be texts that are not empty"),
+    (
+        dict(names={0: "a", 1: "a"}),
+        ValueError,
+        "names must be different. Got 'a' for clusters 0 and",
+    ),
+    (dict(names={0: "cluster 2"}), ValueError, "Got 'cluster 2' for clusters 0 and 2; give one of"),
     (dict(names={0: 3}), ValueError, "Got 3 for cluster 0; leave it out"),
     (dict(title=3), ValueError, "title must be a text. Got 3"),
     (dict(stability=3), ValueError, "stability must be True or False. Got 3; use n_refits"),

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OF_USERS = sorted(set(EXTRAS) - {"bench", "dev", "docs", "release"})
+OF_USERS = sorted(set(EXTRAS) - {"bench", "dev", "docs", "gallery", "release"})
 
 # Programs and plugins of pytest: they run, and no file imports them.
 RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}

@@ -1,26 +1,20 @@
 """What the README and the pages of the documentation show, runs."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-import sklearn.metrics.pairwise
-from sklearn.base import BaseEstimator
-from sklearn.datasets import make_blobs
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 import doc_pages
 import eigencut
 from doc_pages import python_blocks
-from eigencut import GPOD, Affinity, Gaussian, TableModel
 from eigencut.selection import criteria
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHEET = (ROOT / "docs" / "cheat-sheet.md").read_text(encoding="utf-8")
 TABLE = SHEET.split("| you want | you write |\n|---|---|\n")[1].split("\n\n")[0]
 CELLS = re.findall(r"^\| [^|]+ \| (.*) \|$", TABLE, re.M)
@@ -35,65 +29,49 @@ PAGES = [
 ]
 
 
-@pytest.fixture
-def names(tmp_path, monkeypatch):
-    """What the README and the pages speak of: rows, a model of them, and files in a folder."""
+def test_the_terminal_of_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
+    session = runpy.run_path(str(ROOT / "docs" / "terminal_session.py"))
     monkeypatch.chdir(tmp_path)
-    rows, truth = make_blobs(460, 2, centers=3, random_state=0)
-    X, new = rows[:400], rows[400:]
-    frame = pd.DataFrame(X, columns=["x", "y"])
-    Path("measurements").mkdir()
-    frame.to_parquet("measurements/rows.parquet")
-    frame["size"] = np.array(["S", "M", "L"])[truth[:400]]
-    weights = sklearn.metrics.pairwise.rbf_kernel(rows, X)
-    model = GPOD(3).fit(X)
-    model.save("m.eigencut")
-    return {
-        "eigencut": eigencut,
-        "sklearn": sklearn,
-        "GPOD": GPOD,
-        "Gaussian": Gaussian,
-        "TableModel": TableModel,
-        "model": model,
-        "X": X,
-        "X_new": new,
-        "X_heldout": new,
-        "X_today": new,
-        "W": weights[:400],
-        "W_new": weights[400:],
-        "U": model.embedding_,
-        "path": "measurements",
-        "frame": frame,
-        "w": np.linspace(1.0, 3.0, 400),
-        "people": np.linspace(1.0, 3.0, 400),
-        "y": np.where(np.arange(400) % 20 == 0, truth[:400], -1),
-        "pairs": [(0, 1), (2, 3)],
-    }
+    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            shown = session["printed"](command, tmp_path)
+            if output:  # where the page shows nothing, what is printed is left out
+                assert session["rounded"](shown) == session["rounded"](output), command
+            assert "Error" not in shown, shown
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 301
+
+
+def test_the_targets_of_make_that_the_readme_names_exist():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    (block,) = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    assert set(re.findall(r"^make (\S+)", block, re.M)) <= set(targets)
+
+
+def test_picture_caption_and_words_of_the_readme_agree():
+    """Rings that are drawn, those that the caption counts, and those that the words name."""
+    pytest.importorskip("matplotlib").use("Agg")
+    script = runpy.run_path(str(ROOT / "examples" / "readme_picture.py"))
+    ax = pytest.importorskip("matplotlib.figure").Figure().add_subplot()
+    script["draw_with_new_labels"](ax, *script["data"]())
+    rings = [
+        len(drawn.get_offsets())
+        for drawn in ax.collections
+        if type(drawn).__name__ == "PathCollection" and not len(drawn.get_facecolors())
+    ]
+    assert sum(rings) == 5
+    assert any("65 new rows labelled; 5 of them outside" in text.get_text() for text in ax.texts)
+    (words,) = re.findall(r"!\[(.*?)\]", README)
+    left, _, right = words.partition("Right: ")
+    assert "scikit-learn" in left and "65 new rows" in left
+    assert "eigencut" in right and "rings are around the five" in right
 
 
 @pytest.mark.parametrize("code", python_blocks(ROOT / "README.md"))
 def test_python_blocks_run(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
-
-
-@pytest.mark.parametrize("code", SPANS)
-@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
-def test_cells_of_the_table_run(code, names):
-    value = eval(compile(code, "cheat-sheet.md", "eval"), names)
-    if isinstance(value, Affinity):
-        value = GPOD(3, affinity=value)
-    if hasattr(value, "fit") and isinstance(value, BaseEstimator) and not is_fitted(value):
-        labels = value.fit(names["X"]).predict(names["X_heldout"])
-        assert labels.shape == (60,) and np.issubdtype(labels.dtype, np.integer)
-
-
-def is_fitted(model):
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
 
 
 def test_every_cell_has_code():

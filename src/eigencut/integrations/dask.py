@@ -46,11 +46,7 @@ class DaskRows(Rows):
     is_local = False
 
     def __init__(self, X: Any, sample_weight: Any = None) -> None:
-        if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
-            raise ValueError(
-                "X must be a dask array with two dimensions or a dask data frame. "
-                f"Got {type(X).__name__}; use dask.array.from_array, or GPOD.fit in memory."
-            )
+        _check_rows(X, "GPOD.fit")
         if isinstance(sample_weight, str):
             X, sample_weight = _without_column(X, sample_weight)
         names = getattr(X, "columns", None)
@@ -200,7 +196,16 @@ def transform(model: Any, X: Any) -> Any:
     return _map_rows(model, "transform", X, np.dtype(np.float64), model.n_clusters_)
 
 
+def _check_rows(X: Any, in_memory: str) -> None:
+    if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
+        raise ValueError(
+            "X must be a dask array with two dimensions or a dask data frame. "
+            f"Got {type(X).__name__}; use dask.array.from_array, or {in_memory} in memory."
+        )
+
+
 def _map_rows(model: Any, method: str, X: Any, dtype: np.dtype[Any], n_columns: int | None) -> Any:
+    _check_rows(X, f"GPOD.{method}")
     sent = needed("dask", "dask").delayed(model)
     shape = (0,) if n_columns is None else (0, n_columns)
     if hasattr(X, "columns"):

@@ -129,6 +129,14 @@ def ingest(
     adata : AnnData or None
         The copy, if one was asked for. ``adata.obs[key]`` is the cluster of each cell, and
         ``adata.obs[key + "_share"]`` what it has of the weight.
+
+    Examples
+    --------
+    Cells of yesterday, clustered, and those of today in the same components::
+
+        eigencut.scanpy.cluster(reference, 8, use_rep="X_pca")
+        eigencut.scanpy.ingest(adata, reference)
+        adata.obs[["eigencut", "eigencut_share"]]
     """
     _check_cells("adata", adata)
     _check_cells("reference", reference)

@@ -151,6 +151,13 @@ def predict(
     -------
     labelled : lazy pyspark.sql.DataFrame
         All columns of ``frame``, and the new ones.
+
+    Examples
+    --------
+    With a Spark data frame ``frame`` and a model that was fitted anywhere::
+
+        labelled = eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
+        labelled.write.parquet("labelled")
     """
     for new in [name] if probabilities is None else [name, probabilities]:
         if new in frame.columns:
@@ -187,6 +194,12 @@ def predict_proba(
     -------
     frame : lazy pyspark.sql.DataFrame
         All columns of ``frame``, and the new one.
+
+    Examples
+    --------
+    With a Spark data frame ``frame`` and a model that was fitted anywhere::
+
+        eigencut.spark.predict_proba(model, frame, ["x", "y"]).show()
     """
     label = "label"
     while label in frame.columns or label == name:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigencut.plots.axes import INK, SIZE, tidy
+from eigencut.plots.axes import INK, SIZE, legend_above, tidy
 from eigencut.plots.colors import COLORS
 from eigencut.plots.display import DisplayMixin, check_drawable
 from eigencut.plots.text import plain
@@ -110,7 +110,7 @@ class ChoiceDisplay(DisplayMixin):
         ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
         ax.margins(y=0.15)
         tidy(ax, "y")
-        ax.legend(frameon=False, fontsize=9, labelcolor=INK)
+        legend_above(ax, 1)
 
     def _draw_map(self, ax: Any) -> None:
         low, high = _range(self.scores)

@@ -37,7 +37,7 @@ class ClusterDisplay(DisplayMixin):
 
     Regions are paler where rows have less support; beyond the dashed line they have less than
     training rows have. Rings are around rows without support. Above 50 000 rows some are shown,
-    and the legend says how many.
+    and the legend says how many; what it counts besides, it counts in all rows.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class ClusterDisplay(DisplayMixin):
             if not new.shown.is_all:
                 text = f"new rows ({new.shown.sentence})"
             found.append(dot(text, "white", NEW_MARKER, markeredgecolor=INK))
-        outside = [each.is_outside.sum() for each in (rows, new) if each is not None]
+        outside = [each.n_without_support for each in (rows, new) if each is not None]
         if any(outside):
             text = " + ".join(spaced(count) for count in outside)
             text = f"without support ({text}{' new' if new is not None else ''})"

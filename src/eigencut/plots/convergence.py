@@ -24,6 +24,9 @@ class ConvergenceDisplay(DisplayMixin):
     gaps : array of shape (n_iter,)
         ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
     converged : bool
+    largest : float or None
+        The gap of rows that are torn between all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``:
+        what the gap of a single step is shown beside.
 
     Examples
     --------
@@ -37,6 +40,7 @@ class ConvergenceDisplay(DisplayMixin):
 
     gaps: Array
     converged: bool
+    largest: float | None = None
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None) -> ConvergenceDisplay:
@@ -68,19 +72,34 @@ class ConvergenceDisplay(DisplayMixin):
         ConvergenceDisplay
         """
         check_drawable("partition", partition, "Partition", "eigencut.pod")
-        return cls(partition.gap_history, partition.converged).plot(ax)
+        n, K = len(partition.labels), len(partition.rotation)
+        largest = float(np.sqrt(n * (2 - 2 / np.sqrt(K))))
+        return cls(partition.gap_history, partition.converged, largest).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         steps = np.arange(1, len(self.gaps) + 1)
-        ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
         end = "converged" if self.converged else "stopped before it converged,"
         many = "step" if len(steps) == 1 else "steps"
         title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
         ax.set_title(title, loc="left", fontsize=10, color=INK)
         tidy(ax, "y")
-        ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
         if len(steps) == 1:
-            ax.set_ylim(0, max(1.6 * self.gaps[0], 1e-3))
-        ax.xaxis.get_major_locator().set_params(integer=True)
+            self._draw_step(ax)
+        else:
+            ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
+            ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
+            ax.xaxis.get_major_locator().set_params(integer=True)
         ax.ticklabel_format(axis="y", useOffset=False)
         ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")
+
+    def _draw_step(self, ax: Any) -> None:
+        """One step has no course: how small its gap is, beside that of rows without clusters."""
+        ax.bar([1], self.gaps, width=0.5, color=COLORS[0], alpha=0.6)
+        ax.plot([1], self.gaps, "o", color=COLORS[0], markersize=7, clip_on=False)
+        ax.set(xlim=(0, 2), xticks=[1])
+        ax.set_ylim(0, 1.25 * max(self.gaps[0], self.largest or 0.0, 1e-3))
+        if self.largest:
+            ax.axhline(self.largest, color=INK, linestyle="dashed", linewidth=1.1)
+            look = dict(textcoords="offset points", ha="left", fontsize=9, color=INK)
+            text = f"rows torn between all clusters: {self.largest:.4g}"
+            ax.annotate(text, (0.05, self.largest), (0, 5), **look)

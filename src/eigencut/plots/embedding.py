@@ -1,4 +1,4 @@
-"""Rows in two dimensions of the spectral embedding, with the axes that POD rotates to."""
+"""Rows in a plane of the spectral embedding, with the axes that POD rotates to."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from eigencut.plots.taken_rows import TakenRows
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.optional import needed
 
+_FEW = 3  # clusters that two eigenfunctions tell apart
 _SHORT = 0.3  # of the longest direction: shorter ones have no number
 
 
@@ -29,21 +30,23 @@ class EmbeddingDisplay(DisplayMixin):
     """Rows of the embedding at unit length, and the direction of each cluster.
 
     A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
-    right angles to each other, to where the rows are. In two of K dimensions they are shadows.
+    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
+    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
+    is the one in which all directions are alike: as long as each other, evenly around a circle.
 
     Attributes
     ----------
     points : array of shape (n_shown, 2)
-        Rows of the embedding, of unit length, in the two dimensions.
+        Rows of the embedding, of unit length, in the plane.
     directions : array of shape (K, 2)
-        Those of the clusters: rows of the rotation's transpose.
+        Those of the clusters, in the plane.
     labels : array of shape (n_shown,)
     numbers : array of shape (K,)
         Of the clusters.
     sizes : array of shape (K,)
         Rows of each cluster, those that are not shown included.
-    dimensions : tuple of int
-        The two dimensions, from 0.
+    dimensions : tuple of int, or None
+        The two eigenfunctions of the plane, from 0; None for directions evenly around a circle.
     shown : Shown
         Which rows these are.
 
@@ -62,7 +65,7 @@ class EmbeddingDisplay(DisplayMixin):
     labels: Indices
     numbers: Indices
     sizes: Any
-    dimensions: tuple[int, int]
+    dimensions: tuple[int, int] | None
     shown: Shown
 
     @classmethod
@@ -77,8 +80,10 @@ class EmbeddingDisplay(DisplayMixin):
             Of a ``Reclustered``, its base.
         X : array-like of shape (n_samples, n_features)
         dimensions : tuple of two int, optional
-            Which eigenfunctions, from 0. Default: the first two whose eigenvalues are not zero, for
-            the others only tell connected components apart; or else the last two.
+            Which eigenfunctions, from 0. Default, up to three clusters: the first two whose
+            eigenvalues are not zero, for the others only tell connected components apart; or else
+            the last two. Of more clusters: no two of them, but the plane in which all directions
+            lie evenly around a circle, clusters that share rows beside each other.
         ax : matplotlib axes, optional
 
         Returns
@@ -91,18 +96,24 @@ class EmbeddingDisplay(DisplayMixin):
                 "model must have two clusters at least, for each is a dimension of the embedding. "
                 "Got one of 1 cluster; draw ClusterDisplay or SupportDisplay of it instead."
             )
-        given = telling_functions(asked) if dimensions is None else dimensions
-        first, second = _check_dimensions(given, asked.gpod.n_clusters_)
+        K, rotation = asked.gpod.n_clusters_, asked.fitted.rotation
+        two: tuple[int, int] | None = None
+        if dimensions is not None or K <= _FEW:
+            given = telling_functions(asked) if dimensions is None else dimensions
+            two = _check_dimensions(given, K)
         taken = TakenRows.of(asked, X)
         labels, shown = asked.labels(taken.prepared), taken.shown
-        points = normalize_rows(asked.embedding(taken.shown_rows))[:, [first, second]]
+        unit = normalize_rows(asked.embedding(taken.shown_rows))
+        plane = (
+            rotation @ evenly_around(unit @ rotation) if two is None else np.eye(K)[:, list(two)]
+        )
         return cls(
-            points,
-            asked.fitted.rotation[[first, second]].T,
+            unit @ plane,
+            rotation.T @ plane,
             labels[shown.rows],
             asked.numbers,
             sizes_of(labels, asked.numbers),
-            (first, second),
+            two,
             shown,
         ).plot(ax)
 
@@ -124,13 +135,18 @@ class EmbeddingDisplay(DisplayMixin):
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
         ax.set_aspect("equal", adjustable="box")
         tidy(ax)
-        first, second = (k + 1 for k in self.dimensions)
-        of_all = "" if len(self.numbers) == 2 else f" of {len(self.numbers)}"
-        ax.set(
-            xlabel=f"dimension {first}{of_all} (unit rows)", ylabel=f"dimension {second}{of_all}"
-        )
+        first, second = self._axis_labels()
+        ax.set(xlabel=first, ylabel=second)
         handles = cluster_handles(self.numbers, self.sizes)
         put_legend(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
+
+    def _axis_labels(self) -> tuple[str, str]:
+        K = len(self.numbers)
+        if self.dimensions is None:
+            return f"the plane in which the {K} directions\nare equally long (unit rows)", ""
+        first, second = (k + 1 for k in self.dimensions)
+        of_all = "" if K == 2 else f" of {K}"
+        return f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
 
     def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
         effects = needed("matplotlib.patheffects", "plot")
@@ -142,6 +158,29 @@ class EmbeddingDisplay(DisplayMixin):
             look = dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
             look |= dict(textcoords="offset points", path_effects=halo, zorder=5)
             ax.annotate(str(number), at, beyond, **look)
+
+
+def evenly_around(turned: Array) -> Array:
+    """A K x 2 matrix that carries K axes to a circle, evenly.
+
+    Its columns are at right angles and as long as each other, so what it shows is a shadow, and no
+    picture that is bent. Axes that rows share are neighbours as far as one after the other goes.
+
+    Parameters
+    ----------
+    turned : array of shape (n_rows, K)
+        Rows that lie near the axes.
+    """
+    K = turned.shape[1]
+    share = np.abs(turned)
+    together = share.T @ share
+    order = [0]
+    while len(order) < K:
+        left = [k for k in range(K) if k not in order]
+        order.append(left[int(np.argmax(together[order[-1], left]))])
+    angles = np.empty(K)
+    angles[order] = np.pi / 2 - 2 * np.pi * np.arange(K) / K
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:

@@ -32,6 +32,8 @@ class PlottedRows:
         Rows of each cluster, those that are not shown included.
     n_outside : int
         Rows that the model labels -1, those that are not shown included.
+    n_without_support : int
+        Rows with less support than training rows have, those that are not shown included.
     n_incomplete : int
         Rows with missing values, which have no place.
     shown : Shown
@@ -43,6 +45,7 @@ class PlottedRows:
     is_outside: Mask
     sizes: NDArray[np.intp]
     n_outside: int
+    n_without_support: int
     n_incomplete: int
     shown: Shown
 
@@ -93,14 +96,16 @@ def _given(points: Any, name: str) -> Callable[[TakenRows], Array]:
 
 
 def plotted_rows(asked: AskedModel, taken: TakenRows, how: Placing) -> PlottedRows:
-    """Labels of all rows, and points and support of those that are shown."""
+    """Labels and support of all rows, and the points of those that are shown."""
     labels, shown = asked.labels(taken.prepared), taken.shown
+    is_outside = asked.is_outside(asked.support(taken.prepared))
     return PlottedRows(
         how.points(taken),
         labels[shown.rows],
-        asked.is_outside(asked.support(taken.shown_rows)),
+        is_outside[shown.rows],
         sizes_of(labels, asked.numbers),
         int((labels < 0).sum()),
+        int(is_outside.sum()),
         int((~taken.complete).sum()),
         shown,
     )

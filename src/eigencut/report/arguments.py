@@ -47,4 +47,13 @@ def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
                 f"names must be texts that are not empty. Got {shown(name)} for cluster {number}; "
                 "leave it out."
             )
-    return {number: str(given.get(number, f"cluster {number}")) for number in known}
+    called = {number: str(given.get(number, f"cluster {number}")) for number in known}
+    first: dict[str, int] = {}
+    for number, name in called.items():
+        other = first.setdefault(name.strip(), number)
+        if other != number:
+            raise ValueError(
+                f"names must be different. Got {shown(name)} for clusters {other} and {number}; "
+                "give one of them another name."
+            )
+    return called

@@ -8,20 +8,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigencut.plots.colors import cluster_style
-from eigencut.report.html import Html, clipped, element, joined
-from eigencut.report.summary import Picture, SpectrumSummary, SupportSummary
-from eigencut.runtime.arrays import Array
+from eigencut.report.html import Html, element, joined
+from eigencut.report.summary import SpectrumSummary, SupportSummary
 
-_WIDTH, _HEIGHT = 720.0, 470.0  # of the picture of clusters
-_MARGIN = 14.0
-_RADIUS = 4.0
-_FRAMED = (0.2, 99.8)  # percentiles of coordinates that the frame holds
-_SMALL = (440.0, 250.0)  # of the other drawings
+_SMALL = (440.0, 250.0)  # of the drawings here
 _BOX = (52.0, 14.0, 428.0, 206.0)  # within these: left, top, right, bottom
-_NUMBERED = 60  # clusters whose numbers are written among their points
 
 
 def drawing(width: float, height: float, *children: Html | None) -> Html:
@@ -32,58 +25,24 @@ def drawing(width: float, height: float, *children: Html | None) -> Html:
 
 
 def marker(shape: str, x: float, y: float, radius: float, **attributes: object) -> Html:
-    """A mark at a place: a circle, or a path."""
+    """A mark at a place: a circle, or a path around 0 that is moved there."""
     if shape == "circle":
-        return element("circle", cx=_short(x), cy=_short(y), r=_short(radius), **attributes)
+        place = {"cx": short_number(x), "cy": short_number(y)}
+        return element("circle", **place, r=short_number(radius), **attributes)
     corners = {
         "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         "triangle-down": [(0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
         "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
     }
-    if shape in corners:
-        places = [f"{_short(x + radius * a)} {_short(y + radius * b)}" for a, b in corners[shape]]
-        return element("path", d=f"M{'L'.join(places)}Z", **attributes)
+    moved = f"translate({short_number(x)} {short_number(y)})"
     r = radius
-    d = f"M{_short(x - r)} {_short(y - r)}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}"
-    return element("path", d=d, class_="mark cross", **_without(attributes, "class_"))
-
-
-def picture_drawing(picture: Picture, names: dict[int, str]) -> tuple[Html, int]:
-    """Rows as points, a group for each cluster; and how many points lie beyond the frame."""
-    (x, outside_x), (y, outside_y) = (
-        _framed(np.asarray(values), low, high)
-        for values, low, high in (
-            (picture.x, _MARGIN, _WIDTH - _MARGIN),
-            (picture.y, _HEIGHT - _MARGIN, _MARGIN),
-        )
-    )
-    labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
-    groups = []
-    for cluster in (-1, *names):
-        style, mine = cluster_style(cluster), np.flatnonzero(labels == cluster)
-        points = []
-        for i in mine:
-            which = "new row" if is_new[i] else "row"
-            name = clipped(names.get(cluster, "in no cluster"), 60)
-            tip = f"{which} {picture.rows[i]} · {name} · margin {picture.margins[i]:.2f}"
-            kind = "mark new" if is_new[i] else "mark"
-            points.append(marker(style.marker, x[i], y[i], _RADIUS, class_=kind, data_tip=tip))
-        if points:
-            groups.append(
-                element("g", *points, data_cluster=cluster, style=f"--c:{style.color}", class_="k")
-            )
-    numbers = []
-    if len(names) <= _NUMBERED:
-        for cluster in names:
-            mine = np.flatnonzero(labels == cluster)
-            if len(mine):
-                place = {"x": _short(np.median(x[mine])), "y": _short(np.median(y[mine]) + 7)}
-                numbers.append(
-                    element("text", cluster, **place, data_cluster=cluster, class_="number")
-                )
-    beyond = int((outside_x | outside_y).sum())
-    return drawing(_WIDTH, _HEIGHT, *groups, joined(numbers)), beyond
+    if shape in corners:
+        places = [f"{short_number(r * a)} {short_number(r * b)}" for a, b in corners[shape]]
+        return element("path", d=f"M{'L'.join(places)}Z", transform=moved, **attributes)
+    d = f"M{-r:g} {-r:g}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}"
+    kind = f"{attributes.pop('class_', '')} cross".strip()
+    return element("path", d=d, transform=moved, class_=kind, **attributes)
 
 
 def swatch(cluster: int) -> Html:
@@ -112,10 +71,10 @@ def spectrum_drawing(spectrum: SpectrumSummary) -> Html:
     marks = [_grid(0.0, highest), _below("number of the eigenvalue")]
     if len(values) > K:
         x, width = (at_x(K - 1) + at_x(K)) / 2, (right - left) / len(values)
-        box = {"x": _short(x - 0.3 * width), "width": _short(0.6 * width)}
+        box = {"x": short_number(x - 0.3 * width), "width": short_number(0.6 * width)}
         low, high = at_y(values[K - 1]), at_y(values[K])
         tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
-        span = {"y": _short(high), "height": _short(max(low - high, 1.5))}
+        span = {"y": short_number(high), "height": short_number(max(low - high, 1.5))}
         marks.append(element("rect", **box, **span, class_="mark gap", data_tip=tip))
     for i, value in enumerate(values):
         kind = "mark own" if i < K else "mark beyond"
@@ -124,7 +83,13 @@ def spectrum_drawing(spectrum: SpectrumSummary) -> Html:
         marks.append(marker("circle", **place, class_=kind, data_tip=tip))
         if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
             marks.append(
-                element("text", i + 1, x=_short(at_x(i)), y=_short(bottom + 17), class_="tick mid")
+                element(
+                    "text",
+                    i + 1,
+                    x=short_number(at_x(i)),
+                    y=short_number(bottom + 17),
+                    class_="tick mid",
+                )
             )
     return drawing(*_SMALL, *marks)
 
@@ -144,16 +109,16 @@ def support_drawing(support: SupportSummary) -> Html:
                 height = (bottom - top) * n / total / highest
                 x, width = at_x(edges[i]), at_x(edges[i + 1]) - at_x(edges[i])
                 tip = f"{n} {name} ({n / total:.1%}), support {edges[i]:.3g} to {edges[i + 1]:.3g}"
-                box = {"x": _short(x + 0.4), "width": _short(max(width - 0.8, 0.5))}
-                span = {"y": _short(bottom - height), "height": _short(height)}
+                box = {"x": short_number(x + 0.4), "width": short_number(max(width - 0.8, 0.5))}
+                span = {"y": short_number(bottom - height), "height": short_number(height)}
                 kind = "mark bin new" if name == "new rows" else "mark bin"
                 marks.append(element("rect", **box, **span, class_=kind, data_tip=tip))
     for value, anchor in ((edges[0], "start"), (edges[-1], "end")):
-        place = {"x": _short(at_x(value)), "y": _short(bottom + 17)}
+        place = {"x": short_number(at_x(value)), "y": short_number(bottom + 17)}
         marks.append(element("text", f"{value:.3g}", **place, class_=f"tick {anchor}"))
-    at = _short(at_x(np.clip(support.least, edges[0], edges[-1])))
+    at = short_number(at_x(np.clip(support.least, edges[0], edges[-1])))
     tip = f"below {support.least:.3g}: outside what the model knows"
-    line = {"x1": at, "x2": at, "y1": _short(top), "y2": _short(bottom)}
+    line = {"x1": at, "x2": at, "y1": short_number(top), "y2": short_number(bottom)}
     marks.append(element("line", **line, class_="mark least", data_tip=tip))
     return drawing(*_SMALL, *marks)
 
@@ -164,34 +129,25 @@ def _grid(low: float, high: float, as_percent: bool = False) -> Html:
     lines = []
     for share in (0.0, 1 / 3, 2 / 3, 1.0):
         y, value = bottom - share * (bottom - top), low + share * (high - low)
-        ends = {"x1": _short(left), "x2": _short(right), "y1": _short(y), "y2": _short(y)}
+        ends = {
+            "x1": short_number(left),
+            "x2": short_number(right),
+            "y1": short_number(y),
+            "y2": short_number(y),
+        }
         text = f"{value:.0%}" if as_percent else f"{value:.2g}"
         lines.append(element("line", **ends, class_="grid"))
-        place = {"x": _short(left - 7), "y": _short(y + 4)}
+        place = {"x": short_number(left - 7), "y": short_number(y + 4)}
         lines.append(element("text", text, **place, class_="tick end"))
     return joined(lines)
 
 
 def _below(text: str) -> Html:
     left, _, right, bottom = _BOX
-    place = {"x": _short((left + right) / 2), "y": _short(bottom + 37)}
+    place = {"x": short_number((left + right) / 2), "y": short_number(bottom + 37)}
     return element("text", text, **place, class_="axis mid")
 
 
-def _framed(values: Array, low: float, high: float) -> tuple[Array, NDArray[np.bool_]]:
-    """Values as places from ``low`` to ``high``, at the edge if beyond; and which are beyond."""
-    first, last = np.percentile(values, _FRAMED)
-    width = (last - first) or 1.0
-    first, last = max(values.min(), first - 0.25 * width), min(values.max(), last + 0.25 * width)
-    width = (last - first) or 1.0
-    share = (values - first) / width
-    outside = (share < -1e-9) | (share > 1 + 1e-9)
-    return low + np.clip(share, 0.0, 1.0) * (high - low), outside
-
-
-def _short(value: float) -> str:
+def short_number(value: float) -> str:
+    """A coordinate to a tenth."""
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _without(attributes: dict[str, object], name: str) -> dict[str, object]:
-    return {key: value for key, value in attributes.items() if key != name}

@@ -73,6 +73,18 @@ def user_text(text: str, longest: int = _LONGEST) -> Html:
     return element("bdi", clipped(text, longest))
 
 
+def lines_of(text: str) -> Html:
+    """A text of several lines, for a place that keeps them; other controls are shown as escapes.
+
+    Examples
+    --------
+    >>> print(lines_of("a < b\\n  c\\x1b"))
+    a &lt; b
+      c\\x1b
+    """
+    return Html("\n".join(escape(visible(line)) for line in text.split("\n")))
+
+
 def unbroken(text: str) -> str:
     """Text whose numbers stay on one line with what they count."""
     return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)

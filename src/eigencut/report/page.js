@@ -41,7 +41,7 @@
   }
 
   function marks(chart) {
-    return [...chart.querySelectorAll(".mark")].filter((mark) => !mark.closest(".off"));
+    return [...chart.querySelectorAll(".mark")].filter((mark) => !mark.closest(".off, .away"));
   }
 
   document.addEventListener("pointermove", (event) => {
@@ -86,10 +86,105 @@
     });
   }
 
+  // Zoom: marks move and keep their size. What lies beyond the frame is at its edge until there is
+  // room for it; what leaves a picture that is zoomed in is hidden.
+  for (const chart of document.querySelectorAll(".scatter")) {
+    const svg = chart.querySelector("svg"), box = svg.viewBox.baseVal, edge = 9;
+    const movable = [...svg.querySelectorAll(".mark, .number")].map((mark) => {
+      const moved = mark.getAttribute("transform"), is = (name) => Number(mark.getAttribute(name));
+      const [x, y] = moved ? moved.match(/-?[\d.]+/g).map(Number)
+        : mark.matches("circle") ? [is("cx"), is("cy")] : [is("x"), is("y")];
+      const far = mark.dataset.x !== undefined;
+      return { mark, x: far ? Number(mark.dataset.x) : x, y: far ? Number(mark.dataset.y) : y };
+    });
+    const span = (values, length) => values.reduce(
+      (most, value) => Math.max(most, Math.abs(value - length / 2)), length / 2) / (length / 2 - edge);
+    const least = 0.98 / Math.max(span(movable.map((m) => m.x), box.width), span(movable.map((m) => m.y), box.height));
+    let view = { k: 1, x: box.width / 2, y: box.height / 2 };
+
+    function draw() {
+      const inside = (value, length) => Math.min(Math.max(value, edge), length - edge);
+      for (const { mark, x, y } of movable) {
+        let at = box.width / 2 + (x - view.x) * view.k, up = box.height / 2 + (y - view.y) * view.k;
+        const away = view.k > 1 && (at < 0 || up < 0 || at > box.width || up > box.height);
+        mark.classList.toggle("away", away);
+        if (view.k <= 1 && !mark.matches(".number")) { at = inside(at, box.width); up = inside(up, box.height); }
+        if (mark.matches("path")) mark.setAttribute("transform", `translate(${at} ${up})`);
+        else for (const [name, value] of Object.entries(mark.matches("circle") ? { cx: at, cy: up } : { x: at, y: up })) {
+          mark.setAttribute(name, value);
+        }
+      }
+      chart.classList.toggle("zoomed", view.k !== 1);
+      if (active && chart.contains(active)) hide();
+    }
+
+    function zoom(factor, at = [box.width / 2, box.height / 2]) {
+      const k = Math.min(Math.max(view.k * factor, Math.min(least, 1)), 256), by = 1 / view.k - 1 / k;
+      view = { k, x: view.x + (at[0] - box.width / 2) * by, y: view.y + (at[1] - box.height / 2) * by };
+      if (Math.abs(k - 1) < 1e-9 && factor < 1) return all();
+      draw();
+    }
+
+    function all() { view = { k: 1, x: box.width / 2, y: box.height / 2 }; draw(); }
+
+    function place_of(event) {
+      const shown = svg.getBoundingClientRect(), scale = box.width / shown.width;
+      return [(event.clientX - shown.left) * scale, (event.clientY - shown.top) * scale];
+    }
+
+    chart.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && document.activeElement !== chart) return;  // the page scrolls
+      event.preventDefault();
+      zoom(Math.exp(-event.deltaY / 400), place_of(event));
+    }, { passive: false });
+    chart.addEventListener("dblclick", all);
+    chart.addEventListener("keydown", (event) => {
+      const keys = { "+": 1.6, "=": 1.6, "-": 1 / 1.6 };
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (keys[event.key]) zoom(keys[event.key]);
+      else if (event.key === "0") all();
+    });
+    let drag = null;
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button === 0 && view.k !== 1) drag = place_of(event);
+    });
+    addEventListener("pointermove", (event) => {
+      if (!drag) return;
+      const [x, y] = place_of(event);
+      view = { k: view.k, x: view.x - (x - drag[0]) / view.k, y: view.y - (y - drag[1]) / view.k };
+      drag = [x, y];
+      draw();
+    });
+    addEventListener("pointerup", () => { drag = null; });
+    const buttons = chart.parentElement.querySelector(".zoom");
+    buttons.hidden = false;
+    buttons.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-zoom]"), kinds = { in: 1.6, out: 1 / 1.6 };
+      if (button) { if (button.dataset.zoom === "all") all(); else zoom(kinds[button.dataset.zoom]); }
+    });
+    addEventListener("beforeprint", all);
+  }
+
+  // Where a table is wider than its place, a line above it says so.
+  const wide = [...document.querySelectorAll(".chart.wide")];
+  const measure = () => wide.forEach((chart) => chart.classList.toggle("scrolls", chart.scrollWidth > chart.clientWidth + 1));
+  addEventListener("resize", measure);
+  measure();
+
+  // What is closed is printed too.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const one of opened) one.open = true;
+  });
+  addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+
   const theme = document.getElementById("theme"), root = document.documentElement;
-  const isDark = () => root.dataset.theme
-    ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  const label = () => { theme.setAttribute("aria-pressed", String(isDark())); };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+  const label = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
   theme.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); });
+  system.addEventListener("change", label);
+  theme.hidden = false;
   label();
 })();

@@ -14,8 +14,13 @@ from typing import Any
 from eigencut.plots.sampling import spaced
 from eigencut.report import panels
 from eigencut.report.cards import cards_section
-from eigencut.report.html import Html, clipped, element, unbroken, user_text
+from eigencut.report.html import Html, clipped, element, lines_of, unbroken, user_text
 from eigencut.report.summary import ModelSummary
+
+_TORN = (
+    "Torn rows are all whose margin is below 0.1. Those that are called unsure above are the torn "
+    "ones inside what the model knows; the others lie outside, and are counted there."
+)
 
 
 def page(summary: ModelSummary) -> str:
@@ -60,7 +65,9 @@ def _banner(summary: ModelSummary) -> Html:
     has_cards = cards_section(summary) is not None
     shown = [link for link in links if link[0] != "profiles" or has_cards]
     anchors = [element("a", text, href=f"#{place}") for place, text in shown]
-    toggle = element("button", "Dark", type="button", id="theme", aria_pressed="false")
+    toggle = element(
+        "button", "Dark", type="button", id="theme", hidden=True
+    )  # the script names it
     return element(
         "header",
         element("a", "To the content", href="#content", class_="skip"),
@@ -129,7 +136,8 @@ def _risk(summary: ModelSummary) -> Html | None:
     return element(
         "details",
         element("summary", "The assessment in full: errors, excess risk and bounds"),
-        element("pre", str(summary.risk), tabindex="0"),
+        element("p", _TORN, class_="reading") if summary.unsure is not None else None,
+        element("pre", lines_of(str(summary.risk)), tabindex="0"),
         class_="panel",
     )
 

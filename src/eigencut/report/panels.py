@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eigencut.plots.sampling import spaced
-from eigencut.report.drawings import (
-    picture_drawing,
-    spectrum_drawing,
-    support_drawing,
-    swatch,
-)
+from eigencut.report.drawings import spectrum_drawing, support_drawing, swatch
 from eigencut.report.html import Html, clipped, element, user_text
+from eigencut.report.scatter import scatter
 from eigencut.report.sentences import counted, percent
 from eigencut.report.summary import ClusterSummary, ModelSummary
 
@@ -21,6 +17,7 @@ _EFFECT_CLUSTERS = 30
 _LISTED = 300  # clusters, in tables
 
 ARROWS = "arrow keys walk through the marks"
+ZOOM_KEYS = "plus and minus zoom, 0 shows all again"
 
 
 def panel(identity: str, title: str, *content: Html | None, reading: object = None) -> Html:
@@ -35,15 +32,15 @@ def panel(identity: str, title: str, *content: Html | None, reading: object = No
     )
 
 
-def chart(label: str, *content: Html | None, kind: str = "") -> Html:
-    """What has marks: one stop of the Tab key, and arrow keys within."""
+def chart(label: str, *content: Html | None, kind: str = "", keys: str = "") -> Html:
+    """What has marks: one stop of the Tab key, and arrow keys within; ``keys`` are further ones."""
     return element(
         "div",
         *content,
         class_=f"chart {kind}".strip(),
         tabindex="0",
         role="group",
-        aria_label=f"{label}; {ARROWS}",
+        aria_label="; ".join(filter(None, (label, ARROWS, keys))),
     )
 
 
@@ -70,7 +67,7 @@ def picture_panel(summary: ModelSummary) -> Html | None:
     if picture is None or not picture.x:
         return None
     names = {cluster.cluster: cluster.name for cluster in summary.clusters}
-    drawn, beyond = picture_drawing(picture, names)
+    found = scatter(picture, names)
     entries = [
         element(
             "button",
@@ -97,16 +94,37 @@ def picture_panel(summary: ModelSummary) -> Html | None:
         f"{' and '.join(parts)}. Points are {picture.projection}; to the right: "
         f"{clipped(picture.axes[0], 60)}, upwards: {clipped(picture.axes[1], 60)}."
     )
+    beyond = [
+        counted(n, what)
+        for n, what in ((found.n_beyond, "row"), (found.n_new_beyond, "new row"))
+        if n
+    ]
     if beyond:
-        reading += f" {spaced(beyond)} beyond the frame are drawn at its edge."
+        verb = "lies" if found.n_beyond + found.n_new_beyond == 1 else "lie"
+        reading += (
+            f" {' and '.join(beyond)} {verb} beyond the frame, which is that of the clusters: "
+            "drawn at its edge. Zoom out to see where."
+        )
     legend = element("div", *entries, class_="legend", role="group", aria_label="Show clusters")
     return panel(
         "picture",
         "The rows in the plane",
-        chart("Rows in the plane", drawn, kind="scatter"),
+        chart("Rows in the plane", found.drawn, kind="scatter", keys=ZOOM_KEYS),
+        _zoom_buttons(),
         legend,
         reading=reading,
     )
+
+
+def _zoom_buttons() -> Html:
+    """Hidden until the script is there, which they need."""
+    kinds = (("in", "+", "Zoom in"), ("out", "−", "Zoom out"), ("all", "Reset", "Reset the zoom"))
+    buttons = [
+        element("button", text, type="button", data_zoom=kind, aria_label=said, title=said)
+        for kind, text, said in kinds
+    ]
+    hint = "or the wheel, after a click; drag to move, double click to reset; keys + − 0"
+    return element("div", *buttons, element("span", hint), class_="zoom", hidden=True)
 
 
 def sizes_panel(summary: ModelSummary) -> Html:

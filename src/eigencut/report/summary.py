@@ -241,6 +241,18 @@ class ModelSummary(JsonReady):
         Raised at the fit.
     notes : tuple of str
         What was left out or looked at in part, and why.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD
+    >>> from eigencut.report import summarize
+    >>> X, _ = make_blobs(90, centers=3, cluster_std=0.4, random_state=0)
+    >>> summary = summarize(GPOD(3).fit(X), X, stability=False)
+    >>> [(cluster.name, cluster.size) for cluster in summary.clusters]
+    [('cluster 0', 30.0), ('cluster 1', 30.0), ('cluster 2', 30.0)]
+    >>> sorted(summary.to_dict())[:3]
+    ['choice', 'clusters', 'n_fitted']
     """
 
     title: str

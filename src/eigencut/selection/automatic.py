@@ -106,7 +106,7 @@ def choose(
         # All of the matrix: a part of it would be another graph, and depend on its order.
         found = find_number(X, [given], candidates, sample_weight)
         if found.best.n_clusters >= least:
-            found.report(candidates)
+            found.report(candidates, X.shape[0])
         return graph_for(max(least, found.best.n_clusters))
     rows, weight = some_rows(X, CHOICE_ROWS, sample_weight)
     affinities = default_affinities(rows.shape[0], used) if is_auto else [given]
@@ -145,7 +145,7 @@ def choose_number(
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
     untested = is_sure(best.score, rows.shape[0]) or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
-        found.report(candidates)
+        found.report(candidates, rows.shape[0])
         return best.n_clusters
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]

@@ -24,6 +24,7 @@ from eigencut.runtime.progress import counted, without_progress
 from eigencut.runtime.warn import warn_user
 from eigencut.selection.candidates import Candidates
 from eigencut.selection.criteria import CLEAR, Choice, conductance_of, least_rows
+from eigencut.selection.one_cluster import clear_score
 from eigencut.selection.spectrum import Spectrum
 
 CHOICE_ROWS = 4000  # on which K is decided, at most
@@ -57,13 +58,13 @@ class Found:
     best: Choice
     is_edge: bool
 
-    def report(self, candidates: Candidates) -> None:
-        """Warn where nothing stands out, or where larger numbers were left out."""
-        K = self.best.n_clusters
-        if self.best.score < CLEAR:
+    def report(self, candidates: Candidates, n_rows: int) -> None:
+        """Warn where nothing stands out of so many rows, or where larger numbers were left out."""
+        K, clear = self.best.n_clusters, clear_score(n_rows)
+        if self.best.score < clear:
             warn_user(
                 f"No number of clusters stands out: the best is {K}, with a score of "
-                f"{self.best.score:.2f} (clear ones are above {CLEAR:g}). The rows may be one "
+                f"{self.best.score:.2f} (clear ones are above {clear:.2g}). The rows may be one "
                 "cluster; look at eigencut.select(X) before trusting it."
             )
         elif self.is_edge and candidates.numbers is not None and len(candidates.numbers) > 1:

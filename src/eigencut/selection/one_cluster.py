@@ -19,6 +19,7 @@ from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.runtime.arrays import Array
 from eigencut.runtime.progress import without_progress
+from eigencut.selection.criteria import CLEAR
 from eigencut.selection.some_rows import some_rows
 from eigencut.selection.spectrum import Spectrum
 from eigencut.solvers.relaxed_cut import relaxed_cut
@@ -27,6 +28,8 @@ from eigencut.solvers.relaxed_cut import relaxed_cut
 # with 200 rows, nor above 0.4 with 1000.
 SURE, _SURE_OF_MANY = 2.0, 0.6
 _FEW_ROWS, _FALL = 200, 0.75  # from which the score falls, and the power of the number of rows
+_CLEAR_SHARE = 0.55  # of such a score: less does not stand out. Noisy moons of 150 to 300 rows
+# had .6 to .95 for numbers that were wrong, and mostly more than 1 for two
 _ROWS = 1000  # that are compared, at most
 _COLUMNS = 30  # principal components that are compared, at most
 _SAMPLES = 19  # of each null: p = 0.05 if none has as small a cut
@@ -35,10 +38,19 @@ _FIRST_SAMPLES = 4  # after which the cut may be far below
 _FAR = 0.995  # what a normal cut value is above, given those of the samples
 
 
+def _sure_score(n_rows: int) -> float:
+    by_rows = SURE * (_FEW_ROWS / n_rows) ** _FALL
+    return min(max(by_rows, _SURE_OF_MANY), SURE)
+
+
 def is_sure(score: float, n_rows: int) -> bool:
     """Whether a number of clusters is too clear for noise, so that no test is needed."""
-    by_rows = SURE * (_FEW_ROWS / n_rows) ** _FALL
-    return score >= min(max(by_rows, _SURE_OF_MANY), SURE)
+    return score >= _sure_score(n_rows)
+
+
+def clear_score(n_rows: int) -> float:
+    """The score below which a number of clusters does not stand out, more of few rows."""
+    return max(CLEAR, _CLEAR_SHARE * _sure_score(n_rows))
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:

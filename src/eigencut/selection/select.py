@@ -211,7 +211,7 @@ def _by_conductance(
     every = candidates.numbers is not None
     if is_auto:
         found = find_number(rows, affinities, candidates, weight, every)
-        found.report(candidates)
+        found.report(candidates, rows.shape[0])
         return list(found.choices), found.best
     each = []
     for one in counted(affinities, "graphs compared"):

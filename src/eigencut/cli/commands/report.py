@@ -87,6 +87,14 @@ def command(
     if "-" == table == new:
         raise click.UsageError("TABLE and --new cannot both be standard input; name a file.")
 
+    called: dict[int, str] = {}
+    for number, name in names:
+        if called.setdefault(number, name) != name:
+            raise click.UsageError(
+                f"--name gives cluster {number} two names, {called[number]!r} and {name!r}; "
+                "leave one out."
+            )
+
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.report import summarize
@@ -101,7 +109,7 @@ def command(
             None if rows is None else rows.table,
             X_new=None if fresh is None else fresh.table,
             documents=None if rows is None or documents is None else rows.ids,
-            names=dict(names),
+            names=called,
             title=Path(model).stem if title is None else title,
             stability=refits > 0,
             n_refits=max(refits, 1),
