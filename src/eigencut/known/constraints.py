@@ -62,6 +62,10 @@ class Constraints:
         Parameters
         ----------
         is_there : array of bool, one for each row
+
+        Returns
+        -------
+        constraints : Constraints
         """
         self.check_rows(len(is_there))
         for name in ("must_link", "cannot_link"):
