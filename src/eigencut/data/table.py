@@ -16,6 +16,7 @@ from eigencut.data.column_names import places, plain_names, present, refuse_dupl
 from eigencut.data.frame_columns import coded_column
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.words import Words
+from eigencut.runtime.arrays import as_numpy
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def as_table(X: Any, at_least: int = 1) -> Any:
         return X
     refuse_lazy(X)
     how = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": at_least}
-    return check_array(X, estimator="TableModel", input_name="X", **how)
+    return check_array(as_numpy(X), estimator="TableModel", input_name="X", **how)
 
 
 def _columns(X: Any, needed: Sequence[str] | None) -> dict[str, Any]:
