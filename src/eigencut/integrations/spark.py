@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.column_names import quoted, refuse_duplicates
+from eigencut.data.column_names import plain_names, quoted, refuse_duplicates
 from eigencut.data.rows import Rows, checked_block
 from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
 from eigencut.runtime.optional import needed
@@ -57,7 +57,8 @@ class SparkRows(Rows):
         names = _chosen(frame.columns, columns, weights)
         super().__init__(self._collected, names, weighted=weights is not None)
         wanted = names if weights is None else [*names, weights]
-        self._frame = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        chosen = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        self._frame = chosen.toDF(*plain_names(len(wanted)))  # mapInArrow trips over dots in names
         self.n_features = len(names)
 
     def _collected(self) -> Iterator[Any]:
@@ -161,7 +162,14 @@ def predict(
     fields = [*frame.schema.fields, types.StructField(name, types.IntegerType())]
     if probabilities is not None:
         fields.append(types.StructField(probabilities, types.ArrayType(types.DoubleType())))
-    return frame.mapInArrow(label, types.StructType(fields))
+    names = list(frame.columns)
+    plain = frame.toDF(*plain_names(len(names)))  # mapInArrow trips over dots in names
+
+    def with_names(batches: Iterator[Any]) -> Iterator[Any]:
+        make = needed("pyarrow", "stream").RecordBatch.from_arrays
+        return label(make(batch.columns, names=names) for batch in batches)
+
+    return plain.mapInArrow(with_names, types.StructType(fields))
 
 
 def predict_proba(
