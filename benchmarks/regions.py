@@ -1,6 +1,7 @@
 """Regions of libpysal's maps: ours beside spopt's, at equal numbers, columns and neighbours.
 
-``python -m benchmarks.regions``, where libpysal, geopandas and spopt are installed.
+``python -m benchmarks.regions``, where libpysal, geopandas and spopt are installed. The table of
+docs/ecosystem.md is made of what it stores.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import numpy as np
 from scipy.sparse import csgraph, csr_array
 
 import eigencut
+from benchmarks import DOCS
+from benchmarks.harness.markdown import table
+from benchmarks.harness.study import Results, Study
 
 _MAPS = {
     "Mexico": ("mexicojoin.shp", [f"PCGDP{year}" for year in range(1940, 2001, 10)], (3, 5, 8)),
     "Georgia": ("G_utm.shp", ["PctRural", "PctBach", "PctEld", "PctPov", "PctBlack"], (5, 10)),
 }
-_REPEATS = 3
+_PACKAGES = ("geopandas", "libpysal", "spopt")
 
 
 def share_within(X: Any, labels: Any) -> float:
@@ -67,29 +71,47 @@ def ways(frame: Any, columns: list[str], weights: Any, K: int) -> dict[str, Call
     }
 
 
-def main() -> None:
+def measure(n_repeats: int, quick: bool) -> Results:
     warnings.simplefilter("ignore")
     read_file = import_module("geopandas").read_file
     libpysal = import_module("libpysal")
-    print("| map | regions | method | found | smallest | variance within | in pieces | seconds |")
-    print("|---|---|---|---|---|---|---|---|")
+    lines = []
     for name, (path, columns, numbers) in _MAPS.items():
         frame = read_file(libpysal.examples.get_path(path))
         weights = libpysal.weights.Queen.from_dataframe(frame, use_index=False)
         touching = csr_array(weights.sparse)
         X = frame[columns].to_numpy(dtype=float)
-        for K in numbers:
+        for K in numbers[: 1 if quick else None]:
             for method, run in ways(frame, columns, weights, K).items():
                 labels, took = run(), []
-                for _ in range(_REPEATS):
+                for _ in range(1 if quick else n_repeats):
                     start = time.process_time()
                     run()
                     took.append(time.process_time() - start)
                 sizes = np.unique(labels, return_counts=True)[1]
-                row = [name, K, method, len(sizes), sizes.min(), f"{share_within(X, labels):.3f}"]
-                row += [n_disconnected(touching, labels), f"{np.median(took):.3f}"]
-                print("|", " | ".join(map(str, row)), "|", flush=True)
+                line = {"map": name, "regions": K, "method": method, "found": len(sizes)}
+                line |= {"smallest": int(sizes.min()), "within": share_within(X, labels)}
+                line |= {"in pieces": n_disconnected(touching, labels)}
+                lines.append(line | {"seconds": round(float(np.median(took)), 4)})
+    versions = {name: import_module(name).__version__ for name in _PACKAGES}
+    return {"versions": versions, "lines": lines}
 
+
+def tables(results: Results) -> dict[str, str]:
+    head = ["map", "regions", "method", "found", "smallest", "variance within", "in pieces"]
+    rows = [
+        [
+            *(str(line[name]) for name in head[:5]),
+            f"{line['within']:.3f}",
+            str(line["in pieces"]),
+            f"{line['seconds']:.3f}",
+        ]
+        for line in results["lines"]
+    ]
+    return {"regions": table([*head, "seconds"], rows)}
+
+
+STUDY = Study("regions", "repeats", 3, measure, tables, folder=DOCS, page_name="ecosystem")
 
 if __name__ == "__main__":
-    main()
+    STUDY.run(__doc__)

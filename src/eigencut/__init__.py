@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 from eigencut._version import __version__
 
 if TYPE_CHECKING:
-    from eigencut import compat, datasets, export, integrations, plots, report, risk
+    from eigencut import (
+        compat,
+        datasets,
+        export,
+        image,
+        integrations,
+        plots,
+        report,
+        risk,
+        scanpy,
+        spark,
+        spatial,
+    )
     from eigencut.affinity import (
         Affinity,
         Gaussian,
@@ -26,7 +38,6 @@ if TYPE_CHECKING:
     from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.files.models import load
-    from eigencut.integrations import image, scanpy, spark, spatial
     from eigencut.known.constraints import Constraints
     from eigencut.living.alignment import align_labels
     from eigencut.nested.recluster import Reclustered, recluster
@@ -57,13 +68,9 @@ _HOME = {
     "recluster": "eigencut.nested.recluster",
     "select": "eigencut.selection.select",
 }
-# Rooms whose names users write, eigencut.risk.assess(model), and modules of one.
-_ROOMS = {
-    room: f"eigencut.{room}"
-    for room in ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
-}
+# Rooms whose names users write, eigencut.risk.assess(model); and partners.
+_ROOMS = ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
 _PARTNERS = ("image", "scanpy", "spark", "spatial")
-_ROOMS |= {name: f"eigencut.integrations.{name}" for name in _PARTNERS}
 
 __all__ = [
     "GPOD",
@@ -103,8 +110,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _ROOMS:
-        return import_module(_ROOMS[name])
+    if name in _ROOMS or name in _PARTNERS:
+        return import_module(f"eigencut.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'eigencut' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

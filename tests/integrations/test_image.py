@@ -165,12 +165,28 @@ HOLE = np.where(np.indices((20, 20))[0] == 3, np.nan, 0.5)
         (GOOD * 1.0, {}, r"floats from 0 to 1\. Got float64 from .*; convert it, or use channels="),
         (GOOD.astype(int), {}, r"colours as uint8, uint16 or floats from 0 to 1\. Got int64"),
         (GOOD[:, :, :2], dict(channels="color"), r"must have 3 or 4 channels .* Got 2; use chann"),
+        (GOOD[0], dict(shape="48x64"), r"shape must be height and width.* Got '48x64'; write it"),
+        (GOOD[0], dict(shape=64), r"shape must be height and width.* Got 64; write it"),
+        (GOOD[0], dict(shape=(8, 8, 1)), r"shape must be height and width.* Got \(8, 8, 1\)"),
+        (GOOD[0], dict(shape=(-8, -8)), r"shape must be .*two positive integers\. Got \(-8, -8\)"),
+        (GOOD[0], dict(shape=(8.0, 8)), r"shape must be .*two positive integers\. Got \(8\.0, 8\)"),
+        (GOOD, dict(scale=1e9), r"scale must be at most the longer .*, 64 pixels\. Got 1e\+09"),
+        (np.ma.masked_equal(GOOD, GOOD[0, 0, 0]), {}, r"a value at every pixel\. Got a masked"),
         (HOLE, {}, r"image must be finite\. Got nan at row 3, column 0; use numpy\.nan_to_num"),
     ],
 )
 def test_refusals(image, how, message):
     with pytest.raises(ValueError, match=message):
         segment(image, **how)
+
+
+def test_a_mask_of_nothing_and_a_shape_of_numpy():
+    image = drawing()[0]
+    expected = segment(image, 3)
+    assert (segment(np.ma.masked_array(image), 3) == expected).all()
+    rows = image.reshape(-1, 3)
+    for shape in (list(image.shape[:2]), np.array(image.shape[:2])):
+        assert segment(rows, 3, shape=shape).shape == image.shape[:2]
 
 
 def test_refusals_of_what_is_no_image():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 from eigencut.integrations import region_graphs
 from eigencut.integrations.image import cut_normalized
@@ -90,14 +90,23 @@ def test_nothing_is_random():
         assert (cut_normalized(labels, rag, in_place=False, rng=rng) == first).all()
 
 
+def assert_cut_as_far(ours, theirs):
+    """Every part within one of theirs, and not fewer.
+
+    Their vector begins at random, and where it is not accurate enough to show a cut they stop: how
+    often depends on seed and scipy (with 1.13 they find 4, 5, 9 or 11 of the coffee's 11 parts).
+    """
+    assert len(np.unique(ours)) >= len(np.unique(theirs)) > 1
+    assert homogeneity_score(theirs.ravel(), ours.ravel()) > 0.99
+
+
 @pytest.mark.parametrize("name", ["coffee", "chelsea", "astronaut"])
-def test_photographs_have_the_parts_that_scikit_image_finds(name):
-    """With most seeds: with some it stops early, as it does for the astronaut's at full size."""
+def test_photographs_are_cut_as_far_as_by_scikit_image(name):
     labels, rag = photo(name, n_segments=120)
     ours = cut_normalized(labels, rag, in_place=False)
-    theirs = [graph.cut_normalized(labels, rag, in_place=False, rng=seed) for seed in range(3)]
-    alike = [adjusted_rand_score(found.ravel(), ours.ravel()) for found in theirs]
-    assert np.median(alike) > 0.99
+    for seed in range(4):
+        theirs = graph.cut_normalized(labels, rag, in_place=False, rng=seed)
+        assert_cut_as_far(ours, theirs)
 
 
 def test_the_example_of_its_documentation():
@@ -106,7 +115,8 @@ def test_the_example_of_its_documentation():
     rag = graph.rag_mean_color(image, labels, mode="similarity")
     ours = cut_normalized(labels, rag, in_place=False)
     theirs = graph.cut_normalized(labels, rag, in_place=False, rng=1)
-    assert adjusted_rand_score(theirs.ravel(), ours.ravel()) > 0.99
+    assert_cut_as_far(ours, theirs)
+    assert adjusted_rand_score(theirs.ravel(), ours.ravel()) > 0.95
     assert set(np.unique(ours)) <= set(np.unique(labels))
 
 

@@ -203,6 +203,24 @@ def test_new_cells_take_the_clusters_of_others():
         eigencut.scanpy.ingest(new, reference)
 
 
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_new_cells_and_neighbours_that_are_none(form):
+    reference, new = cells(), cells()
+    eigencut.scanpy.cluster(reference, K)
+    for wrong in ("x", 0, 2.5, None):
+        with pytest.raises(ValueError, match=r"n_neighbors must be an integer .* Got .*; use the"):
+            eigencut.scanpy.ingest(new, reference, n_neighbors=wrong)
+    hole = new.X.copy()
+    hole[[3, 7], 1] = np.nan, np.inf
+    new.obsm["X_pca"] = form(hole)
+    with pytest.raises(ValueError, match=r"finite in adata\. Got .* 2 cell\(s\), the first at .* 3;"):
+        eigencut.scanpy.ingest(new, reference)
+    with pytest.raises(ValueError, match=r"finite in reference\. Got .* for 2 cell\(s\)"):
+        reference.obsm["X_pca"] = form(hole)
+        eigencut.scanpy.ingest(cells(), reference)
+    assert "eigencut" not in new.obs
+
+
 @pytest.fixture(scope="module")
 def scanpy():
     return pytest.importorskip("scanpy", reason=WHY)

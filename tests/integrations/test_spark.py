@@ -12,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
 
-from eigencut import GPOD, Landmarks, Rows
+from eigencut import GPOD, Landmarks, Rows, TableModel
 from eigencut.integrations.spark import SparkRows, fit, label_batches, predict, predict_proba
 
 X = make_moons(600, noise=0.06, random_state=0)[0]
@@ -57,6 +58,77 @@ def test_columns_are_those_of_the_fit(model):
         wrong = None
     with pytest.raises(ValueError, match=r"columns must be the features in the order of the fit"):
         label_batches(model, wrong)
+
+
+def table_model():
+    kinds = np.where(X[:, 0] > 0.5, "east", "west")
+    frame = FRAME.assign(**{"a.b": X[:, 1], "side": kinds})
+    return TableModel(GPOD(2, affinity=Landmarks(60)), columns=["x", "a.b", "side"]).fit(frame), frame
+
+
+def test_batches_by_a_table_model():
+    """Words, and columns that the model leaves out."""
+    model, frame = table_model()
+    batches = pa.Table.from_pandas(frame).to_batches(max_chunksize=100)
+    labelled = list(label_batches(model, probabilities="p")(iter([batches[0].slice(0, 0), *batches])))
+    assert labelled[0].schema == labelled[1].schema
+    found = np.concatenate([batch["label"].to_numpy() for batch in labelled])
+    assert (found == model.labels_).all()
+    shares = np.vstack([batch["p"].to_pylist() for batch in labelled[1:]])
+    assert shares == pytest.approx(model.predict_proba(frame), abs=1e-12)
+    assert model.model_.n_jobs is None  # its own threads are as they were
+
+
+class Frame:
+    """What of a Spark data frame is asked before anything runs."""
+
+    def __init__(self, *columns):
+        self.columns = list(columns)
+
+    def mapInArrow(self, *given):
+        raise AssertionError("nothing is to be run")
+
+    def select(self, *names):
+        return self
+
+    toDF = select
+
+
+@pytest.mark.parametrize(
+    ("columns", "weights", "message"),
+    [
+        ("xy", None, r"columns must be a list of names\. Got 'xy'; write it as"),
+        (5, None, r"columns must be a list of names\. Got 5; write it as"),
+        ([], None, r"columns must name at least one column\. Got none"),
+        (["x", "x"], None, r"Columns must have different names\. Got 'x' more than once"),
+        (["x", "w"], "w", r"weights must be a column that is no feature\. Got 'w'"),
+        (["x"], "v", r"among those of the frame \('x', 'y', 'w'\)\. Got 'v'"),
+    ],
+)
+def test_columns_that_are_none(columns, weights, message):
+    with pytest.raises(ValueError, match=message):
+        SparkRows(Frame("x", "y", "w"), columns, weights=weights)
+    assert SparkRows(Frame("x", "y", "w"), weights="w").feature_names == ["x", "y"]
+    with pytest.raises(ValueError, match="a feature. Got none but the weights"):
+        SparkRows(Frame("w"), weights="w")
+
+
+def test_questions_that_cannot_be_answered(model):
+    unfitted = GPOD(2)
+    for ask in (predict, predict_proba):
+        with pytest.raises(NotFittedError):
+            ask(unfitted, Frame("x", "y"), ["x", "y"])
+        with pytest.raises(ValueError, match=r"those of the frame \('x'\)\. Got 'y'; correct"):
+            ask(model, Frame("x"), ["x", "y"])
+        with pytest.raises(ValueError, match=r"columns must be a list of names\. Got 'xy'"):
+            ask(model, Frame("x", "y"), "xy")
+        with pytest.raises(ValueError, match=r"frame must be a Spark data frame\. Got DataFrame"):
+            ask(model, FRAME)
+        with pytest.raises(ValueError, match=r"a fitted GPOD or TableModel\. Got dict; pass one"):
+            ask({}, Frame("x", "y"))
+    batch = pa.RecordBatch.from_pandas(FRAME[["x"]])
+    with pytest.raises(ValueError, match=r"among those of the frame \('x'\)\. Got 'y'"):
+        list(label_batches(model, ["x", "y"])(iter([batch])))
 
 
 def session_on(master, monkeypatch):
@@ -136,6 +208,24 @@ def test_bad_frames_are_refused(session):
         fit(model, frame.where("id < 0"), ["x", "y"])
     with pytest.raises(Exception, match=r"X must not contain NaN|missing|infinit"):
         fit(model, session.createDataFrame([(1.0, None), (2.0, 3.0)], "x double, y double"))
+
+
+def test_a_frame_of_spark_is_pointed_to_what_fits_it(session):
+    frame = session.createDataFrame(FRAME[["x", "y"]])
+    for model in (GPOD(2), TableModel(GPOD(2))):
+        with pytest.raises(ValueError, match=r"Got a pyspark DataFrame; .* eigencut\.spark\.fit\("):
+            model.fit(frame)
+
+
+def test_names_with_dots_and_tables_of_words(session):
+    model, frame = table_model()
+    there = session.createDataFrame(frame).repartition(3)
+    labelled = predict(model, there, probabilities="p").toPandas().sort_values("id")
+    assert (labelled["label"].to_numpy() == model.labels_).all()
+    numbers = fit(GPOD(2, affinity=Landmarks(60)), there, ["x", "a.b"])
+    found = predict(numbers, there).toPandas().sort_values("id")
+    assert (found["label"].to_numpy() == numbers.predict(frame[["x", "a.b"]])).all()
+    assert len(predict_proba(numbers, there).toPandas()) == len(X)
 
 
 def executors():

@@ -183,6 +183,36 @@ def test_weights_in_another_order_than_the_rows():
         regions(frame, "income", 4, contiguity=Weights(["county 1"], touching[:1][:, :1]))
 
 
+def test_numbered_weights_and_an_index_of_the_same_numbers():
+    """Made from this frame, they are positions; from the frame before it was sorted, labels."""
+    frame, _, pairs = planted()
+    frame = frame.reset_index(drop=True).sort_values("age")
+    touching = matrix(pairs, len(frame))  # by position
+    expected = regions(frame, "income", 4, contiguity=touching)
+    unknown = Weights(list(range(len(frame))), touching)
+    for is_set in (None, False):
+        if is_set is not None:
+            unknown.id_order_set = is_set
+        with pytest.raises(ValueError, match=r"without doubt.*weights\.sparse.*use_index=True"):
+            regions(frame, "income", 4, contiguity=unknown)
+    ordered = Weights(list(frame.index), touching)  # as use_index=True has them
+    assert (regions(frame, "income", 4, contiguity=ordered) == expected).all()
+    back = np.argsort(frame.index)
+    labelled = Weights(list(range(len(frame))), touching[back][:, back])
+    labelled.id_order_set = True
+    assert (regions(frame, "income", 4, contiguity=labelled) == expected).all()
+
+
+def test_numbered_weights_and_an_index_that_repeats():
+    frame, _, pairs = planted()
+    touching = matrix(pairs, len(frame))
+    expected = regions(frame, "income", 4, contiguity=touching).to_numpy()
+    numbered = Weights(list(range(len(frame))), touching)
+    for index in (np.arange(300) // 2, np.zeros(300, dtype=int), np.arange(300) % 299):
+        found = regions(frame.set_index(index), "income", 4, contiguity=numbered)
+        assert (found.to_numpy() == expected).all()
+
+
 def test_nothing_of_the_size_of_all_pairs():
     """40 000 rows: a matrix of all pairs would be 12.8 GB."""
     n = 200
@@ -234,6 +264,8 @@ def test_parts_that_do_not_touch():
         ({"n_regions": 301}, "n_regions must be an integer"),
         ({"columns": []}, "columns must name at least one column"),
         ({"columns": ["name"]}, "columns must be numbers"),
+        ({"columns": ["income", "rent"]}, r"which has \['income', 'age'.*Got 'rent'"),
+        ({"columns": "rent"}, "Got 'rent'"),
         ({"columns": ["gap"]}, r"Got 1 row\(s\) without in 'gap'"),
         ({"contiguity": "bishop"}, "Got 'bishop'"),
         ({"contiguity": "queen"}, "frame without geometries"),
@@ -250,6 +282,27 @@ def test_refusals(change, message):
     given = {"columns": "income", "n_regions": 4, "contiguity": pairs} | change
     with pytest.raises(ValueError, match=message):
         regions(frame, **given)
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "message"),
+    [
+        ([1, 2, 3], [0], r"frame must be a DataFrame.* Got list of shape \(3,\)"),
+        ([[1], [2, 3], [3]], [0], "frame must be a DataFrame.* Got list;"),
+        (None, [0], "frame must be a DataFrame.* Got NoneType"),
+        (np.eye(3), [3], "columns must be numbers from 0 to 2, .* Got 3"),
+        (np.eye(3), ["a"], "columns must be numbers from 0 to 2, .* Got 'a'"),
+        (np.eye(3), 1.5, "columns must be numbers from 0 to 2, .* Got 1.5"),
+    ],
+)
+def test_refusals_of_arrays(frame, columns, message):
+    with pytest.raises(ValueError, match=message):
+        regions(frame, columns, 2, contiguity=[(0, 1), (1, 2)])
+
+
+def test_lists_are_arrays():
+    given = [[1.0], [1.0], [3.0]]
+    assert regions(given, [0], 2, contiguity=[(0, 1), (1, 2)]).tolist() == [0, 0, 1]
 
 
 @pytest.fixture(scope="module")
@@ -287,6 +340,42 @@ def test_the_graphs_and_names_of_libpysal(mexico):
     assert (regions(named, COLUMNS, 5, contiguity=graph) == expected).all()
     weights = Queen.from_dataframe(shuffled, use_index=True)
     assert (regions(named, COLUMNS, 5, contiguity=weights) == expected).all()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_regions", [3, 6])
+def test_regions_of_a_reordered_frame_are_connected(mexico, seed, n_regions):
+    """Whatever the order of rows and the way to say what touches, or it is refused."""
+    from libpysal.graph import Graph
+    from libpysal.weights import KNN, Queen
+
+    frame = mexico.sample(frac=1, random_state=seed)
+    touching = sparse.csr_array(Queen.from_dataframe(frame, use_index=False).sparse)
+    default = Queen.from_dataframe(frame)
+    with pytest.raises(ValueError, match="without doubt"):
+        regions(frame, COLUMNS, n_regions, contiguity=default)
+    for same in (
+        "queen",
+        default.sparse,
+        Queen.from_dataframe(frame, use_index=True),
+        Queen.from_dataframe(mexico, use_index=True),
+        Graph.build_contiguity(frame, rook=False),
+        Graph.build_contiguity(mexico, rook=False),
+    ):
+        found = regions(frame, COLUMNS, n_regions, contiguity=same)
+        assert_regions(found.to_numpy(), touching, n_regions)
+    nearest = KNN.from_dataframe(frame, k=4)  # which has the labels of the index
+    found = regions(frame, COLUMNS, n_regions, contiguity=nearest)
+    one_way = sparse.csr_array(nearest.sparse)
+    assert_regions(found.to_numpy(), sparse.csr_array(one_way + one_way.T), n_regions)
+
+
+def test_a_row_without_a_geometry(mexico):
+    frame = mexico.copy()
+    frame.loc[3, "geometry"] = None
+    with pytest.raises(ValueError, match=r"a geometry in every row. Got 1 row\(s\).* first 3;"):
+        regions(frame, COLUMNS, 4)
 
 
 def test_a_state_that_is_an_island(mexico):

@@ -1,16 +1,20 @@
 """Tools of scikit-learn around a model: output containers, inspection, arrays from elsewhere."""
 
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigencut import GPOD
+from eigencut import GPOD, TableModel, risk
+from eigencut.compat import KNeighborsTransformer, SpectralClustering
 
 X, Y = make_blobs(120, 3, centers=[[0, 0, 0], [9, 0, 0], [0, 9, 0]], random_state=0)
 FRAME = pd.DataFrame(X, columns=["a", "b", "noise"])
@@ -41,6 +45,25 @@ class Exported:
         return self._values.__dlpack_device__()
 
 
+class OfTheStandard:
+    """An array of the array API standard whose library can do nothing."""
+
+    device = "cpu"
+
+    def __init__(self, values):
+        self._values = values
+        self.shape, self.ndim, self.dtype = values.shape, values.ndim, object()
+
+    def __array_namespace__(self, api_version=None):
+        return ModuleType("of_the_standard")
+
+    def __dlpack__(self, **how):
+        return self._values.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+
 @pytest.mark.parametrize("through", ["__array__", "__dlpack__"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_arrays_of_other_libraries(through, dtype):
@@ -51,6 +74,55 @@ def test_arrays_of_other_libraries(through, dtype):
     assert (model.labels_ == expected.labels_).all()
     assert (model.predict(Exported(values[:7], through)) == expected.labels_[:7]).all()
     assert (model.predict_proba(Exported(values, through)) == expected.predict_proba(values)).all()
+
+
+@pytest.mark.parametrize("library", ["stand-in", "torch", "array_api_strict"])
+def test_array_api_dispatch(library, monkeypatch):
+    """Set, scikit-learn computes with the library of an array: rows are numpy's before it asks."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    if library == "stand-in":
+        make = OfTheStandard
+    else:
+        make = pytest.importorskip(library).asarray
+    weight = np.arange(len(X)) % 3 + 1.0
+    estimators = (
+        GPOD(3),
+        GPOD(3, affinity="gaussian"),
+        GPOD(3, affinity="landmarks"),
+        TableModel(GPOD(3)),
+        SpectralClustering(3, random_state=0),
+    )
+    for estimator in estimators:
+        how = {} if isinstance(estimator, SpectralClustering) else {"sample_weight": weight}
+        expected = clone(estimator).fit(X, **how)
+        given = {name: make(value) for name, value in how.items()}
+        with config_context(array_api_dispatch=True):
+            model = clone(estimator).fit(make(X), **given)
+            labels = model.predict(make(X))
+        assert isinstance(labels, np.ndarray)
+        assert (model.labels_ == expected.labels_).all() and (labels == expected.labels_).all()
+    transformer = KNeighborsTransformer(n_neighbors=3)
+    with config_context(array_api_dispatch=True):
+        graph = transformer.fit_transform(make(X))
+    assert abs(graph - clone(transformer).fit_transform(X)).max() == 0
+
+
+@pytest.mark.parametrize("through", ["__array__", "__dlpack__"])
+def test_arrays_of_other_libraries_everywhere(through):
+    """Tables, weights, scikit-learn's names, risk: each has a door of its own."""
+    weight = np.arange(len(X)) % 3 + 1.0
+    given, of_rows = Exported(X, through), Exported(weight, through)
+    expected = GPOD(3).fit(X, sample_weight=weight)
+    found = GPOD(3).fit(given, sample_weight=of_rows)
+    assert (found.eigenvalues_ == expected.eigenvalues_).all()
+    table = TableModel(GPOD(3)).fit(given, sample_weight=of_rows)
+    assert (table.predict(given) == TableModel(GPOD(3)).fit(X, sample_weight=weight).labels_).all()
+    for model in (SpectralClustering(3, random_state=0), KNeighborsTransformer(n_neighbors=4)):
+        method = "predict" if hasattr(model, "predict") else "transform"
+        ours = getattr(clone(model).fit(given), method)(given)
+        assert abs(ours - getattr(clone(model).fit(X), method)(X)).sum() == 0
+    ours = risk.cut_value(Exported(Y, through), given, sample_weight=of_rows).value
+    assert ours == risk.cut_value(Y, X, sample_weight=weight).value
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])

@@ -18,7 +18,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
-    ["report"],
+    ["report", "image", "scanpy", "spark", "spatial"],
     ["paper", "export", "integrations", "plots"],
     ["compat"],
     ["files.models"],
@@ -49,6 +49,8 @@ FLOORS = [
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
 TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "estimator"}
 TOP |= {"answering", "exceptions", "fitted", "keeping"}
+DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
+TOP |= set(DOORS)
 
 
 def module_of(path):
@@ -107,6 +109,36 @@ def test_imports_point_down(module):
         there = place_of(name)
         below = HEIGHT[there] < HEIGHT[here]
         assert below or there == here, f"{module} imports {name}, which is not below it"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_doors_to_integrations_only_name_what_is_there(door):
+    """A docstring, an import of the module of the same name, and what it offers."""
+    words, taken, offered = ast.parse(MODULES[door].read_text(encoding="utf-8")).body
+    assert isinstance(words, ast.Expr) and isinstance(offered, ast.Assign)
+    assert isinstance(taken, ast.ImportFrom) and taken.module == f"eigencut.integrations.{door}"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_partners_are_reached_by_every_form_of_import(door):
+    """In a process of its own, where nothing was imported before; and no partner is."""
+    inner = f"eigencut.integrations.{door}"
+    forms = (
+        f"import eigencut; there = eigencut.{door}",
+        f"import eigencut.{door} as there",
+        f"from eigencut import {door} as there",
+        f"import {inner}; import eigencut.{door} as there",
+    )
+    names = ast.literal_eval(ast.parse(MODULES[door].read_text(encoding="utf-8")).body[2].value)
+    forms += tuple(f"from eigencut.{door} import {name}; there = None" for name in names)
+    code = "\n".join(
+        f"import sys; exec({form!r}); import {inner}\n"
+        f"assert there is None or all(getattr(there, n) is getattr({inner}, n) for n in {names})\n"
+        "del there; [sys.modules.pop(n) for n in list(sys.modules) if n.startswith('eigencut')]"
+        for form in forms
+    )
+    code += "\nassert not {'scanpy', 'pyspark', 'skimage', 'libpysal', 'torch'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_no_two_modules_import_each_other():

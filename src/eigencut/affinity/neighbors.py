@@ -216,6 +216,10 @@ class Neighbors(Affinity):
         self._space, self._points = searched.space, searched.points
         self.index_, self._index = searched.index_name, searched.index
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The places of rows are quickly found anew, and have keys that skops cannot keep.
+        return {**super().__getstate__(), "_vertex_at": None}
+
     def _training_weights(self, distances: Array, numbers: Indices) -> Any:
         """The weights of all pairs of which one is among the nearest of the other."""
         order = np.argsort(numbers, axis=1)

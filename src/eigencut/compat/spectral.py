@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut.affinity import Gaussian, Kernel, Neighbors
 from eigencut.estimator import GPOD
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.arrays import Array, Indices, as_numpy
 from eigencut.runtime.warn import warn_user
 
 _MATRICES = ("precomputed", "precomputed_nearest_neighbors")
@@ -125,7 +125,7 @@ class SpectralClustering(OfScikitLearn):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         least = 2 if reset else 1
         form = dict(accept_sparse=["csr", "csc", "coo"], dtype=np.float64)
-        return validate_data(self, X, reset=reset, ensure_min_samples=least, **form)
+        return validate_data(self, as_numpy(X), reset=reset, ensure_min_samples=least, **form)
 
     def _model(self, given: Any) -> GPOD:
         """The GPOD that has the eigenfunctions."""

@@ -7,8 +7,8 @@ from typing import Any
 _INSTEAD = {
     "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict, transform; "
     "if it fits in memory, X.compute()",
-    "pyspark": "fit on a sample, X.limit(10000).toPandas(), and label all rows with "
-    "eigencut.integrations.spark.label_batches(model)",
+    "pyspark": "on the cluster write eigencut.spark.fit(model, X, columns), and then "
+    "eigencut.spark.predict(model, X); if it fits in memory, X.toPandas()",
     "polars": "call .collect() first",
 }
 

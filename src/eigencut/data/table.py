@@ -17,6 +17,7 @@ from eigencut.data.frame_columns import coded_column
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.lines import Lines, LinesOfFiles
 from eigencut.data.words import Words
+from eigencut.runtime.arrays import as_numpy
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def as_table(X: Any, at_least: int = 1) -> Any:
         return X
     refuse_lazy(X)
     how = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": at_least}
-    return check_array(X, estimator="TableModel", input_name="X", **how)
+    return check_array(as_numpy(X), estimator="TableModel", input_name="X", **how)
 
 
 def _columns(X: Any, needed: Sequence[str] | None) -> dict[str, Any]:

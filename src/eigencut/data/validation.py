@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from eigencut.data.bad_values import refuse_infinite, text_error
 from eigencut.data.lazy_rows import refuse_lazy
 from eigencut.data.rows import Rows
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, as_numpy
 from eigencut.runtime.validation import check_sample_weight, shown
 
 _NARROW = (np.float32, np.float16, np.int8, np.uint8)  # what embeddings and codes are kept in
@@ -88,8 +88,7 @@ def check_rows(
             "or ask block by block: for X in rows."
         )
     refuse_lazy(X)
-    if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):  # of the array API standard
-        X = np.from_dlpack(X)
+    X = as_numpy(X)
     tags = get_tags(estimator).input_tags
     if issparse(X) and not tags.sparse:
         raise _sparse_error(estimator)

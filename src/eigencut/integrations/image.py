@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter
 from eigencut.affinity import Landmarks
 from eigencut.estimator import GPOD
 from eigencut.integrations.region_graphs import cut_normalized
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.arrays import Array, Indices, as_numpy
 from eigencut.runtime.optional import needed
 from eigencut.runtime.validation import check_choice, check_count, check_magnitude
 
@@ -99,6 +99,7 @@ def segment(
     texture = check_magnitude("texture", _as_number(texture), "use False, or True")
     check_choice("channels", channels, _CHANNELS)
     pixels = _comparable(_as_image(image, shape), channels, shape)
+    _check_scale(scale, pixels)
     rows = _rows(pixels, scale, position, texture)
     model = GPOD(n_clusters, affinity=Landmarks(n_landmarks), random_state=random_state)
     if n_segments is None:
@@ -117,11 +118,14 @@ def _as_number(texture: object) -> object:
 
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     """The image as an array of (height, width, channels)."""
-    if hasattr(image, "__dlpack__") and not hasattr(image, "__array__"):
-        image = np.from_dlpack(image)
+    if isinstance(image, np.ma.MaskedArray) and np.ma.getmaskarray(image).any():
+        raise ValueError(
+            "image must have a value at every pixel. Got a masked array with "
+            f"{int(np.ma.getmaskarray(image).sum())} values masked; fill them by image.filled(...)."
+        )
     try:
-        found = np.asarray(image)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: torch, with gradients
+        found = np.asarray(as_numpy(image))
+    except (BufferError, TypeError, ValueError, RuntimeError) as error:  # RuntimeError: torch, with gradients
         raise TypeError(
             f"image must be an array on the processor. Got {type(image).__name__} ({error}); "
             "convert it, as by tensor.detach().cpu()."
@@ -131,7 +135,7 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
             f"image must hold real numbers. Got {found.dtype}; convert it to uint8 or float."
         )
     if shape is not None:
-        height, width = shape
+        height, width = _checked_shape(shape)
         if found.ndim != 2 or len(found) != height * width:
             raise ValueError(
                 f"image must have one row for each of the {height} x {width} pixels of shape. Got "
@@ -156,6 +160,27 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
             f"{column}; use numpy.nan_to_num(image)."
         )
     return found
+
+
+def _checked_shape(shape: Any) -> tuple[int, int]:
+    sides = tuple(shape) if isinstance(shape, (tuple, list, np.ndarray)) else ()
+    are_counts = [isinstance(side, (int, np.integer)) and side > 0 for side in sides]
+    if are_counts != [True, True]:
+        raise ValueError(
+            "shape must be height and width, two positive integers. Got "
+            f"{repr(shape)[:60]}; write it as shape=(480, 640)."
+        )
+    return int(sides[0]), int(sides[1])
+
+
+def _check_scale(scale: float, pixels: Array) -> None:
+    """Smoothing takes time and room in proportion to it, and beyond the image there is nothing."""
+    longest = max(pixels.shape[:2])
+    if scale > longest:
+        raise ValueError(
+            f"scale must be at most the longer side of the image, {longest} pixels. Got {scale:g}; "
+            "use the default of 1."
+        )
 
 
 def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:

@@ -19,7 +19,7 @@ from eigencut.affinity import Neighbors
 from eigencut.estimator import GPOD
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.runtime.optional import needed
-from eigencut.runtime.validation import real_array, shown
+from eigencut.runtime.validation import check_count, real_array, shown
 
 __all__ = ["cluster", "ingest"]
 
@@ -141,6 +141,7 @@ def ingest(
     _check_cells("adata", adata)
     _check_cells("reference", reference)
     _check_flag("copy", copy)
+    check_count("n_neighbors", n_neighbors, "use the default of 15")
     if not isinstance(key, str) or key not in reference.obs:
         raise ValueError(
             f"key must be a column of reference.obs. Got {shown(key)}; cluster the reference first."
@@ -158,6 +159,8 @@ def ingest(
             f"use_rep must have as many columns in both. Got {new.shape[1]} in adata and "
             f"{rows.shape[1]} in reference; project the new cells on the reference's components."
         )
+    _check_finite("reference", use_rep, rows)
+    _check_finite("adata", use_rep, new)
     clusters = reference.obs[key][has_cluster].astype(str).to_numpy()
     names, numbers = np.unique(clusters, return_inverse=True)
     found = _votes(rows, numbers, len(names), new, n_neighbors)
@@ -195,6 +198,18 @@ def _representation(adata: Any, use_rep: str) -> Array:
             f"{found.shape}; compute it again of these cells."
         )
     return found
+
+
+def _check_finite(name: str, use_rep: str, rows: Any) -> None:
+    """Cells without a place have no neighbours."""
+    with np.errstate(invalid="ignore"):
+        nothing = np.asarray((rows * 0.0).sum(axis=1)).ravel()  # sparse or not; else NaN
+    bad = np.flatnonzero(np.isnan(nothing))
+    if len(bad):
+        raise ValueError(
+            f"use_rep={use_rep!r} must be finite in {name}. Got NaN or infinity for {len(bad)} "
+            f"cell(s), the first at position {bad[0]}; drop them, or compute it again."
+        )
 
 
 def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array:

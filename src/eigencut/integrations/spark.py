@@ -9,15 +9,16 @@ driver, and a lost executor costs only time.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from eigencut.data.checked_blocks import checked_block
-from eigencut.data.column_names import quoted
+from eigencut.data.column_names import plain_names, quoted, refuse_duplicates
 from eigencut.data.rows import Rows
 from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
 from eigencut.runtime.optional import needed
@@ -53,15 +54,12 @@ class SparkRows(Rows):
     def __init__(
         self, frame: Any, columns: Sequence[str] | None = None, *, weights: str | None = None
     ) -> None:
-        if not hasattr(frame, "mapInArrow"):
-            raise ValueError(
-                f"frame must be a Spark data frame. Got {type(frame).__name__}; use GPOD.fit for "
-                "what is in memory, or spark.createDataFrame."
-            )
+        _check_frame(frame)
         names = _chosen(frame.columns, columns, weights)
         super().__init__(self._collected, names, weighted=weights is not None)
         wanted = names if weights is None else [*names, weights]
-        self._frame = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        chosen = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        self._frame = chosen.toDF(*plain_names(len(wanted)))  # mapInArrow trips over dots in names
         self.n_features = len(names)
 
     def _collected(self) -> Iterator[Any]:
@@ -138,7 +136,7 @@ def predict(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     frame : pyspark.sql.DataFrame
     columns : sequence of str, optional
         The features, in the order of the fit. Default: the names of the fit.
@@ -159,18 +157,27 @@ def predict(
         labelled = eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
         labelled.write.parquet("labelled")
     """
+    _check_frame(frame)
     for new in [name] if probabilities is None else [name, probabilities]:
         if new in frame.columns:
             raise ValueError(
                 f"The name of a new column must not be that of one there is. Got {new!r}, and the "
                 f"columns {quoted(frame.columns)}; choose another name, or drop that column."
             )
+    _check_present(_features(model, columns), frame.columns)
     label = label_batches(model, columns, name, probabilities)
     types = needed("pyspark.sql.types", "spark")
     fields = [*frame.schema.fields, types.StructField(name, types.IntegerType())]
     if probabilities is not None:
         fields.append(types.StructField(probabilities, types.ArrayType(types.DoubleType())))
-    return frame.mapInArrow(label, types.StructType(fields))
+    names = list(frame.columns)
+    plain = frame.toDF(*plain_names(len(names)))  # mapInArrow trips over dots in names
+
+    def with_names(batches: Iterator[Any]) -> Iterator[Any]:
+        make = needed("pyarrow", "stream").RecordBatch.from_arrays
+        return label(make(batch.columns, names=names) for batch in batches)
+
+    return plain.mapInArrow(with_names, types.StructType(fields))
 
 
 def predict_proba(
@@ -183,7 +190,7 @@ def predict_proba(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     frame : pyspark.sql.DataFrame
     columns : sequence of str, optional
         The features, in the order of the fit. Default: the names of the fit.
@@ -201,6 +208,7 @@ def predict_proba(
 
         eigencut.spark.predict_proba(model, frame, ["x", "y"]).show()
     """
+    _check_frame(frame)
     label = "label"
     while label in frame.columns or label == name:
         label += "_"
@@ -217,7 +225,7 @@ def label_batches(
 
     Parameters
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     columns : sequence of str, optional
         The features, in the order of the fit. Default: the names of the fit.
     name : str, default="label"
@@ -247,31 +255,23 @@ def label_batches(
     >>> labelled.schema.names, len(set(labelled["label"].to_pylist()))
     (['x', 'label'], 2)
     """
-    names = getattr(model, "feature_names_in_", None)
-    given = names if columns is None else columns
-    features = [] if given is None else [str(feature) for feature in given]
-    if len(features) != model.n_features_in_ or (names is not None and features != list(names)):
-        expected = f"{model.n_features_in_} names" if names is None else ", ".join(names)
-        raise ValueError(
-            f"columns must be the features in the order of the fit ({expected}). "
-            f"Got {columns!r}; pass their names."
-        )
-    single = copy(model)
-    single.n_jobs = 1  # Spark runs several workers on a machine
+    features = _features(model, columns)
+    single = _on_one_thread(model)
+    is_table = hasattr(model, "preparation_")
 
     def label(batches: Iterator[Any]) -> Iterator[Any]:
         arrow = needed("pyarrow", "stream")
         for batch in batches:
-            labels = np.empty(0, dtype=np.int32)
-            found = np.empty((0, model.numbering_.n_given))
+            _check_present(features, batch.schema.names)
+            labels, found = np.empty(0, dtype=np.int32), np.empty((0, 0))
             if batch.num_rows:
-                columns = [
-                    batch.column(feature).to_numpy(zero_copy_only=False) for feature in features
-                ]
-                rows = checked_block(np.column_stack(columns))
-                labels = single._labels(rows).astype(np.int32)
+                if is_table:
+                    rows = arrow.Table.from_batches([batch]).select(features)
+                else:
+                    rows = checked_block(_columns_of(batch.select(features)))
+                labels = single.predict(rows).astype(np.int32)
                 if probabilities is not None:
-                    found = single._probabilities(rows)
+                    found = single.predict_proba(rows)
             batch = batch.append_column(name, arrow.array(labels, arrow.int32()))
             if probabilities is not None:
                 lists = arrow.array(list(found), arrow.list_(arrow.float64()))
@@ -281,19 +281,87 @@ def label_batches(
     return label
 
 
-def _chosen(
-    present: Sequence[str], columns: Sequence[str] | None, weights: str | None
-) -> list[str]:
-    """The names of the features."""
-    chosen = [name for name in present if name != weights] if columns is None else list(columns)
-    wanted = [] if weights is None else [weights]
-    for name in [*chosen, *wanted]:
+def _check_frame(frame: Any) -> None:
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(
+            f"frame must be a Spark data frame. Got {type(frame).__name__}; use the model's own "
+            "methods for what is in memory, or spark.createDataFrame."
+        )
+
+
+def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
+    """The columns that a model is asked about: those of its fit."""
+    if not hasattr(model, "fit"):
+        raise ValueError(
+            f"model must be a fitted GPOD or TableModel. Got {type(model).__name__}; pass one, or "
+            "predict batch by batch in a function of your own."
+        )
+    check_is_fitted(model)
+    names = getattr(model, "columns_", getattr(model, "feature_names_in_", None))
+    n_features = model.n_features_in_ if names is None else len(names)
+    given = names if columns is None else _listed(columns)
+    features = [] if given is None else [str(feature) for feature in given]
+    if len(features) != n_features or (names is not None and features != list(names)):
+        expected = f"{n_features} names" if names is None else ", ".join(names)
+        raise ValueError(
+            f"columns must be the features in the order of the fit ({expected}). "
+            f"Got {columns!r}; pass their names."
+        )
+    return features
+
+
+def _on_one_thread(model: Any) -> Any:
+    """A copy for Spark, which runs several workers on a machine; rows of batches have no names."""
+    single = copy(model)
+    if hasattr(model, "preparation_"):
+        single.model_ = _on_one_thread(model.model_)
+        return single
+    if hasattr(model, "n_jobs"):
+        single.n_jobs = 1
+    single.__dict__.pop("feature_names_in_", None)
+    return single
+
+
+def _listed(columns: Any) -> list[str]:
+    """Names of columns, each once."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ValueError(
+            f"columns must be a list of names. Got {columns!r}; write it as columns=['x', 'y']."
+        )
+    listed = [str(name) for name in columns]
+    if not listed:
+        raise ValueError("columns must name at least one column. Got none; leave it out for all.")
+    refuse_duplicates(listed)
+    return listed
+
+
+def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
+    for name in names:
         if name not in present:
             raise ValueError(
                 f"columns must be among those of the frame ({quoted(list(present))}). "
                 f"Got {name!r}; correct it."
             )
-    return [str(name) for name in chosen]
+
+
+def _chosen(
+    present: Sequence[str], columns: Sequence[str] | None, weights: str | None
+) -> list[str]:
+    """The names of the features."""
+    if columns is None:
+        chosen = [name for name in present if name != weights]
+        refuse_duplicates(list(present))
+    else:
+        chosen = _listed(columns)
+    _check_present([*chosen, *([] if weights is None else [weights])], present)
+    if weights in chosen:
+        raise ValueError(
+            f"weights must be a column that is no feature. Got {weights!r}, which is among "
+            "columns; leave it out there."
+        )
+    if not chosen:
+        raise ValueError("frame must have a column that is a feature. Got none but the weights.")
+    return chosen
 
 
 def _columns_of(batch: Any) -> np.ndarray[Any, Any]:

@@ -52,8 +52,9 @@ def regions(
     contiguity : "queen", "rook", libpysal W or Graph, sparse matrix or list of pairs
         Which rows touch. "queen" (a point is enough) and "rook" (a border) are found by libpysal
         from the geometries of a GeoDataFrame. Weights of libpysal are matched with the rows by
-        ``frame.index``, or by position where they number the rows from 0. A matrix is n x n, by
-        position, and its weights multiply affinities; pairs are positions too.
+        ``frame.index``, or by position where they number the rows from 0 (libpysal's default); an
+        index that is another order of the same numbers is refused with these. A matrix is n x n,
+        by position, and its weights multiply affinities; pairs are positions too.
         Rows that touch none (islands) are tied to the nearest that does, by centroids or else by
         the columns, with a warning.
     random_state : int, RandomState or None, default=0
@@ -85,7 +86,7 @@ def regions(
         warnings.simplefilter("ignore", GraphWarning)
         labels = _cut(_affinities(touching, X), n_regions, random_state)
     found = connect_regions(labels, touching, X, n_regions)
-    if not hasattr(frame, "index"):
+    if not hasattr(frame, "columns"):
         return found
     return needed("pandas", "pandas").Series(found, index=frame.index, name="region")
 
@@ -96,7 +97,7 @@ def _attributes(frame: Any, columns: Any) -> Array:
     named = list(named)
     if not named:
         raise ValueError("columns must name at least one column. Got none; pass a name or a list.")
-    given = frame[named] if hasattr(frame, "columns") else np.asarray(frame)[:, named]
+    given = _taken(frame, named)
     try:
         X = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -112,6 +113,37 @@ def _attributes(frame: Any, columns: Any) -> Array:
             f"without in {named[at]!r}; fill them, or drop the rows (and their neighbourhoods)."
         )
     return X
+
+
+def _taken(frame: Any, named: list[Any]) -> Any:
+    """The columns of these names, or of these numbers of an array."""
+    if hasattr(frame, "columns"):
+        missing = [name for name in named if name not in frame.columns]
+        if missing:
+            raise ValueError(
+                f"columns must be of frame, which has {list(frame.columns)[:8]}. Got "
+                f"{missing[0]!r}; name one of its own."
+            )
+        return frame[named]
+    try:
+        array = np.asarray(frame)
+    except ValueError:  # lists of different lengths
+        array = np.empty(0)
+    if array.ndim != 2:
+        raise ValueError(
+            "frame must be a DataFrame, or an array of n rows and d columns. Got "
+            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}; pass one "
+            "of them."
+        )
+    width = array.shape[1]
+    for number in named:
+        is_whole = isinstance(number, Integral) and not isinstance(number, bool)
+        if not is_whole or not -width <= number < width:
+            raise ValueError(
+                f"columns must be numbers from 0 to {width - 1}, the columns of an array. Got "
+                f"{number!r}; pass such numbers, or a DataFrame to name columns."
+            )
+    return array[:, named]
 
 
 def _standardized(X: Array) -> Array:
@@ -164,24 +196,52 @@ def _from_geometries(frame: Any, kind: str) -> Any:
             f"contiguity must be given for a frame without geometries. Got {kind!r}, which is "
             "found from those of a GeoDataFrame; pass a sparse matrix or a list of pairs."
         )
+    _check_geometries(frame)
     weights = needed("libpysal.weights", "maps")
     make = weights.Queen if kind == "queen" else weights.Rook
     # Silent about islands and parts: both are looked for, and named, below.
     return make.from_dataframe(frame, use_index=False, silence_warnings=True).sparse
 
 
+def _check_geometries(frame: Any) -> None:
+    absent = np.asarray(frame.geometry.isna() | frame.geometry.is_empty)
+    if absent.any():
+        raise ValueError(
+            f"frame must have a geometry in every row. Got {int(absent.sum())} row(s) without, the "
+            f"first {frame.index[int(np.argmax(absent))]!r}; drop them, or pass contiguity as a "
+            "matrix or a list of pairs."
+        )
+
+
 def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
-    """The matrix of libpysal's weights in the order of the frame's rows."""
-    ids = list(weights.unique_ids) if hasattr(weights, "unique_ids") else list(weights.id_order)
-    position = {name: place for place, name in enumerate(ids)}
-    for rows in (list(getattr(frame, "index", range(n))), list(range(n))):
-        if len(ids) == n and all(row in position for row in rows):
-            order = [position[row] for row in rows]
-            return sparse.csr_array(weights.sparse)[order][:, order]
-    raise ValueError(
-        f"contiguity must be of the {n} rows of frame. Got weights of {len(ids)} rows, of which "
-        f"the first is {ids[0] if ids else None!r}; make them from the same frame."
-    )
+    """The matrix of libpysal's weights in the order of the frame's rows.
+
+    A Graph has the labels of an index. A W has them too, if it was told an order of its names
+    (``use_index=True``, ``ids=``), and else numbers the rows of the frame that it was made from,
+    which need not be this one: where both can be meant, and differ, nothing is guessed.
+    """
+    is_graph = hasattr(weights, "unique_ids")
+    ids = list(weights.unique_ids if is_graph else weights.id_order)
+    index = list(frame.index) if hasattr(frame, "columns") else list(range(n))
+    by_label = len(set(index)) == n == len(ids) and set(ids) == set(index)
+    by_position = len(ids) == n and set(ids) == set(range(n))
+    if by_label and by_position and index != list(range(n)) and ids != index:
+        by_position = False
+        if not (is_graph or getattr(weights, "id_order_set", False)):
+            raise ValueError(
+                "contiguity must be matched with frame without doubt. Got weights that number "
+                f"{n} rows from 0, and an index that is another order of these numbers: they may "
+                "be its labels or positions. Pass contiguity=weights.sparse for positions (made "
+                "from this frame), or make them by from_dataframe(frame, use_index=True)."
+            )
+    if not (by_label or by_position):
+        raise ValueError(
+            f"contiguity must be of the {n} rows of frame. Got weights of {len(ids)} rows, of "
+            f"which the first is {ids[0] if ids else None!r}; make them from the same frame."
+        )
+    place = {name: at for at, name in enumerate(ids)}
+    order = [place[row] for row in (index if by_label else range(n))]
+    return sparse.csr_array(weights.sparse)[order][:, order]
 
 
 def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:

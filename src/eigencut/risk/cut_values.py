@@ -21,7 +21,7 @@ from eigencut.risk.json_ready import JsonReady
 from eigencut.risk.of_tables import takes_tables
 from eigencut.risk.row_counts import refuse_weights_alone, row_counts
 from eigencut.risk.row_pairs import RowPairs
-from eigencut.runtime.arrays import Array, Indices
+from eigencut.runtime.arrays import Array, Indices, as_numpy
 from eigencut.runtime.threads import threads
 from eigencut.runtime.validation import check_choice, check_fraction
 
@@ -196,8 +196,9 @@ def _labelled_pairs(
     if X is None:
         raise ValueError("X must be given with labels. Got None; pass the rows they belong to.")
     own = clone(named_affinity("gaussian" if affinity is None else affinity))
-    rows = check_array(X, accept_sparse="csr" if own.accepts_sparse else False, dtype=np.float64)
-    given = np.asarray(labels)
+    sparse_form = "csr" if own.accepts_sparse else False
+    rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
+    given = np.asarray(as_numpy(labels))
     if given.shape != (rows.shape[0],):
         raise ValueError(
             f"labels must hold one label for each of the {rows.shape[0]} rows of X. Got shape "

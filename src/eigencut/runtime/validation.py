@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from eigencut.runtime.arrays import Array
+from eigencut.runtime.arrays import Array, as_numpy
 
 _LONGEST = 60  # letters of a value that is shown
 _LARGEST_TOTAL = 1e100  # of weights: their squares are ordinary numbers
@@ -106,7 +106,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 def real_array(name: str, values: Any) -> Array:
     """An array of float64; complex numbers and words are refused."""
     try:
-        found = np.asarray(values)
+        found = np.asarray(as_numpy(values))
         if np.iscomplexobj(found):
             raise TypeError("complex")
         return found.astype(np.float64, copy=False)

@@ -33,9 +33,8 @@ class DirectIndex(Index):
 class ProductIndex(Index):
     """Candidates by matrix products in float32; their distances directly, in float64."""
 
-    def __init__(self, points: Array, space: Space) -> None:
-        super().__init__(points, space)
-        self._search = ProductSearch(points)
+    def _build(self) -> None:
+        self._search = ProductSearch(self.points)
 
     @cached_property
     def _hard(self) -> LocalProducts:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eigencut.runtime.arrays import Array, Indices
 from eigencut.search.brute import Block, ProductIndex
 from eigencut.search.float32_candidates import ProductSearch
-from eigencut.search.index import Index
 from eigencut.search.kmeans import kmeans_centres, nearest_centres
 from eigencut.search.metrics import Space
 from eigencut.search.nearest_landmarks import NearestLandmarks
@@ -26,14 +27,23 @@ class CellIndex(ProductIndex):
     """
 
     def __init__(self, points: Array, space: Space) -> None:
-        Index.__init__(self, points, space)
-        n_cells = min(self.size, round(_CELLS * np.sqrt(self.size)))
-        sample = np.random.default_rng(0).permutation(self.size)[: _SAMPLED_PER_CELL * n_cells]
+        n_cells = min(len(points), round(_CELLS * np.sqrt(len(points))))
+        sample = np.random.default_rng(0).permutation(len(points))[: _SAMPLED_PER_CELL * n_cells]
         self._centres = kmeans_centres(
             points[sample], np.ones(len(sample)), n_cells, steps=_KMEANS_STEPS
         )
         self._home = NearestLandmarks(self._centres, 1)
-        self._search = ProductSearch(points, nearest_centres(points, self._home), n_cells)
+        self._cell = nearest_centres(points, self._home)
+        super().__init__(points, space)
+
+    def _build(self) -> None:
+        self._search = ProductSearch(self.points, self._cell, len(self._centres))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What takes long to find is kept.
+        return super().__getstate__() | {
+            name: getattr(self, name) for name in ("_centres", "_home", "_cell")
+        }
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
         cell = nearest_centres(queries, self._home)

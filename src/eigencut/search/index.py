@@ -28,12 +28,29 @@ BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time b
 
 
 class Index(ABC):
-    """Finds the nearest of the points that it was built on."""
+    """Finds the nearest of the points that it was built on.
+
+    What is built is no part of a copy, be it pickled, by joblib, by skops or deep: trees cannot be
+    kept by all of these, and no copy begins where wide vectors want it. It is built anew from the
+    same points, and answers the same.
+    """
 
     def __init__(self, points: Any, space: Space) -> None:
         self.points = points
         self.space = space
         self.size: int = points.shape[0]
+        self._build()
+
+    def _build(self) -> None:
+        """Arrange the points for queries."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "space": self.space}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.size = self.points.shape[0]
+        self._build()
 
     @abstractmethod
     def query(self, queries: Any, k: int) -> Found:

@@ -83,6 +83,14 @@ class NearestLandmarks:
         self._n_asked = n_rows
         self._search = self._strategy()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What searches is quickly built anew, and trees are nothing that skops can keep.
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._search = self._strategy()
+
     def _strategy(self) -> Any:
         n_points, n_features = self.points.shape
         given = self.points, self.n_nearest, self.metric

@@ -18,7 +18,6 @@ from eigencut.runtime.threads import for_each
 from eigencut.search.distances import Found, in_order, nearest_of
 from eigencut.search.float32_candidates import relevant_length
 from eigencut.search.index import BLOCK_ELEMENTS, Index
-from eigencut.search.metrics import Space
 
 _EPS = float(np.finfo(np.float64).eps)
 _FEW_CANDIDATES, _MANY_CANDIDATES = 2, 64  # per neighbour
@@ -31,11 +30,10 @@ class SparseIndex(Index):
     of them by score and number are compared.
     """
 
-    def __init__(self, points: Any, space: Space) -> None:
-        super().__init__(points, space)
-        self._columns = points.T.tocsr()
-        self._squares = row_squares(points)
-        self._most_terms = int(np.diff(points.indptr).max(initial=0))
+    def _build(self) -> None:
+        self._columns = self.points.T.tocsr()
+        self._squares = row_squares(self.points)
+        self._most_terms = int(np.diff(self.points.indptr).max(initial=0))
 
     def query(self, queries: Any, k: int) -> Found:
         k, m = min(k, self.size), queries.shape[0]

@@ -11,7 +11,6 @@ from eigencut.runtime.blocks import blocks_of_cost, row_blocks
 from eigencut.runtime.threads import for_each
 from eigencut.search.distances import Found, in_order
 from eigencut.search.index import BLOCK_ELEMENTS, DIRECT_SHARE, Index, neighbors_together
-from eigencut.search.metrics import Space
 
 TREE_LEAF = 8
 _ROUNDING = 1e-12  # relative; more than the error of a distance from direct differences
@@ -28,11 +27,10 @@ class TreeIndex(Index):
     they are a large part of all, all distances are as cheap.
     """
 
-    def __init__(self, points: Array, space: Space) -> None:
+    def _build(self) -> None:
         from scipy.spatial import cKDTree
 
-        super().__init__(points, space)
-        self._tree = cKDTree(points, leafsize=TREE_LEAF)
+        self._tree = cKDTree(self.points, leafsize=TREE_LEAF)
 
     def query_itself(self, k: int) -> Found:
         order = neighbors_together(self.points)

@@ -1,0 +1,5 @@
+"""Clusters of cells: the name under which ``eigencut.integrations.scanpy`` is imported."""
+
+from eigencut.integrations.scanpy import cluster, ingest
+
+__all__ = ["cluster", "ingest"]
