@@ -12,6 +12,7 @@ are of several seeds.
 from __future__ import annotations
 
 import json
+import random
 import time
 import warnings
 from collections.abc import Callable
@@ -123,7 +124,8 @@ def of_features(n_seeds: int, quick: bool) -> list[dict[str, Any]]:
         return np.ravel(eigencut.image.segment(rows, K, random_state=seed, **how))
 
     def theirs(rows: Array, shape: tuple[int, int], K: int, seed: int) -> Any:
-        torch.manual_seed(seed)
+        for set_seed in (torch.manual_seed, np.random.seed, random.seed):
+            set_seed(seed)  # torch's alone does not make it the same again
         vectors = ncut.Ncut(n_eig=K).fit_transform(torch.from_numpy(rows))
         return np.asarray(ncut.kway_ncut(vectors).argmax(1))
 
