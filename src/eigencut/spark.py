@@ -1,4 +1,4 @@
-"""Fits and labels on Spark data frames: the name under which ``eigencut.integrations.spark`` is imported."""
+"""Spark data frames: the name under which ``eigencut.integrations.spark`` is imported."""
 
 from eigencut.integrations.spark import SparkRows, fit, label_batches, predict, predict_proba
 

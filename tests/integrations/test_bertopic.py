@@ -3,6 +3,7 @@
 Only where BERTopic is installed (make test-integrations); what the adapter computes, everywhere.
 """
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,6 +45,18 @@ def reducers():
     return BaseDimensionalityReduction(), PCA(10, svd_solver="full")
 
 
+def test_topics_of_a_saved_model(bertopic, sentences, tmp_path):
+    """Saved whole, with the cluster model in it."""
+    texts, X, _ = sentences
+    topic_model = bertopic.BERTopic(
+        hdbscan_model=GPOD(K), umap_model=reducers()[0], embedding_model=None
+    )
+    topics, _ = topic_model.fit_transform(texts, embeddings=X)
+    topic_model.save(tmp_path / "topics", serialization="pickle")
+    again = bertopic.BERTopic.load(tmp_path / "topics")
+    assert again.transform(texts, embeddings=X)[0] == topics
+
+
 @pytest.mark.parametrize("reducer", [0, 1], ids=["no reducer", "PCA"])
 @pytest.mark.parametrize("outliers", ["keep", "label"])
 def test_topics_are_those_of_the_fit(bertopic, sentences, reducer, outliers):
@@ -59,7 +72,8 @@ def test_topics_are_those_of_the_fit(bertopic, sentences, reducer, outliers):
     assert adjusted_rand_score(y, topics) > 0.4
     assert set(topics) - {-1} == set(range(K))
     assert (-1 in topics) == (outliers == "label")
-    assert {word for word, _ in topic_model.get_topic(0)} <= set(" ".join(texts).lower().split())
+    plain = re.sub("[^a-z0-9 ]", "", " ".join(texts).lower())  # as BERTopic makes words of texts
+    assert {word for word, _ in topic_model.get_topic(0)} <= set(plain.split())
     # What BERTopic takes: the probability of each document's topic, and nothing without support.
     assert sure.shape == (len(texts),) and ((sure == 0) == (np.array(topics) == -1)).all()
     info = topic_model.get_document_info(texts)

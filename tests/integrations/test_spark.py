@@ -63,14 +63,18 @@ def test_columns_are_those_of_the_fit(model):
 def table_model():
     kinds = np.where(X[:, 0] > 0.5, "east", "west")
     frame = FRAME.assign(**{"a.b": X[:, 1], "side": kinds})
-    return TableModel(GPOD(2, affinity=Landmarks(60)), columns=["x", "a.b", "side"]).fit(frame), frame
+    return TableModel(GPOD(2, affinity=Landmarks(60)), columns=["x", "a.b", "side"]).fit(
+        frame
+    ), frame
 
 
 def test_batches_by_a_table_model():
     """Words, and columns that the model leaves out."""
     model, frame = table_model()
     batches = pa.Table.from_pandas(frame).to_batches(max_chunksize=100)
-    labelled = list(label_batches(model, probabilities="p")(iter([batches[0].slice(0, 0), *batches])))
+    labelled = list(
+        label_batches(model, probabilities="p")(iter([batches[0].slice(0, 0), *batches]))
+    )
     assert labelled[0].schema == labelled[1].schema
     found = np.concatenate([batch["label"].to_numpy() for batch in labelled])
     assert (found == model.labels_).all()
@@ -109,7 +113,7 @@ def test_columns_that_are_none(columns, weights, message):
     with pytest.raises(ValueError, match=message):
         SparkRows(Frame("x", "y", "w"), columns, weights=weights)
     assert SparkRows(Frame("x", "y", "w"), weights="w").feature_names == ["x", "y"]
-    with pytest.raises(ValueError, match="a feature. Got none but the weights"):
+    with pytest.raises(ValueError, match=r"a feature\. Got none but the weights"):
         SparkRows(Frame("w"), weights="w")
 
 

