@@ -50,8 +50,8 @@ def test_the_old_model_survives(affinity, width, other, how, monkeypatch):
     before, labels = dict(vars(model)), model.predict(X)
     with monkeypatch.context() as patch:
         if how == "interrupted":
-            for module in ("chosen", "spectrum"):
-                patch.setattr(f"eigencut.selection.{module}.relaxed_cut", interrupted)
+            for name in ("chosen.relaxed_cut", "spectrum.cut_of_pieces"):
+                patch.setattr(f"eigencut.selection.{name}", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(rows_of(other))
         else:

@@ -178,7 +178,8 @@ def learning_curve(
     ----------
     estimator : GPOD
         Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form, and
-        ``affinity="auto"`` is measured as "gaussian", whose weights stay the same for samples.
+        ``affinity="auto"`` or "mixed" is measured as "gaussian", whose weights stay the same for
+        samples.
     X : array-like of shape (N, n_features)
     sizes : sequence of int, optional
         Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
@@ -217,10 +218,10 @@ def learning_curve(
     rng = check_random_state(0 if random_state is None else random_state)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
-    _refuse_matrices(estimator.affinity, named_affinity(estimator.affinity, estimator.metric))
     reference = clone(estimator)
-    if isinstance(estimator.affinity, str) and estimator.affinity == "auto":
+    if isinstance(estimator.affinity, str) and estimator.affinity in ("auto", "mixed"):
         reference.set_params(affinity="gaussian")
+    _refuse_matrices(estimator.affinity, named_affinity(reference.affinity, estimator.metric))
     rows, K = check_rows(reference, X, reset=True), estimator.n_clusters
     counts = row_counts(sample_weight, rows.shape[0])
     n_rows = rows.shape[0] if counts is None else int(counts.sum())
