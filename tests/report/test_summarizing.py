@@ -285,3 +285,14 @@ def test_warnings_of_the_fit_are_kept_and_said(tmp_path):
     assert "raised at the fit; see the end." in found.sentences[-1]
     model.fit(X)  # silenced here, and nothing to say
     assert model.warnings_ == () == MODEL.warnings_
+
+
+def test_the_graph_of_a_table_with_words_was_not_given():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(2, size=300)
+    x, town = rng.normal(size=300) + 6 * kind, rng.choice(["a", "b"], 300)
+    frame = pd.DataFrame({"x": x, "town": town})
+    summary = summarize(TableModel(GPOD(2)).fit(frame), frame)
+    assert summary.choice.asked_graph == "mixed"
+    said = " ".join(summary.sentences)
+    assert "so was the graph" not in said

@@ -122,7 +122,7 @@ def on_choice(choice: ChoiceSummary) -> str:
     graph = "so was the graph" if not choice.chosen_clusters else "the graph was given"
     if len(choice.compared) > 1:
         graph = f"the graph was chosen among {len(choice.compared)} that were compared"
-    elif choice.asked_graph == "auto":
+    elif choice.asked_graph in ("auto", "mixed"):
         graph = "the graph is the default"
     return f"The number of clusters {number}; {graph}."
 
