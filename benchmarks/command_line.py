@@ -50,7 +50,7 @@ def make_files(folder: Path, n_rows: int) -> None:
     import pyarrow.parquet as pq
 
     from eigencut import GPOD, Landmarks, TableModel
-    from eigencut.data.table import Table
+    from eigencut.io.table import Table
 
     rng = np.random.default_rng(0)
     centers = rng.uniform(-20, 20, size=(N_CLUSTERS, N_FEATURES))

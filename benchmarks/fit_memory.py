@@ -43,9 +43,9 @@ class Case:
     @property
     def said_mb(self) -> float:
         """What the affinity says the fit takes at most, in MB (1e6 bytes)."""
-        from eigencut.affinity import named_affinity
-        from eigencut.affinity.fit_memory import FitSizes
-        from eigencut.runtime.threads import threads
+        from eigencut._utils.threads import threads
+        from eigencut.affinities import named_affinity
+        from eigencut.affinities.fit_memory import FitSizes
 
         n_rows = None if self.graph == "stream" else self.n
         stored = self.d * (self.density or 1.0)
@@ -146,7 +146,7 @@ def _affinities(n: int) -> Any:
 def measure_here(case: Case) -> dict[str, Any]:
     """Measured and said, in MB."""
     from eigencut import GPOD
-    from eigencut.data.rows import Rows
+    from eigencut.io.rows import Rows
 
     warnings.simplefilter("ignore")
     X = rows_of(case)

@@ -26,8 +26,8 @@ from benchmarks.harness.markdown import table
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from eigencut import GPOD
-from eigencut.nested.cluster_weights import cluster_weights
-from eigencut.risk import cut_value
+from eigencut.hierarchy.hierarchy import cluster_weights
+from eigencut.inspection import cut_value
 
 Labels = NDArray[np.intp]
 

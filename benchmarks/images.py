@@ -32,7 +32,7 @@ from benchmarks import DOCS
 from benchmarks.harness.markdown import table
 from benchmarks.harness.memory import peaks_of
 from benchmarks.harness.study import Results, Study
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 PHOTOS = ("coffee", "astronaut", "chelsea")
 FEATURED = ("coffee", "astronaut")

@@ -51,14 +51,14 @@ def _gpod(**options: Any) -> Callable[[int], Any]:
 
 def _landmarks(K: int) -> Any:
     from eigencut import GPOD, Landmarks
-    from eigencut.selection.budget import landmarks_for
+    from eigencut.auto.budget import landmarks_for
 
     return GPOD(K, affinity=Landmarks(landmarks_for(K, ROWS)))
 
 
 def _neighbors(K: int) -> Any:
     from eigencut import GPOD
-    from eigencut.selection.default_graph import symmetric_graph
+    from eigencut.auto.graph import symmetric_graph
 
     return GPOD(K, affinity=symmetric_graph(ROWS, K))
 

@@ -21,10 +21,10 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks import RESULTS
-from eigencut.runtime.threads import threads
-from eigencut.search.build import build_index
-from eigencut.search.distinct_rows import distinct_rows
-from eigencut.search.metrics import METRICS, Space
+from eigencut._utils.threads import threads
+from eigencut.neighbors.build import build_index
+from eigencut.neighbors.distinct_rows import distinct_rows
+from eigencut.neighbors.metrics import METRICS, Space
 
 N_NEIGHBORS = 15
 ROWS = 20_000

@@ -24,7 +24,7 @@ from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from benchmarks.selection.one_cluster import one_cluster
 from eigencut import GPOD
-from eigencut.risk import significance
+from eigencut.inspection import significance
 
 N_ROWS, N_NULL, FIRST_SEED = 200, 19, 8000
 STORED = RESULTS / "significance.json"

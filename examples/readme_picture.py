@@ -18,8 +18,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD
-from eigencut.plots import ClusterDisplay
-from eigencut.plots.colors import COLORS, OUTSIDE_COLOR
+from eigencut.plotting import ClusterDisplay
+from eigencut.plotting.colors import COLORS, OUTSIDE_COLOR
 
 INK = "#2b2f36"
 MOST_BYTES = 150_000

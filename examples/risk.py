@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
-from eigencut.risk import LearningCurve, assess, learning_curve
+from eigencut.inspection import LearningCurve, assess, learning_curve
 
 N_ROWS = 2000
 SIZES = [100, 160, 250, 400, 640]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
-from eigencut.risk import label_sets, learning_curve, rows_needed, significance, stability
+from eigencut.inspection import label_sets, learning_curve, significance, stability
+from eigencut.theory import curves as rows_needed
 
 
 def main() -> None:

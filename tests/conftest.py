@@ -11,8 +11,8 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 
 import eigencut.kernels
 from browser import Browser, find_chromium
+from eigencut._utils.threads import threads
 from eigencut.kernels.numpy_kernels import NumpyKernels
-from eigencut.runtime.threads import threads
 
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
 # HYPOTHESIS_PROFILE=explore python -m pytest tests/whole/test_properties.py

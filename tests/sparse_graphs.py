@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from eigencut.cut import CUTS
-from eigencut.graph.components import connected_components
-from eigencut.graph.sparse import SparseGraph
+from eigencut.graphs.components import connected_components
+from eigencut.graphs.sparse import SparseGraph
 from eigencut.solvers.eigenpairs import eigenpairs
 
 

@@ -23,8 +23,8 @@ from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from benchmarks.label_sets.samples import GENERATED, REAL, Source
 from eigencut import GPOD, Neighbors
-from eigencut.risk import label_sets
-from eigencut.risk.refits import renumbered
+from eigencut.inspection import label_sets
+from eigencut.inspection.refits import renumbered
 
 COVERAGE = 0.9
 N_BATCHES, BATCH = 20, 10

@@ -12,7 +12,7 @@ from benchmarks.harness.problem import Problem
 
 if TYPE_CHECKING:
     from eigencut import GPOD
-    from eigencut.data.rows import Rows
+    from eigencut.io.rows import Rows
 
 FEW = 1_000_000  # rows that are enough to score a model, or to have one
 
@@ -23,7 +23,7 @@ def file_of(X: Array) -> Path:
 
 
 def rows_of(problem: Problem) -> Rows:
-    from eigencut.data.rows import Rows
+    from eigencut.io.rows import Rows
 
     return Rows.from_file(file_of(problem.X))
 

@@ -14,8 +14,8 @@ from sklearn.metrics import silhouette_score
 from benchmarks.data import Array, Labels
 from benchmarks.selection import JOBS
 from eigencut import GPOD, Gaussian, GraphWarning, select
+from eigencut.auto.spectrum import Spectrum
 from eigencut.cut import CUTS
-from eigencut.selection.spectrum import Spectrum
 
 CANDIDATES = range(2, 11)
 

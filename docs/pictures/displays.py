@@ -15,7 +15,7 @@ from _style import save
 from sklearn.datasets import make_blobs
 
 import eigencut
-from eigencut import GPOD, plots
+from eigencut import GPOD, plotting
 
 PAGE = Path(__file__).parents[1] / "plots.md"
 LINE = re.compile(r"^\| [^|]+\| `((\w+)Display\..*)` \|$", re.M)
@@ -31,7 +31,7 @@ def names() -> dict[str, object]:
         "model": GPOD(5).fit(X),
         "X": X,
         "X_new": X_new,
-        **{name: getattr(plots, name) for name in plots.__all__ if name.endswith("Display")},
+        **{name: getattr(plotting, name) for name in plotting.__all__ if name.endswith("Display")},
     }
 
 

@@ -6,7 +6,7 @@ from _style import save
 from sklearn.datasets import load_wine
 
 from eigencut import GPOD, TableModel
-from eigencut.plots import ClusterDisplay
+from eigencut.plotting import ClusterDisplay
 
 if __name__ == "__main__":
     wine = load_wine(as_frame=True).data.sample(frac=1, random_state=0)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD
-from eigencut.plots import ClusterDisplay
+from eigencut.plotting import ClusterDisplay
 
 SETS = {
     "circles": lambda n, seed: make_circles(n, factor=0.5, noise=0.05, random_state=seed),

@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 import eigencut
 from eigencut import GPOD, GraphWarning
-from eigencut.plots import HierarchyDisplay
+from eigencut.plotting import HierarchyDisplay
 
 warnings.simplefilter("ignore", GraphWarning)  # which says that one heap may be one cluster
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD
-from eigencut.risk import significance
+from eigencut.inspection import significance
 
 sets = {
     "uniform square": np.random.default_rng(1).random((250, 2)),

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD
-from eigencut.plots import ClusterDisplay, SupportDisplay
+from eigencut.plotting import ClusterDisplay, SupportDisplay
 
 X, _ = make_moons(1500, noise=0.07, random_state=0)
 rng = np.random.default_rng(1)

@@ -2,7 +2,7 @@
 Every picture of a model
 ========================
 
-``eigencut.plots`` draws what a model knows: clusters, spectrum, embedding, doubt, support, cut
+``eigencut.plotting`` draws what a model knows: clusters, spectrum, embedding, doubt, support, cut
 values, similarities, tree. Each display is made as scikit-learn's are, by ``from_estimator``, and
 has ``ax_`` and ``figure_``. Here they are all, of one model of handwritten digits.
 """
@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from eigencut import GPOD
-from eigencut.plots import (
+from eigencut.plotting import (
     ClusterDisplay,
     ConvergenceDisplay,
     CutValueDisplay,

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
         datasets,
         export,
         image,
+        inspection,
         integrations,
-        plots,
+        plotting,
         report,
-        risk,
         scanpy,
         spark,
         spatial,
+        theory,
     )
-    from eigencut.affinity import (
+    from eigencut.affinities import (
         Affinity,
         Gaussian,
         Kernel,
@@ -32,44 +33,53 @@ if TYPE_CHECKING:
         Precomputed,
         SharedNeighbors,
     )
-    from eigencut.data.rows import Rows
-    from eigencut.data.table_model import TableModel
+    from eigencut.auto.select import select
     from eigencut.discretization import Partition, pod
-    from eigencut.estimator import GPOD
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
-    from eigencut.files.models import load
-    from eigencut.known.constraints import Constraints
-    from eigencut.living.alignment import align_labels
-    from eigencut.nested.recluster import Reclustered, recluster
-    from eigencut.selection.select import select
+    from eigencut.gpod import GPOD
+    from eigencut.hierarchy.recluster import Reclustered, recluster
+    from eigencut.io.rows import Rows
+    from eigencut.loading import load
+    from eigencut.semi_supervised.constraints import Constraints
+    from eigencut.tables.table_model import TableModel
+    from eigencut.updating.alignment import align_labels
 
 # Public names and the modules that hold them. They are imported when first used: scikit-learn takes
 # a second, and imports pandas where that is installed.
 _HOME = {
-    "Affinity": "eigencut.affinity",
-    "Constraints": "eigencut.known.constraints",
-    "GPOD": "eigencut.estimator",
-    "Gaussian": "eigencut.affinity",
+    "Affinity": "eigencut.affinities",
+    "Constraints": "eigencut.semi_supervised.constraints",
+    "GPOD": "eigencut.gpod",
+    "Gaussian": "eigencut.affinities",
     "GraphWarning": "eigencut.exceptions",
-    "Kernel": "eigencut.affinity",
-    "Landmarks": "eigencut.affinity",
+    "Kernel": "eigencut.affinities",
+    "Landmarks": "eigencut.affinities",
     "MemoryRefusal": "eigencut.exceptions",
     "ModelFileError": "eigencut.exceptions",
-    "Neighbors": "eigencut.affinity",
+    "Neighbors": "eigencut.affinities",
     "Partition": "eigencut.discretization",
-    "Precomputed": "eigencut.affinity",
-    "Reclustered": "eigencut.nested.recluster",
-    "Rows": "eigencut.data.rows",
-    "SharedNeighbors": "eigencut.affinity",
-    "TableModel": "eigencut.data.table_model",
-    "align_labels": "eigencut.living.alignment",
-    "load": "eigencut.files.models",
+    "Precomputed": "eigencut.affinities",
+    "Reclustered": "eigencut.hierarchy.recluster",
+    "Rows": "eigencut.io.rows",
+    "SharedNeighbors": "eigencut.affinities",
+    "TableModel": "eigencut.tables.table_model",
+    "align_labels": "eigencut.updating.alignment",
+    "load": "eigencut.loading",
     "pod": "eigencut.discretization",
-    "recluster": "eigencut.nested.recluster",
-    "select": "eigencut.selection.select",
+    "recluster": "eigencut.hierarchy.recluster",
+    "select": "eigencut.auto.select",
 }
-# Rooms whose names users write, eigencut.risk.assess(model); and partners.
-_ROOMS = ("compat", "datasets", "export", "integrations", "plots", "report", "risk")
+# Rooms whose names users write, eigencut.inspection.assess(model); and partners.
+_ROOMS = (
+    "compat",
+    "datasets",
+    "export",
+    "integrations",
+    "plotting",
+    "report",
+    "inspection",
+    "theory",
+)
 _PARTNERS = ("image", "scanpy", "spark", "spatial")
 
 __all__ = [
@@ -95,17 +105,18 @@ __all__ = [
     "datasets",
     "export",
     "image",
+    "inspection",
     "integrations",
     "load",
-    "plots",
+    "plotting",
     "pod",
     "recluster",
     "report",
-    "risk",
     "scanpy",
     "select",
     "spark",
     "spatial",
+    "theory",
 ]
 
 

@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.refused_rows import naming_refused_rows
-from eigencut.data.rows import Rows
-from eigencut.data.validation import check_rows, check_stream
-from eigencut.data.written_rows import write_labels, write_rows
-from eigencut.describe.describing import DescribingMixin
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import threads
+from eigencut._utils.validation import check_choice
 from eigencut.discretization import Partition, pod
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.fitted import FittedCut
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import threads
-from eigencut.runtime.validation import check_choice
+from eigencut.inspection.describe import DescribingMixin
+from eigencut.io.refused_rows import naming_refused_rows
+from eigencut.io.rows import Rows
+from eigencut.io.validation import check_rows, check_stream
+from eigencut.io.written_rows import write_labels, write_rows
 
 if TYPE_CHECKING:
-    from eigencut.describe.description import Labelled
-    from eigencut.nested.hierarchy import Hierarchy
+    from eigencut.hierarchy.hierarchy import Hierarchy
+    from eigencut.inspection.description import Labelled
 
 Answer = TypeVar("Answer")
 
@@ -144,7 +144,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         The set of a new row holds, with probability ``coverage`` at least, the label that the row
         gets in a refit on the training rows, it and a few other new rows. That is an average over
         rows, for new rows of the distribution of the held-out ones; it is no statement on a single
-        row, nor on classes. ``eigencut.risk.label_sets`` says it in full.
+        row, nor on classes. ``eigencut.inspection.label_sets`` says it in full.
 
         Parameters
         ----------
@@ -153,14 +153,14 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         calibration : array-like of shape (m, n_features) or LabelSets
             Rows that played no part in the fit, 20 of them or (better) hundreds, on which the model
             is calibrated by 20 refits. To do that once for many calls, or for a model that has not
-            kept its training rows, pass ``eigencut.risk.label_sets(model, X_heldout)``.
+            kept its training rows, pass ``eigencut.inspection.label_sets(model, X_heldout)``.
 
         Returns
         -------
         sets : array of bool of shape (n_samples, K)
             Whether each cluster is in the set of each row. The label of ``predict`` always is.
         """
-        from eigencut.risk.label_sets import LabelSets, label_sets
+        from eigencut.inspection.label_sets import LabelSets, label_sets
 
         check_is_fitted(self)
         is_done = isinstance(calibration, LabelSets)
@@ -168,7 +168,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         if sets.model.fitted_cut_ is not self.fitted_cut_:
             raise ValueError(
                 "calibration must be of this model as it is fitted now. Got label sets of another "
-                "fit; calibrate again: eigencut.risk.label_sets(model, X_heldout)."
+                "fit; calibrate again: eigencut.inspection.label_sets(model, X_heldout)."
             )
         return sets.predict_set(X, coverage)
 
@@ -224,7 +224,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
         True
         """
-        from eigencut.nested.hierarchy import hierarchy_of
+        from eigencut.hierarchy.hierarchy import hierarchy_of
 
         check_is_fitted(self)
         self.numbering_.refuse_gaps("hierarchy")
@@ -232,7 +232,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
             return hierarchy_of(self.fitted_cut_)
 
     def _labelled(self, X: Any) -> Labelled:
-        from eigencut.describe.description import Labelled
+        from eigencut.inspection.description import Labelled
 
         def asked(rows: Array) -> Labelled:
             affinity, marks = self.fitted_cut_.affinity, self.outliers == "label"
@@ -293,7 +293,7 @@ class AnsweringMixin(DescribingMixin, TransformerMixin):  # which wraps transfor
         score : float
         """
 
-        from eigencut.risk.errors import held_out_error
+        from eigencut.theory.errors import held_out_error
 
         def error(rows: Array) -> float:
             return held_out_error(self.fitted_cut_, rows, sample_weight)

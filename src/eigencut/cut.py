@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 _LARGEST = 690.0  # exp() of more overflows
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from eigencut.runtime.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices
 
 __all__ = [
     "UCI_SETS",

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from eigencut.files.state_reader import StateReader
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.progress import advance
-from eigencut.runtime.validation import (
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.progress import advance
+from eigencut._utils.validation import (
     check_choice,
     check_count,
     check_eigenvectors,
@@ -33,6 +32,7 @@ from eigencut.runtime.validation import (
     check_start,
     check_weights,
 )
+from eigencut.io.state_reader import StateReader
 
 _MANY_ROWS = 4000  # beyond, starts are compared on some of them,
 _ROWS_PER_CLUSTER = 100  # or on so many for each cluster

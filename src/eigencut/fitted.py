@@ -13,29 +13,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.affinity.base import Affinity
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import blas_threads
+from eigencut._utils.warn import warn_user
+from eigencut.affinities.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
 from eigencut.extension.combined import CombinedFunctions
 from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
-from eigencut.extension.labelling import OUTLIER, is_outlier, label_rows, scores_and_support
-from eigencut.extension.probabilities import (
+from eigencut.extension.labelling import (
+    OUTLIER,
     certainty,
     fitted_temperature,
+    is_outlier,
+    label_rows,
     margins_of,
     probabilities_of,
     row_probabilities,
+    scores_and_support,
 )
-from eigencut.files.state_reader import StateReader
-from eigencut.graph.base import Graph
-from eigencut.graph.judged_support import JudgedSupport
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import blas_threads
-from eigencut.runtime.warn import warn_user
+from eigencut.graphs.base import Graph, JudgedSupport
+from eigencut.io.state_reader import StateReader
 from eigencut.solvers.eigenpairs import EigenPairs
 
 if TYPE_CHECKING:
-    from eigencut.known.label_map import Agreement
+    from eigencut.semi_supervised.guided_cut import Agreement
 
 _SLIVER = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning

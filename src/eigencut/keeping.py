@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut._utils.arrays import Array, Indices
+from eigencut.auto.chosen import Compared
 from eigencut.cut import CUTS
 from eigencut.discretization import assign, normalize_rows
 from eigencut.extension.cluster_numbers import ClusterNumbers
-from eigencut.extension.labelling import OUTLIER
-from eigencut.extension.probabilities import probabilities_of
-from eigencut.files.state_reader import StateReader
+from eigencut.extension.labelling import OUTLIER, probabilities_of
 from eigencut.fitted import FittedCut
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.selection.chosen import Compared
+from eigencut.io.state_reader import StateReader
 
 _MOST_WARNINGS = 1000  # in a file
 

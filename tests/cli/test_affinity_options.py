@@ -8,7 +8,7 @@ import pytest
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load
 from eigencut.cli import main
 from eigencut.cli.affinity_options import _NEVER_SCALED, METRIC_NAMES
-from eigencut.search.metrics import METRICS
+from eigencut.neighbors.metrics import METRICS
 from metric_data import rows_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")

@@ -22,7 +22,7 @@ import pytest
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
 from eigencut.cli.app import COMMANDS
-from eigencut.data import csv_source, npy_source, parquet_source
+from eigencut.io import csv_source, npy_source, parquet_source
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from files.golden.make import MODELS
 from scipy.sparse import csr_array, save_npz
 
 from eigencut import GPOD
 from eigencut.cli import main
-from files.golden.make import MODELS
 
 COLUMNS = "abc"
 FIT = "-k 2 -o new.eigencut"

@@ -85,7 +85,7 @@ def test_many_features_and_clusters(tmp_path):
 @SILENT
 @pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
 def test_small_components(tmp_path, cut):
-    """Rows that form no cluster of their own; see eigencut.graph.small_components."""
+    """Rows that form no cluster of their own; see eigencut.graphs.components."""
     X = np.vstack([MOONS, [[9.0, 9.0], [9.1, 9.0], [-8.0, 3.0]]])
     model = GPOD(2, cut=cut, affinity=Gaussian(0.1)).fit(X)
     assert not model.fitted_cut_.functions.pairs.takes_part.all()

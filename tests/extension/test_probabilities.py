@@ -10,10 +10,10 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.discretization import assign
-from eigencut.extension.labelling import is_outlier
-from eigencut.extension.probabilities import (
+from eigencut.extension.labelling import (
     certainty,
     fitted_temperature,
+    is_outlier,
     margins_of,
     probabilities_of,
 )

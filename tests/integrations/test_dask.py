@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, Landmarks, Rows, TableModel, select
-from eigencut.risk import assess
+from eigencut.inspection import assess
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")

@@ -99,7 +99,7 @@ def test_unsure_rows_are_counted_between_their_two_clusters(summary, rows):
 def test_margins_profiles_and_risk_are_those_of_the_library():
     margins, labels = MODEL.predict_margin(X), MODEL.predict(X)
     described = MODEL.describe(X, n_columns=6, n_typical=2)
-    risk = eigencut.risk.assess(MODEL, X_NEW)
+    risk = eigencut.inspection.assess(MODEL, X_NEW)
     assert SUMMARY.risk.cut_heldout.value == risk.cut_heldout.value
     for cluster, known in zip(SUMMARY.clusters, described.clusters, strict=True):
         assert np.isclose(cluster.margin, margins[labels == cluster.cluster].mean())
@@ -142,7 +142,9 @@ def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
 def test_stability_is_measured_and_can_be_left_out():
     assert ALONE.stability is None
     found = summarize(MODEL, X, n_refits=2)
-    known = [eigencut.risk.stability(MODEL, X, n_refits=1, random_state=i).mean for i in (0, 1)]
+    known = [
+        eigencut.inspection.stability(MODEL, X, n_refits=1, random_state=i).mean for i in (0, 1)
+    ]
     assert np.isclose(found.stability.mean, np.mean(known)) and found.stability.n_refits == 2
     assert any("of labels stay when the model is fitted again" in s for s in found.sentences)
     assert all(cluster.stability is not None for cluster in found.clusters)

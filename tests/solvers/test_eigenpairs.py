@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs, make_moons
 import eigencut.solvers.eigenpairs as module
 from eigencut import Gaussian, Precomputed
 from eigencut.cut import CUTS
-from eigencut.graph.components import connected_components
+from eigencut.graphs.components import connected_components
 from eigencut.solvers.eigenpairs import eigenpairs
 
 

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigencut.affinity import Neighbors
+from eigencut.affinities import Neighbors
 from eigencut.cut import CUTS
-from eigencut.solvers.factorization import Inverse
-from eigencut.solvers.inverse_krylov import by_inverse_krylov
+from eigencut.solvers.inverse import Inverse, by_inverse_krylov
 from eigencut.solvers.relaxed_cut import relaxed_cut
 from eigencut.solvers.sparse import smallest_pairs
 

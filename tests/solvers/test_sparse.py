@@ -13,7 +13,7 @@ import eigencut.solvers.sparse as module
 from conftest import in_threads
 from eigencut import GraphWarning
 from eigencut.cut import CUTS
-from eigencut.graph.components import connected_components
+from eigencut.graphs.components import connected_components
 from eigencut.solvers.eigenpairs import eigenpairs
 from sparse_graphs import neighbours_graph, reference, solve, sparse_graph
 
@@ -166,7 +166,7 @@ def test_missed_eigenvectors_are_found(cut, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_threads_change_nothing(n_jobs, cut, monkeypatch):
-    monkeypatch.setattr("eigencut.graph.sparse_product._BLOCK_ENTRIES", 1000)
+    monkeypatch.setattr("eigencut.graphs.sparse._BLOCK_ENTRIES", 1000)
     graph = neighbours_graph(make_moons(3000, noise=0.1, random_state=0)[0])
     first = solve(graph, cut, 5)
     again = in_threads(n_jobs, solve, graph, cut, 5)

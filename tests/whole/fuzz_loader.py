@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from eigencut import ModelFileError, load
-from eigencut.files.format import read, write
+from eigencut.io.model_format import read, write
 
-CORPUS = Path(__file__).parents[1] / "files" / "golden"
+CORPUS = Path(__file__).parents[1] / "io" / "golden"
 SUFFIX = ".eigencut"
 WORDS = ["GPOD", "Gaussian", "Kernel", "os.system", "auto", "local", "ncut", "", "é", "x" * 999]
 NUMBERS = [0, 1, -1, 2, 3, 10, 2**31, 2**63, 10**30, 0.5, -0.5, 1e-300, 1e300, 1e308, True, None]

@@ -12,7 +12,8 @@ from unittest import mock
 import numpy as np
 
 from eigencut import Rows
-from eigencut.data import csv_source, plain_csv
+from eigencut.io import csv_cells as plain_csv
+from eigencut.io import csv_source
 
 CORPUS = Path(__file__).parent / "corpus" / "tables"
 SUFFIX = ".csv"

@@ -24,7 +24,7 @@ import numpy as np
 
 from eigencut import GPOD, Rows, load
 from eigencut.cli import main as command_line
-from eigencut.files.atomic import PART
+from eigencut.io.atomic import PART
 
 
 def models(folder):

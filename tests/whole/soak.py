@@ -22,7 +22,7 @@ from random_problems import run_problem
 
 from eigencut import GPOD, ModelFileError, Rows, load
 
-GOLDEN = Path(__file__).parents[1] / "files" / "golden"
+GOLDEN = Path(__file__).parents[1] / "io" / "golden"
 MOST_BYTES_PER_ROUND = 2000  # a model of the rounds has 20 000 or more
 SLACK_MEGABYTES = 12  # by which the allocator comes and goes
 

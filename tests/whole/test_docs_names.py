@@ -7,10 +7,10 @@ import pytest
 
 import doc_pages
 import eigencut
-from eigencut.affinity import Affinity
+from eigencut.affinities import Affinity
 from eigencut.cli.app import COMMANDS, app
 from eigencut.export import _FUNCTIONS
-from eigencut.files.models import CLASSES
+from eigencut.loading import CLASSES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(eigencut.__file__).parent

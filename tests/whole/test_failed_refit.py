@@ -51,7 +51,7 @@ def test_the_old_model_survives(affinity, width, other, how, monkeypatch):
     with monkeypatch.context() as patch:
         if how == "interrupted":
             for name in ("chosen.relaxed_cut", "spectrum.cut_of_pieces"):
-                patch.setattr(f"eigencut.selection.{name}", interrupted)
+                patch.setattr(f"eigencut.auto.{name}", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(rows_of(other))
         else:
@@ -104,7 +104,7 @@ def test_an_affinity_alone_survives_too(affinity, monkeypatch):
     for name in ("complete.DenseGraph", "sparse.SparseGraph", "landmarks.LandmarkGraph"):
         where = {"complete": "vectors", "sparse": "neighbors", "landmarks": "landmarks"}
         module, kind = name.split(".")
-        monkeypatch.setattr(f"eigencut.affinity.{where[module]}.{kind}", interrupted)
+        monkeypatch.setattr(f"eigencut.affinities.{where[module]}.{kind}", interrupted)
     with pytest.raises(KeyboardInterrupt):
         affinity.fit(rows_of(6))
     same_fitted(before, vars(affinity))

@@ -20,8 +20,8 @@ from eigencut import (
     load,
     select,
 )
-from eigencut.risk import assess, significance
-from eigencut.search.metrics import METRICS
+from eigencut.inspection import assess, significance
+from eigencut.neighbors.metrics import METRICS
 from metric_data import DISTANCES, rows_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")

@@ -11,7 +11,7 @@ import pytest
 import doc_pages
 import eigencut
 from doc_pages import python_blocks
-from eigencut.selection import criteria
+from eigencut.auto import spectrum as criteria
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_every_cell_has_code():
 
 def test_a_bare_import_is_enough_for_what_the_table_names():
     used = sorted(set(re.findall(r"eigencut(?:\.[A-Za-z_]\w*)+", "\n".join(SPANS))))
-    assert "eigencut.export.to_onnx" in used and "eigencut.risk.assess" in used
+    assert "eigencut.export.to_onnx" in used and "eigencut.inspection.assess" in used
     used += ["eigencut.datasets.load", "eigencut.integrations.dask.fit"]
     code = f"import eigencut\nfor name in {used}: print(eval(name))"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

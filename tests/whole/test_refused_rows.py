@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, risk, select
+from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select
 from eigencut.cli import main
-from eigencut.data.refused_rows import RefusedRow
-from eigencut.search.points import sets_as_rows
+from eigencut.io.refused_rows import RefusedRow
+from eigencut.neighbors.metrics import sets_as_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -65,7 +65,9 @@ def test_a_row_is_counted_among_all_that_were_asked(zero_row, fitted, method):
     assert "Got zeros in row 19000;" in refused(lambda: getattr(fitted, method)(many))
 
 
-@pytest.mark.parametrize("ask", [risk.assess, risk.population_error, risk.discretization_gap])
+@pytest.mark.parametrize(
+    "ask", [inspection.assess, inspection.population_error, inspection.discretization_gap]
+)
 def test_questions_of_risk_name_it_too(zero_row, fitted, frame, ask):
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row))
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row.tolist()))

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigencut import GPOD, TableModel, risk
+from eigencut import GPOD, TableModel, inspection
 from eigencut.compat import KNeighborsTransformer, SpectralClustering
 
 X, Y = make_blobs(120, 3, centers=[[0, 0, 0], [9, 0, 0], [0, 9, 0]], random_state=0)
@@ -126,8 +126,8 @@ def test_arrays_of_other_libraries_everywhere(through):
         method = "predict" if hasattr(model, "predict") else "transform"
         ours = getattr(clone(model).fit(given), method)(given)
         assert abs(ours - getattr(clone(model).fit(X), method)(X)).sum() == 0
-    ours = risk.cut_value(Exported(Y, through), given, sample_weight=of_rows).value
-    assert ours == risk.cut_value(Y, X, sample_weight=weight).value
+    ours = inspection.cut_value(Exported(Y, through), given, sample_weight=of_rows).value
+    assert ours == inspection.cut_value(Y, X, sample_weight=weight).value
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])

@@ -16,7 +16,17 @@ from sklearn.cluster import SpectralClustering
 
 import eigencut
 from doc_pages import DOCS, PAGES, ROOT, python_blocks
-from eigencut import GPOD, Gaussian, Neighbors, compat, datasets, export, plots, report, risk
+from eigencut import (
+    GPOD,
+    Gaussian,
+    Neighbors,
+    compat,
+    datasets,
+    export,
+    inspection,
+    plotting,
+    report,
+)
 from eigencut.integrations import bertopic, dask, image, scanpy, spark, spatial
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
@@ -39,7 +49,7 @@ def public_names():
     for name in eigencut.__all__:
         if not inspect.ismodule(getattr(eigencut, name)) and name != "__version__":
             yield f"eigencut.{name}"
-    for room in (risk, export, datasets, plots, report, compat, image, scanpy, spatial):
+    for room in (inspection, export, datasets, plotting, report, compat, image, scanpy, spatial):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
     for module in (bertopic, dask, spark):
         for name, item in vars(module).items():

@@ -19,36 +19,39 @@ FLOORS = [
     ["cli"],
     ["__init__"],
     ["report", "image", "scanpy", "spark", "spatial"],
-    ["paper", "export", "integrations", "plots"],
+    ["paper", "export", "integrations", "plotting"],
     ["compat"],
-    ["files.models"],
-    ["nested.recluster"],
-    ["selection.select", "data.table_model"],
-    ["estimator"],
-    ["living"],
+    ["loading"],
+    ["hierarchy.recluster"],
+    ["auto.select", "tables.table_model"],
+    ["gpod"],
+    ["updating"],
+    ["tables"],
     ["answering", "keeping"],
-    ["describe", "nested"],
-    ["fitted", "selection"],
-    ["risk", "known"],
-    ["plots.choices", "plots.learning_curve"],  # what risk and selection have found draws itself
-    ["plots.display"],
-    ["plots.axes", "plots.colors", "plots.text"],
+    ["inspection.describe", "hierarchy"],
+    ["fitted", "auto"],
+    ["inspection", "semi_supervised"],
+    ["theory.measured_excess"],
+    ["inspection.cut_values"],
+    ["theory"],
+    ["plotting.choices", "plotting.learning_curve"],  # what theory and auto found draws itself
+    ["plotting.display"],
+    ["plotting.axes", "plotting.colors", "plotting.text"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],
-    ["affinity"],
-    ["graph"],
-    ["search"],
+    ["affinities"],
+    ["graphs"],
+    ["neighbors"],
     ["datasets"],
-    ["data"],
-    ["files"],
+    ["io"],
     ["kernels"],
-    ["runtime"],
+    ["_utils"],
     ["exceptions", "_version"],
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
-TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "estimator"}
-TOP |= {"answering", "exceptions", "fitted", "keeping"}
+TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "gpod"}
+TOP |= {"answering", "exceptions", "fitted", "keeping", "loading"}
 DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
 TOP |= set(DOORS)
 

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 import doc_pages
 import eigencut
 from eigencut import GPOD, Affinity, TableModel, report
-from eigencut.affinity.vectors import VectorAffinity
+from eigencut.affinities.vectors import VectorAffinity
 
 PAGES = [doc_pages.ROOT / "README.md", *doc_pages.PAGES]
 PUBLIC = [getattr(eigencut, name) for name in eigencut.__all__]
@@ -104,10 +104,10 @@ def method(code, names):
 def more_names(names, request):
     """What cells speak of besides what blocks do."""
     X, k = names["X"], sklearn.metrics.pairwise.rbf_kernel
-    curve = functools.partial(eigencut.risk.learning_curve, n_repeats=2)
-    given = {name: getattr(eigencut.risk, name) for name in eigencut.risk.__all__}
+    curve = functools.partial(eigencut.inspection.learning_curve, n_repeats=2)
+    given = {name: getattr(eigencut.inspection, name) for name in eigencut.inspection.__all__}
     given |= {name: getattr(eigencut, name) for name in eigencut.__all__}
-    given |= {name: getattr(eigencut.plots, name) for name in eigencut.plots.__all__}
+    given |= {name: getattr(eigencut.plotting, name) for name in eigencut.plotting.__all__}
     given |= names | {"K": 3, "k": k, "A": X, "B": X, "gamma": 1.0, "functools": functools}
     given |= {"polynomial_kernel": sklearn.metrics.pairwise.polynomial_kernel}
     given |= {"texts": ["a text"] * len(X), "rows": eigencut.Rows.from_array(X)}

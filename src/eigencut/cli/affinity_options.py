@@ -12,7 +12,7 @@ import click
 from eigencut.cli.options import TableOptions
 from eigencut.cli.values import BANDWIDTH, whole_number
 
-# As in eigencut.search.metrics, which takes longer to import; a test compares them.
+# As in eigencut.neighbors.metrics, which takes longer to import; a test compares them.
 METRIC_NAMES = (
     "euclidean",
     "cosine",
@@ -75,7 +75,7 @@ class AffinityOptions:
             )
         if name == "auto":
             return name
-        from eigencut.affinity import Gaussian, Landmarks, Neighbors
+        from eigencut.affinities import Gaussian, Landmarks, Neighbors
 
         metric = self.metric or "euclidean"
         if name == "landmarks":
@@ -147,8 +147,8 @@ def with_units_for(metric: str | None, options: TableOptions) -> TableOptions:
 
 def suggest_cosine(metric: str | None, options: TableOptions, values: Any) -> None:
     """Say it where rows of unit length lose it to the units of columns, which nobody asked for."""
-    from eigencut.runtime.warn import warn_user
-    from eigencut.search.points import are_unit_vectors
+    from eigencut._utils.warn import warn_user
+    from eigencut.neighbors.metrics import are_unit_vectors
 
     if metric is None and options.scale != "none" and are_unit_vectors(values):
         warn_user(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigencut.data.table import Table
-    from eigencut.data.table_model import TableModel
-    from eigencut.known.class_names import KnownClasses
+    from eigencut.io.table import Table
+    from eigencut.semi_supervised.known_labels import KnownClasses
+    from eigencut.tables.table_model import TableModel
 
 
 def known_classes(
@@ -19,7 +19,7 @@ def known_classes(
 
     import numpy as np  # here, so that --help is quick
 
-    from eigencut.known.class_names import KnownClasses
+    from eigencut.semi_supervised.known_labels import KnownClasses
 
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
@@ -58,6 +58,6 @@ def cluster_columns(model: TableModel | Any, labels: Any) -> dict[str, Any]:
     if not names:
         return {"cluster": labels}
 
-    from eigencut.known.class_names import named
+    from eigencut.semi_supervised.known_labels import named
 
     return {"cluster": labels, "cluster_name": named(labels, names)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigencut.data.table_model import TableModel
-    from eigencut.nested.recluster import Reclustered
+    from eigencut.hierarchy.recluster import Reclustered
+    from eigencut.tables.table_model import TableModel
 
 
 def load_table_model(path: str) -> TableModel:
     """The model in a file; one that was saved from Python takes its columns as they are."""
-    from eigencut.data.table_model import TableModel
+    from eigencut.tables.table_model import TableModel
 
     model = _of_tables(path)
     if not isinstance(model, TableModel):
@@ -24,7 +24,7 @@ def load_table_model(path: str) -> TableModel:
 
 def load_labelling_model(path: str, jobs: int | None) -> TableModel | Reclustered:
     """The same where it only has to label rows, so that its clusters may have been split."""
-    from eigencut.data.table_model import TableModel
+    from eigencut.tables.table_model import TableModel
 
     model = _of_tables(path)
     parts = [] if isinstance(model, TableModel) else [split.part for split in model.splits_]
@@ -36,7 +36,7 @@ def load_labelling_model(path: str, jobs: int | None) -> TableModel | Reclustere
 
 def load_model_with(path: str, method: str) -> Any:
     """The model in a file, of whatever kind, if it can answer this."""
-    from eigencut.files.models import load
+    from eigencut.loading import load
 
     model = load(path)
     if not hasattr(model, method):
@@ -48,9 +48,9 @@ def load_model_with(path: str, method: str) -> Any:
 
 
 def _of_tables(path: str) -> Any:
-    from eigencut.data.table_model import TableModel, table_model
-    from eigencut.files.models import load
-    from eigencut.nested.recluster import Reclustered
+    from eigencut.hierarchy.recluster import Reclustered
+    from eigencut.loading import load
+    from eigencut.tables.table_model import TableModel, table_model
 
     model = load(path)
     if isinstance(model, TableModel):

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from eigencut._utils.printable import printable
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import as_json as json_text
 from eigencut.cli.values import DELIMITER, ENCODING, JOBS, ORDER, SEED, whole_number
-from eigencut.runtime.printable import printable
 
 Command = Callable[..., Any]
 

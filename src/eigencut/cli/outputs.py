@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from eigencut.files.atomic import check_replaceable
+from eigencut.io.atomic import check_replaceable
 
 STANDARD_STREAM = "-"
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")

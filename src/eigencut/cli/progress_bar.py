@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from eigencut.runtime.progress import terminal_display
+from eigencut._utils.progress import terminal_display
 
 
 def progress_bar(stage: str, quiet: bool) -> AbstractContextManager[object]:

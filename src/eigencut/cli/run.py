@@ -17,9 +17,9 @@ from typing import Any
 
 import click
 
+from eigencut._utils.printable import printable
 from eigencut.cli.app import app
 from eigencut.exceptions import EmptyTableError, MemoryRefusal
-from eigencut.runtime.printable import printable
 
 _REASONS = {
     errno.EACCES: "you have no permission for it",

@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eigencut.data.column_names import absent, quoted
-from eigencut.data.dates import UNITS_OF_DATES
-from eigencut.data.reading import open_source
-from eigencut.data.source import Block, Source
-from eigencut.runtime.warn import warn_user
+from eigencut._utils.warn import warn_user
+from eigencut.io.column_kinds import UNITS_OF_DATES, absent, quoted
+from eigencut.io.reading import open_source
+from eigencut.io.source import Block, Source
 
 if TYPE_CHECKING:
     from eigencut.cli.options import TableOptions
-    from eigencut.data.coding import Coding
-    from eigencut.data.table_model import TableModel
-    from eigencut.nested.recluster import Reclustered
+    from eigencut.hierarchy.recluster import Reclustered
+    from eigencut.io.coding import Coding
+    from eigencut.tables.table_model import TableModel
 
 STANDARD_INPUT = "-"
 
@@ -111,8 +110,8 @@ def read_weighted(
     id_column: str | None = None,
 ) -> Block:
     """All rows of a table: columns that are data, and as weights the column that is named so."""
-    from eigencut.data.column_kinds import NUMERIC
-    from eigencut.data.row_weights import with_weight_column
+    from eigencut.io.column_kinds import NUMERIC
+    from eigencut.io.rows import with_weight_column
 
     if weights is None:
         return source.read(columns, id_column, coding)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from eigencut.runtime.number_lists import parse_numbers
+from eigencut._utils.validation import parse_numbers
 
 _TABS = ("tab", "\\t")  # as shells let one type it
 
@@ -73,7 +73,7 @@ def _bandwidth(text: str) -> float | str:
     """A number or the name of a rule."""
     if text == "auto":
         return text
-    from eigencut.affinity.bandwidth import check_bandwidth
+    from eigencut.affinities.gaussian import check_bandwidth
 
     try:
         width: float | str = float(text)
@@ -88,7 +88,7 @@ def _bandwidths(text: str) -> list[float | str]:
 
 
 def _memory(text: str) -> str:
-    from eigencut.runtime.memory import parse_bytes
+    from eigencut._utils.memory import parse_bytes
 
     try:
         parse_bytes(text)
@@ -118,13 +118,13 @@ def _share_or_all(text: str) -> float:
 
 
 def _encoding(text: str) -> str:
-    from eigencut.data.csv_dialect import checked_encoding
+    from eigencut.io.csv_source import checked_encoding
 
     return checked_encoding(text)
 
 
 def _delimiter(text: str) -> str:
-    from eigencut.data.csv_dialect import checked_delimiter
+    from eigencut.io.csv_source import checked_delimiter
 
     return checked_delimiter("\t" if text in _TABS else text, decimal=".") or ","
 

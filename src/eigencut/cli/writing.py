@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from eigencut._utils.printable import printable
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import spreadsheet_safe
-from eigencut.files.atomic import replacing
-from eigencut.runtime.printable import printable
+from eigencut.io.atomic import replacing
 
 Columns = Mapping[str, Any]  # arrays, or lists of words
 

@@ -14,12 +14,11 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.validation import check_rows
-from eigencut.runtime.arrays import Array
-from eigencut.runtime.threads import threads
-from eigencut.runtime.validation import check_choice, check_count, check_n_jobs
-from eigencut.search.build import allowed_indexes
-from eigencut.search.searched_rows import SearchedPoints
+from eigencut._utils.arrays import Array
+from eigencut._utils.threads import threads
+from eigencut._utils.validation import check_choice, check_count, check_n_jobs
+from eigencut.io.validation import check_rows
+from eigencut.neighbors.build import SearchedPoints, allowed_indexes
 
 _METRICS = ("euclidean", "cosine", "manhattan", "chebyshev")
 

@@ -22,10 +22,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_symmetric
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigencut.affinity import Gaussian, Kernel, Neighbors
-from eigencut.estimator import GPOD
-from eigencut.runtime.arrays import Array, Indices, as_numpy
-from eigencut.runtime.warn import warn_user
+from eigencut._utils.arrays import Array, Indices, as_numpy
+from eigencut._utils.warn import warn_user
+from eigencut.affinities import Gaussian, Kernel, Neighbors
+from eigencut.gpod import GPOD
 
 _MATRICES = ("precomputed", "precomputed_nearest_neighbors")
 

@@ -13,12 +13,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from eigencut._utils.arrays import Array
+from eigencut._utils.validation import check_choice, refuse_split_model
+from eigencut._utils.warn import warn_user
 from eigencut._version import __version__
-from eigencut.affinity import Gaussian, Landmarks, Neighbors
-from eigencut.data.column_names import quoted
-from eigencut.data.table_model import TableModel
+from eigencut.affinities import Gaussian, Landmarks, Neighbors
 from eigencut.discretization import TIE
-from eigencut.estimator import GPOD
 from eigencut.export.gaussian import GaussianNodes
 from eigencut.export.graph import OnnxGraph, import_onnx
 from eigencut.export.landmarks import LandmarkNodes
@@ -28,10 +28,10 @@ from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.export.probabilities import probability_nodes
 from eigencut.extension.combined import CombinedFunctions
 from eigencut.extension.eigenfunctions import Algorithm1
-from eigencut.files.atomic import check_replaceable, replacing
-from eigencut.runtime.arrays import Array
-from eigencut.runtime.validation import check_choice, refuse_split_model
-from eigencut.runtime.warn import warn_user
+from eigencut.gpod import GPOD
+from eigencut.io.atomic import check_replaceable, replacing
+from eigencut.io.column_kinds import quoted
+from eigencut.tables.table_model import TableModel
 
 __all__ = ["run_onnx", "to_onnx"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from eigencut._utils.arrays import Array
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT, Eigenfunctions
-from eigencut.runtime.arrays import Array
 
 
 def consistent_values(

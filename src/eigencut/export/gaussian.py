@@ -11,14 +11,14 @@ import math
 
 import numpy as np
 
-from eigencut.affinity.bandwidth import WIDTH_LIMITS
-from eigencut.estimator import GPOD
+from eigencut.affinities.gaussian import WIDTH_LIMITS
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.extension.eigenfunctions import SUPPORT
-from eigencut.files.state_reader import StateReader
+from eigencut.gpod import GPOD
+from eigencut.io.state_reader import StateReader
 
 _FARTHEST = 1e140  # as in Gaussian
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from eigencut._utils.arrays import Array
 from eigencut.export.graph import OnnxGraph
-from eigencut.runtime.arrays import Array
-from eigencut.search.distances import middle
+from eigencut.neighbors.distances import middle
 
 
 def nearest_numbers(graph: OnnxGraph, points: str, vertices: Array, k: int) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigencut.estimator import GPOD
+from eigencut._utils.arrays import Array
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers
 from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
+from eigencut.gpod import GPOD
 from eigencut.kernels.neighbor_graph import SLACK
-from eigencut.runtime.arrays import Array
-from eigencut.search.distances import FARTHEST
+from eigencut.neighbors.distances import FARTHEST
 
 _NO_EDGE = -1e300  # the exponent of an edge that is none
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from eigencut.export.graph import OnnxGraph
-from eigencut.search.points import EARTH_RADIUS
+from eigencut.neighbors.metrics import EARTH_RADIUS
 
 _NORTH, _WEST, _EAST = 90.0, -180.0, 360.0
 

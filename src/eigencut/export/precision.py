@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eigencut.discretization import TIE
-from eigencut.extension.probabilities import NUDGE
+from eigencut.extension.labelling import NUDGE
 
 
 @dataclass(frozen=True)

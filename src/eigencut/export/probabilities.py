@@ -1,4 +1,4 @@
-"""Probabilities in ONNX; see ``eigencut.extension.probabilities``."""
+"""Probabilities in ONNX; see ``eigencut.extension.labelling``."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigencut.files.state_reader import StateReader
-from eigencut.runtime.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices
+from eigencut.io.state_reader import StateReader
 
 _MOST_GIVEN = 1 << 16  # in a file: so many columns of probabilities
 

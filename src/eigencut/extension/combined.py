@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from eigencut._utils.arrays import Array, Indices, row_blocks
 from eigencut.extension.eigenfunctions import Eigenfunctions, SinglePrecisionValues
-from eigencut.files.state_reader import StateReader
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.blocks import row_blocks
-from eigencut.search.distinct_rows import row_keys
+from eigencut.io.state_reader import StateReader
+from eigencut.neighbors.distinct_rows import row_keys
 
 _LARGEST = 1e75
 _ELEMENTS = 1 << 20  # of rows that are read at a time

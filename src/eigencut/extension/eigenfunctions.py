@@ -29,12 +29,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.affinity.base import Affinity, Product
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import for_each
+from eigencut._utils.warn import warn_user
+from eigencut.affinities.base import Affinity, Product
 from eigencut.cut import Cut
 from eigencut.extension.single_precision import SinglePrecisionAverager
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import for_each
-from eigencut.runtime.warn import warn_user
 from eigencut.solvers.eigenpairs import EigenPairs
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigencut import kernels
+from eigencut._utils.arrays import Array
 from eigencut.kernels.layout import MOST_PANEL_ROWS
-from eigencut.runtime.arrays import Array
 
 _UNIT = 2.0**-24
 _LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 
 def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from eigencut.runtime.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices
 
 
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:

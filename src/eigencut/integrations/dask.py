@@ -1,6 +1,6 @@
 """Fit and predict on a Dask cluster: dask arrays and data frames in, lazy dask arrays out.
 
-A fit is two sums over rows (``eigencut.affinity.landmarks``), formed per chunk by the functions
+A fit is two sums over rows (``eigencut.affinities.landmarks``), formed per chunk by the functions
 that a stream uses and then added up in a tree. Rows stay where they are: what reaches the client
 are the landmarks and one p x p matrix. Tasks have no side effects: a lost worker costs only time.
 """
@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.data.column_names import quoted
-from eigencut.data.rows import Rows
+from eigencut._utils.validation import needed
 from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
-from eigencut.runtime.optional import needed
+from eigencut.io.column_kinds import quoted
+from eigencut.io.rows import Rows
 
 Model = TypeVar("Model")
 

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from eigencut.affinity import Landmarks
-from eigencut.estimator import GPOD
+from eigencut._utils.arrays import Array, Indices, as_numpy
+from eigencut._utils.validation import check_choice, check_count, check_magnitude, needed
+from eigencut.affinities import Landmarks
+from eigencut.gpod import GPOD
 from eigencut.integrations.region_graphs import cut_normalized
-from eigencut.runtime.arrays import Array, Indices, as_numpy
-from eigencut.runtime.optional import needed
-from eigencut.runtime.validation import check_choice, check_count, check_magnitude
 
 __all__ = ["cut_normalized", "segment"]
 

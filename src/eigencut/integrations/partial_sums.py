@@ -1,6 +1,6 @@
 """Sums over rows that many machines form: of a piece, of pieces together, and the end.
 
-They are those of a stream (``eigencut.data.rows``), with what was seen of the rows beside them. A
+They are those of a stream (``eigencut.io.rows``), with what was seen of the rows beside them. A
 piece may be summed twice, or again when a machine was lost: nothing here has side effects.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from eigencut.data.rows import Rows
-from eigencut.data.same_rows import Seen
-from eigencut.runtime.threads import threads
+from eigencut._utils.threads import threads
+from eigencut.io.rows import Rows, Seen
 
 Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
 

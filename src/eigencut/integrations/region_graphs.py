@@ -17,12 +17,12 @@ from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import check_count, check_magnitude, shown
 from eigencut.cut import CUTS
-from eigencut.graph.sparse import SparseGraph
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.validation import check_count, check_magnitude, shown
+from eigencut.graphs.sparse import SparseGraph
 from eigencut.solvers.eigenpairs import eigenpairs
-from eigencut.solvers.factorization import Inverse
+from eigencut.solvers.sparse import Inverse
 
 _FEWEST = 3  # regions that an eigenvector cuts: scikit-image leaves two as they are
 _LARGE = 300  # vertices from which factors are quicker than LAPACK

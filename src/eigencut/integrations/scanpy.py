@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from eigencut.affinity import Neighbors
-from eigencut.estimator import GPOD
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.optional import needed
-from eigencut.runtime.validation import check_count, real_array, shown
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import check_count, needed, real_array, shown
+from eigencut.affinities import Neighbors
+from eigencut.gpod import GPOD
 
 __all__ = ["cluster", "ingest"]
 

@@ -1,7 +1,7 @@
 """Fit on a Spark data frame, and label its rows.
 
 Spark calls a function on batches of rows in Arrow's format, in every Python worker. It needs
-pyarrow and eigencut there. A fit is sums over rows (``eigencut.affinity.landmarks``), formed per
+pyarrow and eigencut there. A fit is sums over rows (``eigencut.affinities.landmarks``), formed per
 partition by the functions that a stream uses and then added up in a tree: no row reaches the
 driver, and a lost executor costs only time.
 """
@@ -17,11 +17,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut.data.checked_blocks import checked_block
-from eigencut.data.column_names import plain_names, quoted, refuse_duplicates
-from eigencut.data.rows import Rows
+from eigencut._utils.validation import needed
 from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
-from eigencut.runtime.optional import needed
+from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
+from eigencut.io.rows import Rows, checked_block
 
 Model = TypeVar("Model")
 

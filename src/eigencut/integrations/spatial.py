@@ -15,12 +15,12 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
-from eigencut.estimator import GPOD
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import needed
+from eigencut._utils.warn import warn_user
 from eigencut.exceptions import GraphWarning
+from eigencut.gpod import GPOD
 from eigencut.integrations.connected_regions import connect_regions
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.optional import needed
-from eigencut.runtime.warn import warn_user
 
 __all__ = ["regions"]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigencut._utils.arrays import Array, Indices
 from eigencut.kernels.layout import (
     CANDIDATES,
     COLUMNS_MULTIPLE,
@@ -35,7 +36,6 @@ from eigencut.kernels.numpy_kernels import (
     Visits,
     sum_of_parts,
 )
-from eigencut.runtime.arrays import Array, Indices
 
 _QUERIES = 256  # at a time
 _ROOM = 1 << 21  # candidates that are kept

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 _WIDTHS = (1e-140, 1e140)  # least and most: the product of two is neither 0 nor infinite

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import for_each
 from eigencut.kernels.layout import CANDIDATES, MOST_PANEL_ROWS, POSITION_BITS, STRIP
 from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import for_each
 
 Floats = NDArray[np.float32]
 Sums = Callable[[Array], Array]

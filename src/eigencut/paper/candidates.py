@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigencut.affinity import Gaussian
+from eigencut.affinities import Gaussian
 
 # The scales of each rule: from graphs in pieces to graphs in which a row sees most others.
 SCALES = {"local": (1 / 8, 2.0), "neighbors": (1 / 16, 2.0)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigencut.estimator import GPOD
+from eigencut.gpod import GPOD
 from eigencut.paper.candidates import STANDARDIZE, UNIT_ROWS, Candidate
 
 BALANCED = 1 / 2  # least size of a cluster, in units of n / K

@@ -17,15 +17,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from eigencut._utils.threads import n_threads
 from eigencut._version import __version__
 from eigencut.datasets import load
 from eigencut.exceptions import GraphWarning
-from eigencut.files.atomic import check_replaceable
+from eigencut.io.atomic import check_replaceable
 from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
 from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
 from eigencut.paper.choice import BALANCED, CLEAN, DUST
 from eigencut.paper.published import CUT_TITLES, SETS
-from eigencut.runtime.threads import n_threads
 
 
 def main(arguments: list[str]) -> int:

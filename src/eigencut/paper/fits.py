@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from eigencut.affinity import Gaussian
+from eigencut._utils.arrays import Array, Indices
+from eigencut.affinities import Gaussian
 from eigencut.cut import CUTS
 from eigencut.discretization import align
-from eigencut.estimator import GPOD
 from eigencut.exceptions import GraphWarning
 from eigencut.extension.eigenfunctions import extend
+from eigencut.gpod import GPOD
 from eigencut.paper.candidates import STANDARDIZE, Candidate
 from eigencut.paper.choice import CHOICES, CHOSEN, Look
 from eigencut.paper.preprocessing import prepare
 from eigencut.paper.published import CUT_TITLES, SIGMAS
 from eigencut.paper.scores import accuracy
-from eigencut.runtime.arrays import Array, Indices
 
 AUTO, PAPER, TUNED = "auto", "paper's sigma", "tuned"
 ANY = "any"  # where the preprocessing, too, is chosen

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 
 def _identity() -> Any:

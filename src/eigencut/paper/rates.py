@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity import Gaussian
-from eigencut.estimator import GPOD
+from eigencut._utils.arrays import Array
+from eigencut.affinities import Gaussian
+from eigencut.gpod import GPOD
+from eigencut.inspection import learning_curve
 from eigencut.paper.plotting import COLORS, save, subplots
 from eigencut.paper.published import CUT_TITLES
-from eigencut.risk import learning_curve
-from eigencut.runtime.arrays import Array
 
 SIGMA = 0.4
 SIZES = (100, 160, 250, 400, 640)

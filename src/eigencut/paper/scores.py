@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut.runtime.arrays import Indices
+from eigencut._utils.arrays import Indices
 
 RUNS = 4  # the paper averages so many
 NO_VERDICT = "too few splits"

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.affinity import Gaussian
+from eigencut.affinities import Gaussian
 from eigencut.datasets import paper_moons
-from eigencut.estimator import GPOD
+from eigencut.gpod import GPOD
 from eigencut.paper.plotting import COLORS, save, subplots
 from eigencut.paper.published import CUT_TITLES
 

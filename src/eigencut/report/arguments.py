@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.runtime.arrays import Indices
-from eigencut.runtime.validation import check_count, shown
+from eigencut._utils.arrays import Indices
+from eigencut._utils.validation import check_count, shown
 
 
 def check_arguments(title: Any, stability: Any, n_refits: Any, random_state: Any) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigencut.describe.contrasts import CategoryContrast, Contrast
-from eigencut.describe.rules import Condition, Rule
-from eigencut.plots.sampling import spaced
+from eigencut.inspection.contrasts import CategoryContrast, Contrast
+from eigencut.inspection.rules import Condition, Rule
+from eigencut.plotting.sampling import spaced
 from eigencut.report.drawings import swatch
 from eigencut.report.html import Html, clipped, element, user_text
 from eigencut.report.panels import chart

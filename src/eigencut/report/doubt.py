@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigencut._utils.arrays import Indices
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.summary import PairDoubt, SupportSummary
-from eigencut.runtime.arrays import Indices
 
 _BINS = 40
 _WIDEST = 2.0  # times the range of ordinary rows, that bins of support reach below the least

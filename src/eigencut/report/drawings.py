@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from eigencut.plots.colors import cluster_style
+from eigencut.plotting.colors import cluster_style
 from eigencut.report.html import Html, element, joined
 from eigencut.report.summary import SpectrumSummary, SupportSummary
 

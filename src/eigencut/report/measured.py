@@ -11,18 +11,18 @@ import warnings
 import numpy as np
 from sklearn.base import clone
 
+from eigencut._utils.progress import advance, stage, without_progress
+from eigencut._utils.threads import threads
+from eigencut.auto.spectrum import Spectrum
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.extension.combined import CombinedFunctions
-from eigencut.plots.asked_model import AskedModel
+from eigencut.inspection.assessment import assess
+from eigencut.inspection.stability import stability
+from eigencut.inspection.summary import RiskSummary
+from eigencut.plotting.asked_model import AskedModel
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.summary import QuickStability, SpectrumSummary
-from eigencut.risk.assessment import assess
-from eigencut.risk.stability import stability
-from eigencut.risk.summary import RiskSummary
-from eigencut.runtime.progress import advance, stage, without_progress
-from eigencut.runtime.threads import threads
-from eigencut.selection.spectrum import Spectrum
 
 _HELD_OUT = 2000  # new rows whose pairs are looked at, at most
 _REFITTED = 2000  # rows of a refit, at most

@@ -11,7 +11,7 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
-from eigencut.plots.sampling import spaced
+from eigencut.plotting.sampling import spaced
 from eigencut.report import panels
 from eigencut.report.cards import cards_section
 from eigencut.report.html import Html, clipped, element, lines_of, unbroken, user_text

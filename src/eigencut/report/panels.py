@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eigencut.plots.sampling import spaced
+from eigencut.plotting.sampling import spaced
 from eigencut.report.drawings import spectrum_drawing, support_drawing, swatch
 from eigencut.report.html import Html, clipped, element, user_text
 from eigencut.report.scatter import scatter

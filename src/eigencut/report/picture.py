@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigencut.plots.asked_model import AskedModel
-from eigencut.plots.projection import project
-from eigencut.plots.sampling import shown_rows
+from eigencut.plotting.asked_model import AskedModel
+from eigencut.plotting.projection import project
+from eigencut.plotting.sampling import shown_rows
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.summary import Picture
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.plots.colors import cluster_style
+from eigencut._utils.arrays import Array
+from eigencut.plotting.colors import cluster_style
 from eigencut.report.drawings import drawing, marker, short_number
 from eigencut.report.html import Html, clipped, element, joined
 from eigencut.report.summary import Picture
-from eigencut.runtime.arrays import Array
 
 _WIDTH, _HEIGHT = 720.0, 470.0
 _MARGIN = 26.0  # around the frame: where what lies beyond is drawn, apart from what does not

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from eigencut.data.incomplete_rows import spread
-from eigencut.data.rows import Rows
-from eigencut.data.table import Table
-from eigencut.data.table_model import TableModel
+from eigencut._utils.arrays import Indices
 from eigencut.fitted import Answers
-from eigencut.plots.asked_model import AskedModel
-from eigencut.plots.sampling import shown_rows
-from eigencut.risk.refits import training_rows
-from eigencut.risk.summary import TORN
-from eigencut.runtime.arrays import Indices
+from eigencut.inspection.refits import training_rows
+from eigencut.inspection.summary import TORN
+from eigencut.io.rows import Rows
+from eigencut.io.table import Table
+from eigencut.plotting.asked_model import AskedModel
+from eigencut.plotting.sampling import shown_rows
+from eigencut.tables.incomplete_rows import spread
+from eigencut.tables.table_model import TableModel
 
 Mask = NDArray[np.bool_]
 

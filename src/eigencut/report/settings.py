@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from eigencut._utils.validation import numbers_in_words
 from eigencut._version import __version__
-from eigencut.data.table_model import TableModel
-from eigencut.estimator import GPOD
-from eigencut.plots.asked_model import AskedModel
+from eigencut.gpod import GPOD
+from eigencut.plotting.asked_model import AskedModel
 from eigencut.report.summary import ChoiceSummary, ComparedGraph
-from eigencut.runtime.number_lists import numbers_in_words
+from eigencut.tables.table_model import TableModel
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _LEFT_OUT = ("n_jobs", "verbose", "memory_limit")  # settings that change no label

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.describe.description import ClusterDescription
-from eigencut.plots.asked_model import AskedModel
+from eigencut._utils.progress import stage
+from eigencut.inspection.cut_values import CutValue
+from eigencut.inspection.description import ClusterDescription
+from eigencut.inspection.summary import RiskSummary
+from eigencut.plotting.asked_model import AskedModel
 from eigencut.report import sentences
 from eigencut.report.arguments import check_arguments, checked_names
 from eigencut.report.doubt import doubt_of_pairs, support_of, unsure_share
@@ -18,9 +21,6 @@ from eigencut.report.picture import picture_of
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.settings import choice_of, settings_of, versions
 from eigencut.report.summary import ClusterSummary, ModelSummary, QuickStability
-from eigencut.risk.cut_values import CutValue
-from eigencut.risk.summary import RiskSummary
-from eigencut.runtime.progress import stage
 
 _COLUMNS = 6  # that distinguish a cluster, at most
 _TYPICAL = 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from eigencut.describe.contrasts import Contrast
-from eigencut.describe.description import TypicalRow
-from eigencut.describe.rules import Rule
-from eigencut.describe.words import Word
+from eigencut._utils.json_ready import JsonReady
+from eigencut.inspection.contrasts import Contrast
+from eigencut.inspection.description import TypicalRow
+from eigencut.inspection.rules import Rule
+from eigencut.inspection.summary import RiskSummary
+from eigencut.inspection.words import Word
 from eigencut.report.terminal import summary_text
-from eigencut.risk.json_ready import JsonReady
-from eigencut.risk.summary import RiskSummary
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class ChoiceSummary(JsonReady):
 
 @dataclass(frozen=True)
 class QuickStability(JsonReady):
-    """Agreement of a few refits with the labels of the model; see ``eigencut.risk.stability``.
+    """Agreement of a few refits with the labels; see ``eigencut.inspection.stability``.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from eigencut.files.atomic import check_replaceable, replacing
+from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.report.page import page
 from eigencut.report.summarizing import summarize
 from eigencut.report.summary import ModelSummary

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
+from eigencut._utils.arrays import Array
 
 _DEPENDENT = 1e-14  # relative square of a length; shorter ones are rounding errors
 

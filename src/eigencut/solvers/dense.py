@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eigencut.runtime.arrays import Array
-from eigencut.runtime.progress import approach
+from eigencut._utils.arrays import Array
+from eigencut._utils.progress import approach
 
 _BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
 _KEPT_BLOCKS = 3  # of the compressed basis

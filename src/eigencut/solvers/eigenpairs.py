@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.affinity.fit_memory import MOST_LAPACK_VERTICES, lapack_vertices
-from eigencut.files.state_reader import StateReader
-from eigencut.graph.base import Graph
-from eigencut.graph.sparse import SparseGraph
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.threads import blas_threads, n_threads
-from eigencut.runtime.warn import warn_user
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import blas_threads, n_threads
+from eigencut._utils.warn import warn_user
+from eigencut.affinities.fit_memory import MOST_LAPACK_VERTICES, lapack_vertices
+from eigencut.graphs.base import Graph
+from eigencut.graphs.sparse import SparseGraph
+from eigencut.io.state_reader import StateReader
 from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
 from eigencut.solvers.sparse import smallest_pairs
 
@@ -57,7 +57,7 @@ class EigenPairs:
     solver : str
         One of ``SOLVERS``.
     takes_part : array of bool of shape (n_vertices,)
-        Which vertices the problem was solved on; see ``eigencut.graph.small_components``.
+        Which vertices the problem was solved on; see ``eigencut.graphs.components``.
     """
 
     values: Array
@@ -127,7 +127,7 @@ def eigenpairs(
     Examples
     --------
     >>> import numpy as np
-    >>> from eigencut.affinity import Precomputed
+    >>> from eigencut.affinities import Precomputed
     >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
     >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
     array([0.   , 0.667])

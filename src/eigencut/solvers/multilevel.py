@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.graph.sparse_product import SparseProduct
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.progress import advance
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.progress import advance
+from eigencut.graphs.sparse import SparseProduct
 
 _TOP = 2.0  # bound on the eigenvalues of a Laplacian divided by its diagonal
 _COARSEST = 600  # vertices of the coarsest level, which LAPACK solves

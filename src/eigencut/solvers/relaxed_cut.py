@@ -2,7 +2,7 @@
 
 Connected components are found, those too small to be clusters are set aside, the eigenproblem is
 solved on the others, and the small ones take the value of what is nearest to them. Which are too
-small can depend on the eigenvalues of the others (``eigencut.graph.small_components``).
+small can depend on the eigenvalues of the others (``eigencut.graphs.components``).
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigencut.affinity.base import Affinity
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.progress import stage
+from eigencut.affinities.base import Affinity
 from eigencut.cut import CUTS, Cut
-from eigencut.graph.base import Graph
-from eigencut.graph.components import (
+from eigencut.graphs.base import Graph
+from eigencut.graphs.components import (
+    Pieces,
+    attach,
     connected_components,
     refuse_without_edges,
     report_apart,
     report_components,
 )
-from eigencut.graph.small_components import Pieces, attach
-from eigencut.runtime.arrays import Array, Indices
-from eigencut.runtime.progress import stage
 from eigencut.solvers.eigenpairs import EigenPairs, eigenpairs
 
 NCUT = CUTS["ncut"]  # its eigenvalues have no unit: by them it is told which components take part

@@ -54,7 +54,7 @@ def command(
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table
-    from eigencut.living.alignment import align_labels, renumbered
+    from eigencut.updating.alignment import align_labels, renumbered
 
     fitted, other = load_table_model(model), load_table_model(reference)
     for one in (fitted, other):

@@ -52,11 +52,11 @@ def command(
     **reading: Any,
 ) -> None:
     """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
-    from eigencut import risk
+    from eigencut import inspection
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table, read_weighted
-    from eigencut.data.refused_rows import naming_refused_rows
+    from eigencut.io.refused_rows import naming_refused_rows
 
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
@@ -78,11 +78,11 @@ def command(
     gpod = fitted.model_
     with placed, progress_bar("refits", quiet):
         refitted: dict[str, Any] = {
-            "significance": risk.significance(gpod) if significance else None,
-            "stability": risk.stability(gpod) if stability else None,
+            "significance": inspection.significance(gpod) if significance else None,
+            "stability": inspection.stability(gpod) if stability else None,
         }
-        label_sets = risk.label_sets(gpod, rows) if sets and rows is not None else None
-        summary = risk.assess(gpod, rows, delta, sample_weight=counts, **refitted)
+        label_sets = inspection.label_sets(gpod, rows) if sets and rows is not None else None
+        summary = inspection.assess(gpod, rows, delta, sample_weight=counts, **refitted)
     details = [answer for answer in refitted.values() if answer is not None]
     result, texts = summary.to_dict(), [str(answer) for answer in (summary, *details)]
     if label_sets is not None:

@@ -28,8 +28,8 @@ from eigencut.cli.sampling import sampled
 from eigencut.cli.values import CLUSTERS, FILE, MEMORY
 
 if TYPE_CHECKING:
-    from eigencut.data.source import Source
-    from eigencut.data.table_model import TableModel
+    from eigencut.io.source import Source
+    from eigencut.tables.table_model import TableModel
 
 Labelled = tuple[list[str] | None, Any]  # names of rows, if any, and their clusters
 
@@ -128,15 +128,14 @@ def command(
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.sparse_tables import OF_SPARSE_FITS, sparse_table
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
-    from eigencut.data.coding import Coding
-    from eigencut.data.column_kinds import Kind
-    from eigencut.data.column_names import plain_names
-    from eigencut.data.learning import learn_preparation
-    from eigencut.data.preparation import Preparation
-    from eigencut.data.refused_rows import naming_rows_of_table
-    from eigencut.data.rows import Rows
-    from eigencut.data.table_model import TableModel, table_model
-    from eigencut.estimator import GPOD
+    from eigencut.gpod import GPOD
+    from eigencut.io.coding import Coding
+    from eigencut.io.column_kinds import Kind, plain_names
+    from eigencut.io.refused_rows import naming_rows_of_table
+    from eigencut.io.rows import Rows
+    from eigencut.tables.learning import learn_preparation
+    from eigencut.tables.preparation import Preparation
+    from eigencut.tables.table_model import TableModel, table_model
 
     id_column = options.id_column
     with progress_bar("table", options.quiet):
@@ -246,9 +245,9 @@ def _labelled(model: TableModel, source: Source, id_column: str | None) -> Itera
     """Names and clusters of the rows of a stream, as a fit in memory has them."""
     import numpy as np
 
+    from eigencut._utils.progress import tell
+    from eigencut._utils.threads import threads
     from eigencut.cli.tables import model_blocks
-    from eigencut.runtime.progress import tell
-    from eigencut.runtime.threads import threads
 
     gpod, n_rows = model.model_, 0
     for block in model_blocks(model, source, id_column):

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from eigencut._utils.printable import printable
 from eigencut.cli.options import json_option, say
 from eigencut.cli.values import FILE
-from eigencut.runtime.printable import printable
 
 
 @click.command(
@@ -23,7 +23,7 @@ Examples:
 @json_option
 def command(model: str, verify: bool, as_json: bool) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
-    from eigencut.files.format import read_header, verified_header
+    from eigencut.io.model_format import read_header, verified_header
 
     header = verified_header(model) if verify else read_header(model)
     try:

@@ -20,9 +20,9 @@ from eigencut.cli.outputs import TableOutput, check_outputs, is_standard_output
 from eigencut.cli.values import FILE
 
 if TYPE_CHECKING:
-    from eigencut.data.source import Block
-    from eigencut.data.table_model import TableModel
-    from eigencut.nested.recluster import Reclustered
+    from eigencut.hierarchy.recluster import Reclustered
+    from eigencut.io.source import Block
+    from eigencut.tables.table_model import TableModel
 
 
 @click.command(
@@ -83,14 +83,14 @@ def command(
             ".csv or .parquet."
         )
 
+    from eigencut._utils.progress import tell
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.sparse_tables import OF_SPARSE_LABELS, sparse_table
     from eigencut.cli.tables import model_blocks, open_table
     from eigencut.cli.writing import open_writer
-    from eigencut.data.source import Block
     from eigencut.exceptions import EmptyTableError
-    from eigencut.runtime.progress import tell
+    from eigencut.io.source import Block
 
     fitted = load_labelling_model(model, jobs)
     matrix = sparse_table(table, OF_SPARSE_LABELS)

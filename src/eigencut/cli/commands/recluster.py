@@ -63,7 +63,7 @@ def command(
     from eigencut.cli.models import load_labelling_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table
-    from eigencut.nested.recluster import recluster, sizes_of_parts
+    from eigencut.hierarchy.recluster import recluster, sizes_of_parts
 
     fitted = load_labelling_model(model, jobs)
     rows = None

@@ -12,7 +12,7 @@ from eigencut.cli.outputs import PageOutput, check_outputs
 from eigencut.cli.values import CLUSTER_NAME, FILE, SEED, whole_number
 
 if TYPE_CHECKING:
-    from eigencut.data.source import Block
+    from eigencut.io.source import Block
 
 
 @click.command(

@@ -67,13 +67,13 @@ def command(
     check_outputs(outputs, [table], options.as_json)
     options = with_units_for(metric, options)
 
+    from eigencut.auto.select import select
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
-    from eigencut.data.coding import Coding
-    from eigencut.data.learning import learn_preparation
-    from eigencut.data.refused_rows import naming_rows_of_table
-    from eigencut.data.table_model import table_model
-    from eigencut.selection.select import select
+    from eigencut.io.coding import Coding
+    from eigencut.io.refused_rows import naming_rows_of_table
+    from eigencut.tables.learning import learn_preparation
+    from eigencut.tables.table_model import table_model
 
     source = open_table(table, **options.reading)
     with progress_bar("table", options.quiet):
@@ -101,6 +101,6 @@ def _affinities(bandwidths: list[float | str], metric: str | None) -> Any:
     """The affinities with the bandwidths that --sigma lists."""
     if bandwidths == ["auto"]:
         return "auto"
-    from eigencut.affinity import Gaussian
+    from eigencut.affinities import Gaussian
 
     return [Gaussian(width, metric=metric or "euclidean") for width in bandwidths]

@@ -72,7 +72,7 @@ def command(
     from eigencut.cli.models import load_table_model
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import coding_of, model_columns, open_table, read_weighted
-    from eigencut.data.rows import Rows
+    from eigencut.io.rows import Rows
 
     fitted = load_table_model(model)
     fitted.model_.set_params(n_jobs=jobs)

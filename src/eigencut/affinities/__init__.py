@@ -1,0 +1,111 @@
+"""Affinities: weights as a function of two rows, which make the graph and answer for new rows.
+
+``base`` is the contract. It imports graphs, searches, data and what is below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eigencut._utils.validation import check_choice, shown
+from eigencut.affinities.base import Affinity, Product
+from eigencut.affinities.gaussian import Gaussian
+from eigencut.affinities.kernel import Kernel
+from eigencut.affinities.landmarks import Landmarks
+from eigencut.affinities.neighbors import Neighbors
+from eigencut.affinities.precomputed import Precomputed
+from eigencut.affinities.shared_neighbors import SharedNeighbors
+from eigencut.neighbors.metrics import METRICS
+
+__all__ = [
+    "Affinity",
+    "Gaussian",
+    "Kernel",
+    "Landmarks",
+    "Neighbors",
+    "Precomputed",
+    "Product",
+    "SharedNeighbors",
+    "named_affinity",
+    "refuse_metric_of_no_numbers",
+]
+
+# A name stands for an affinity with its defaults.
+NAMES: dict[str, Callable[..., Affinity]] = {
+    "auto": Gaussian,
+    "gaussian": Gaussian,
+    "landmarks": Landmarks,
+    "mixed": Landmarks,
+    "neighbors": Neighbors,
+    "precomputed": Precomputed,
+}
+
+
+def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
+    """Turn what a user may pass as ``affinity=`` into an affinity object.
+
+    Parameters
+    ----------
+    affinity : str, Affinity or callable
+        One of the names in ``NAMES``, an affinity object (returned as it is), or a function
+        ``k(A, B)`` that returns the matrix of weights between the rows of A and B.
+    metric : str, optional
+        Of the affinity that a name stands for; an object must have the same.
+
+    Examples
+    --------
+    >>> named_affinity("gaussian", "cosine")
+    Gaussian(metric='cosine')
+    """
+    if metric is not None:
+        check_choice("metric", metric, tuple(METRICS))
+        _refuse_other_metric(affinity, metric)
+    if isinstance(affinity, Affinity):
+        return affinity
+    if isinstance(affinity, str) and affinity in NAMES:
+        return NAMES[affinity]() if metric is None else NAMES[affinity](metric=metric)
+    if callable(affinity) and not isinstance(affinity, type):
+        return Kernel(affinity)
+    names = ", ".join(repr(name) for name in NAMES)
+    raise ValueError(
+        f"affinity must be one of {names}, an affinity object such as Gaussian(sigma=0.5), "
+        f"or a function k(A, B). Got {shown(affinity)}; use affinity='auto' if unsure."
+    )
+
+
+def _refuse_other_metric(affinity: object, metric: str) -> None:
+    """An error where an affinity has another metric, or none."""
+    if isinstance(affinity, str) and affinity in NAMES and affinity != "precomputed":
+        return
+    own = getattr(affinity, "metric", None)
+    if own is None:
+        raise ValueError(
+            "metric must be None with an affinity that has no metric: a matrix, or a function. "
+            f"Got {metric!r}; leave it out, or use affinity='neighbors'."
+        )
+    if own != metric:
+        name = type(affinity).__name__
+        raise ValueError(
+            f"metric must be that of the affinity, {own!r}, or None. Got {metric!r}; use "
+            f"affinity={name}(..., metric={metric!r})."
+        )
+
+
+def refuse_metric_of_no_numbers(affinity: object, what: str, remedy: str) -> None:
+    """An error where something compares rows with normal ones, which are no sets, codes or places.
+
+    Parameters
+    ----------
+    affinity : Affinity
+    what : str
+        That compares them.
+    remedy : str
+        What to use instead.
+    """
+    metric = getattr(affinity, "metric", "euclidean")
+    if metric in METRICS and not METRICS[metric].of_numbers:
+        possible = " or ".join(repr(name) for name, one in METRICS.items() if one.of_numbers)
+        raise ValueError(
+            f"metric must be {possible} for {what}, which compares the rows with normal ones. "
+            f"Got {metric!r}; use {remedy}."
+        )

@@ -1,0 +1,121 @@
+"""What fits take in memory: formulas, with constants measured by ``benchmarks/fit_memory.py``.
+
+They count what a fit adds to the rows themselves at its peak, in bytes, and are bounds from above:
+mostly up to twice what was measured (``docs/scale.md``). Not in them is LAPACK on more than 1200
+vertices, which takes over where an iteration does not converge.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from eigencut import kernels
+from eigencut._utils.threads import n_threads
+from eigencut.io.rows import BLOCK_ROWS, rows_of_block
+from eigencut.neighbors.nearest_landmarks import CELL_FEATURES, MANY_ROWS
+
+_IMPORTS = 12e6  # what a first fit loads
+_LAPACK_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
+_LAPACK_VERTICES_PER_PAIR = 35  # the same, where pairs are many
+MOST_LAPACK_VERTICES = 5000  # for which it takes over from an iteration that does not converge
+_COPIES = 64  # bytes for every number of the rows
+_SPARSE_EDGE = 130  # bytes for every affinity of a sparse matrix, factors included
+_SPARSE_CENTRE = 80.0  # bytes for every number of a sparse row that becomes one of a centre
+_SEARCH_BLOCK = 6e6  # of distances and coordinates, of a thread
+_BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        None is a stream of any number of rows.
+    n_features : float
+        Numbers stored per row.
+    n_clusters : int
+    is_sparse : bool
+    n_distinct : int, optional
+        Different rows, which are the vertices of a graph. Default: all are.
+    """
+
+    n_rows: int | None
+    n_features: float
+    n_clusters: int
+    is_sparse: bool = False
+    n_distinct: int | None = None
+
+    @property
+    def n_vertices(self) -> int | None:
+        """Of a graph on rows."""
+        return self.n_rows if self.n_distinct is None else self.n_distinct
+
+
+def complete_graph_bytes(sizes: FitSizes) -> float | None:
+    """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
+    n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
+    if n is None or sizes.n_rows is None:
+        return None
+    of_rows = 48 * sizes.n_rows * d
+    return _IMPORTS + 2e6 * n_threads() + 4 * n * (n + 400) + _dense_solver(n, K) + of_rows
+
+
+def lapack_vertices(n_pairs: int) -> int:
+    """Below which LAPACK solves a dense problem."""
+    per_pair = min(_LAPACK_VERTICES_PER_PAIR * n_pairs, MOST_LAPACK_VERTICES)
+    return max(_LAPACK_VERTICES, per_pair, 8 * n_pairs)
+
+
+def _dense_solver(n: int, K: int) -> float:
+    if n < lapack_vertices(K):
+        return 32.0 * n * n
+    width = max(8, K + 2)
+    return 8.0 * n * (2 * (max(_BASIS_COLUMNS, 4 * width) + width) + 40 * width + 500)
+
+
+def given_graph_bytes(sizes: FitSizes) -> float | None:
+    """A matrix of affinities, dense or sparse, as a graph; the matrix itself is not counted."""
+    n, K = sizes.n_rows, sizes.n_clusters
+    if n is None:
+        return None
+    if not sizes.is_sparse:
+        return complete_graph_bytes(FitSizes(n, 0, K))
+    return _IMPORTS + _SPARSE_EDGE * n * sizes.n_features + _sparse_solver(n, K)
+
+
+def _sparse_solver(n: int, K: int) -> float:
+    width = K - 1 + max(4, (K - 1) // 4)
+    return 184.0 * n * width + (32.0 * n * n if n < max(_LAPACK_VERTICES, 8 * K) else 0.0)
+
+
+def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
+    """Rows and their copies, pairs of neighbours in the forms of the graph, and the eigensolver.
+
+    Of the rows there are two graphs at a time where "auto" compares them, each with the distinct
+    rows, as points, and in single precision; and while they are searched, moved and in a sample.
+    """
+    n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
+    if n is None or sizes.n_rows is None:
+        return None
+    of_search = (kernels.chosen.search_bytes + _SEARCH_BLOCK) * min(n_threads(), n / 1000)
+    of_rows = _COPIES * sizes.n_rows * d
+    return _IMPORTS + of_search + of_rows + 104.0 * n * k + _sparse_solver(n, K)
+
+
+def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
+    """Sums of p^2 numbers, a sample, one block; and of n rows in memory what is kept of them."""
+    n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
+    sums = 8.0 * p * p + _dense_solver(p, K)
+    # Centres of sparse rows have, all together, at most the columns that the sample has.
+    of_centres = _SPARSE_CENTRE if sizes.is_sparse else 0.0
+    of_sample = min(n or math.inf, 40 * p) * ((24 + of_centres) * d + 100)
+    has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
+    of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
+    block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
+    of_block = block * (32 * d + 24 * r + 48)
+    of_block += kernels.chosen.membership_sums_bytes(block, r)
+    of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
+    return _IMPORTS + sums + of_sample + of_search + of_block + of_rows

@@ -1,0 +1,176 @@
+"""The user's own matrix of affinities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut.affinities.base import Affinity, Product, whole_or_real
+from eigencut.affinities.fit_memory import FitSizes, given_graph_bytes
+from eigencut.graphs.base import Graph
+from eigencut.graphs.complete import DenseGraph, SymmetricTiles
+from eigencut.graphs.sparse import SparseGraph
+from eigencut.io.state_reader import StateReader
+
+_SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
+_ASYMMETRY = 1e-8  # relative to the largest affinity
+_BLOCK_ELEMENTS = 1 << 20  # affinities compared at a time
+
+
+class Precomputed(Affinity):
+    """Affinities computed elsewhere.
+
+    ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
+    everything for new rows takes the m x n matrix of affinities from the new to the training rows.
+    The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
+    array, whose missing entries are affinities of zero. Training rows of weight 0 stay in the
+    matrix, for new rows too, and are not looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]])).degrees
+    array([0.75, 0.75])
+    """
+
+    _saved_as: ClassVar[str] = "Precomputed"
+
+    pairwise = True
+    accepts_sparse = True
+
+    def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
+        n = X.shape[0]
+        if n != X.shape[1]:
+            raise ValueError(
+                "X must be a square matrix of affinities with affinity='precomputed'. "
+                f"Got shape {X.shape}; pass the n x n matrix among the training rows, or "
+                "affinity='auto' for rows of features."
+            )
+        self._check_values(X)
+        difference, (i, j) = _asymmetry(X)
+        if difference > _ASYMMETRY * _entries(X).max(initial=0.0):
+            raise ValueError(
+                "X must be symmetric with affinity='precomputed'. "
+                f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
+                "use (X + X.T) / 2."
+            )
+        self._n_given, self._counted = n, None
+        if sample_weight is not None and not sample_weight.all():
+            self._counted = np.flatnonzero(sample_weight)
+            X, sample_weight = self._to_counted(X)[self._counted], sample_weight[self._counted]
+        self.multiplicity_ = np.ones(n) if sample_weight is None else sample_weight
+        self.n_rows_ = whole_or_real(self.multiplicity_.sum())
+        graph = self._graph(X)
+        self.self_weights_ = graph.self_weights
+        self.largest_weight_ = float(graph.weights.max())
+        self._degrees = graph.degrees
+        return graph
+
+    def _to_counted(self, X: Any) -> Any:
+        """The affinities to the training rows that have a weight."""
+        return X if self._counted is None else X[:, self._counted]
+
+    def _graph(self, X: Any) -> Graph:
+        every = np.arange(len(self.multiplicity_))
+        if sparse.issparse(X):
+            return SparseGraph(sparse.csr_array((X + X.T) / 2), self.multiplicity_, every)
+        weights = SymmetricTiles.compute(
+            len(X), lambda rows, columns: (X[rows, columns] + X[columns, rows].T) / 2
+        )
+        return DenseGraph(weights, self.multiplicity_, every)
+
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        return given_graph_bytes(sizes)
+
+    @property
+    def n_columns_(self) -> int:
+        return self._n_given
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        own: dict[str, Any] = {"degrees": self._degrees}
+        if self._counted is not None:
+            own["counted"] = {"rows": self._counted, "of": self._n_given}
+        return super()._state(include_training_data) | own
+
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
+        n = self._n_given = len(self.multiplicity_)
+        self._degrees, self._counted = state.array("degrees", (n,), least=0.0), None
+        if "counted" in state:
+            counted = state.part("counted")
+            self._n_given = counted.integer("of", least=n)
+            self._counted = counted.indices("rows", (n,), below=self._n_given)
+
+    @staticmethod
+    def _check_values(X: Any) -> None:
+        entries = _entries(X)
+        largest = entries.max(initial=0.0)
+        if largest > 0 and not _SMALL < largest < _LARGE:
+            raise ValueError(
+                "X must hold affinities of ordinary size with affinity='precomputed'. "
+                f"Got {largest:.3g} as the largest; divide them by it."
+            )
+        if entries.min(initial=0.0) < 0:
+            i, j = _place(X, np.argmin)
+            raise ValueError(
+                "X must hold non-negative affinities with affinity='precomputed'. "
+                f"Got X[{i}, {j}] = {X[i, j]:.6g}; use a similarity such as exp(-distance**2)."
+            )
+
+    def apply(self, X: Any, V: Array) -> Product:
+        self._check_values(X)
+        X = self._to_counted(X)
+        share = self.multiplicity_ / self.n_rows_
+        values, degrees = X @ (share[:, np.newaxis] * V), X @ share
+        log_scale = np.zeros(X.shape[0])
+        # A row without any affinity says nothing; it counts as the best connected training row.
+        alone = degrees == 0
+        values[alone], degrees[alone], log_scale[alone] = V[np.argmax(self._degrees)], 1.0, -np.inf
+        return Product(values, degrees, log_scale)
+
+    def within(self, X: Array, V: Array) -> NoReturn:
+        raise ValueError(
+            "X must be rows of features to measure an error among new rows. Got affinities to the "
+            "training rows (affinity='precomputed'), which do not tell those among the new ones; "
+            "use affinity='gaussian' or a function k(A, B)."
+        )
+
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
+        # Parts of the graph that have no affinity to each other: the best connected vertex.
+        return np.full(len(vertices), among[np.argmax(self._degrees[among])])
+
+    def connection_hint(self) -> str:
+        return "Add affinities between its parts."
+
+
+def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
+    """The largest difference between two affinities of one pair of rows, and the pair."""
+    if sparse.issparse(X):
+        differences = abs(X - X.T)
+        is_symmetric = not differences.nnz  # nothing is stored that could be the largest
+        return float(differences.max()), (0, 0) if is_symmetric else _place(differences, np.argmax)
+    largest, pair = -1.0, (0, 0)
+    for rows in row_blocks(len(X), len(X), _BLOCK_ELEMENTS):
+        differences = np.abs(X[rows] - X[:, rows].T)
+        i, j = _place(differences, np.argmax)
+        if differences[i, j] > largest:
+            largest, pair = float(differences[i, j]), (rows.start + i, j)
+    return largest, pair
+
+
+def _entries(X: Any) -> Array:
+    return np.asarray(X.data if sparse.issparse(X) else X)
+
+
+def _place(X: Any, extreme: Callable[[Array], Any]) -> tuple[int, int]:
+    """Row and column of the largest or smallest entry."""
+    if sparse.issparse(X):
+        found = X.tocoo()
+        where = extreme(found.data)
+        return int(found.row[where]), int(found.col[where])
+    i, j = np.unravel_index(extreme(X), X.shape)
+    return int(i), int(j)

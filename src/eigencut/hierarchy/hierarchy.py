@@ -1,0 +1,277 @@
+"""Coarser cuts of a fitted model as a tree, by joining its clusters two by two.
+
+Joined next are the two groups with the strongest link: the weight between them, over what chance
+would put between groups of their masses (average linkage on the graph). So
+
+- every coarser cut consists of whole clusters, and a tree over K clusters needs no rows;
+- links never grow from one joining to the next, for the link of a union is a mean of two links;
+- the numbers stay: a group has the number of the first, that is largest, of its clusters.
+
+Cutting a graph recursively in two, or rotating fewer eigenvectors, gives coarser cuts that tear
+clusters of the finer ones apart; joining by the least NCut can unite groups that have no edge.
+
+Groups without an edge to any other have no links. Of these, the two with the nearest means are
+joined, where there are coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import JsonReady
+from eigencut.fitted import FittedCut
+from eigencut.graphs.base import EDGE
+
+# How much weight there is between clusters: the graph of the clusters themselves.
+#
+#     B_kl = sum over x in k, y in l of W(x, y),
+#
+# with the factor 1/n of the graph. A model that keeps its rows is asked for W times the indicators,
+# which is exact. Others (landmarks, precomputed affinities) know their graph by K eigenfunctions.
+# With the indicators Z, ``A = Z^T M U`` and the masses m of the clusters,
+#
+#     Z^T L Z = A Lambda A^T + sum over the unknown eigenpairs of lambda_j a_j a_j^T,
+#
+# and the ``a_j a_j^T`` add up to ``diag(m) - A A^T``, which is known. No unknown lambda_j is below
+# the largest known one; with that one in their place no cut is overestimated.
+
+_SOLVED = 1e-8  # what is left of a weight that is zero, where it comes from eigenvectors
+
+
+@dataclass(frozen=True)
+class ClusterWeights:
+    """The weights between clusters.
+
+    Attributes
+    ----------
+    weights : array of shape (K, K)
+        Symmetric, B; the diagonal is what stays within clusters.
+    mass : array of shape (K,)
+        Of each cluster: its volume for NCut, its rows for RatioCut, in the units of the weights.
+    rows : array of shape (K,)
+        How many rows there are in each cluster.
+    means : array of shape (K, n_features) or None
+        Of the rows of each cluster, where they are known.
+    exact : bool
+    """
+
+    weights: Array
+    mass: Array
+    rows: Array
+    means: Array | None
+    exact: bool
+
+
+def cluster_weights(fitted: FittedCut) -> ClusterWeights:
+    """Of a fitted cut, on the rows that it was fitted on."""
+    functions, affinity = fitted.functions, fitted.affinity
+    K, count = len(fitted.rotation), affinity.multiplicity_
+    is_in = fitted.partition.labels[:, np.newaxis] == np.arange(K)
+    mass = (count * functions.cut.mass(functions.degrees)) @ is_in
+    places = getattr(affinity, "rows_", None)
+    exact = places is not None
+    weights = _asked(fitted, places, is_in) if exact else _estimated(fitted, is_in)
+    weights = (weights + weights.T) / 2
+    # What is no edge for the eigensolver is none here.
+    least = (EDGE if exact else _SOLVED) * np.sqrt(np.outer(mass, mass))
+    weights = np.where(weights > least, weights, 0.0)
+    places = getattr(affinity, "landmark_rows_", None) if places is None else places
+    return ClusterWeights(weights, mass, count @ is_in, _means(places, is_in, count), exact)
+
+
+def _asked(fitted: FittedCut, rows: Any, is_in: Array) -> Array:
+    product = fitted.affinity.apply(rows, is_in.astype(np.float64))
+    to_clusters = np.exp(product.log_scale)[:, np.newaxis] * product.values
+    return np.asarray((fitted.affinity.multiplicity_[:, np.newaxis] * is_in).T @ to_clusters)
+
+
+def _estimated(fitted: FittedCut, is_in: Array) -> Array:
+    functions = fitted.functions
+    pairs, count = functions.pairs, fitted.affinity.multiplicity_
+    part, weight = pairs.takes_part, count * functions.cut.mass(functions.degrees)
+    coefficients = (weight[part, np.newaxis] * is_in[part]).T @ pairs.vectors[part]
+    unknown = np.diag(weight[part] @ is_in[part]) - coefficients @ coefficients.T
+    laplacian = (coefficients * pairs.values) @ coefficients.T + pairs.values[-1] * unknown
+    return np.asarray(np.diag((count * functions.degrees) @ is_in) - laplacian)
+
+
+def _means(places: Any, is_in: Array, count: Array) -> Array | None:
+    if places is None:
+        return None
+    share = count[:, np.newaxis] * is_in
+    share = share / np.maximum(share.sum(axis=0), 1.0)
+    found = places.T @ share
+    return np.asarray(found.toarray() if issparse(found) else found).T
+
+
+@dataclass(frozen=True)
+class Joining(JsonReady):
+    """Two groups that become one.
+
+    Attributes
+    ----------
+    kept, joined : int
+        Their numbers; the union has the number ``kept``, the smaller one.
+    n_groups : int
+        Groups before: the cut into so many separates the two.
+    cut_value : float
+        Of that cut.
+    link : float
+        The weight between the two, over what chance would put there: 0 for no edge at all, 1 if
+        they were no clusters.
+    """
+
+    kept: int
+    joined: int
+    n_groups: int
+    cut_value: float
+    link: float
+
+
+@dataclass(frozen=True)
+class Hierarchy(JsonReady):
+    """The cuts into 1 to K groups of clusters, nested. ``print`` it to see the tree.
+
+    Attributes
+    ----------
+    cut : str
+        Of the model.
+    sizes : array of shape (K,)
+        Rows of each cluster that the model was fitted on.
+    joinings : tuple of Joining
+        From the K clusters to one group.
+    cut_values : array of shape (K,)
+        Of the cuts into 1, 2, ..., K groups.
+    exact : bool
+        Whether the weights between clusters are those of the graph. A model that has not kept its
+        rows knows them by its eigenfunctions; its cut values are lower bounds.
+    """
+
+    cut: str
+    sizes: Array
+    joinings: tuple[Joining, ...]
+    cut_values: Array
+    exact: bool
+
+    def labels(self, n_groups: int) -> Indices:
+        """For each cluster the number of its group in the cut into so many.
+
+        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. Numbers mean the same in every cut:
+        a group has the smallest number of its clusters.
+
+        Parameters
+        ----------
+        n_groups : int
+            From 1 to K.
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        K = len(self.sizes)
+        is_count = isinstance(n_groups, (int, np.integer)) and not isinstance(n_groups, bool)
+        if not (is_count and 1 <= n_groups <= K):
+            raise ValueError(
+                f"n_groups must be an integer from 1 to the {K} clusters of the model. Got "
+                f"{n_groups!r}; use recluster for more."
+            )
+        group = np.arange(K)
+        for joining in self.joinings[: K - n_groups]:
+            group[group == joining.joined] = joining.kept
+        return group
+
+    def __str__(self) -> str:
+        K = len(self.sizes)
+        about = "" if self.exact else ", at least"
+        lines = [f"{K} clusters as a tree; values are those of the {self.cut}{about}", ""]
+        parts: dict[int, list[Joining]] = {}
+        for joining in reversed(self.joinings):
+            parts.setdefault(joining.kept, []).append(joining)
+        # A node: its number, how many of its group's cuts were made above it, and its branch.
+        open_nodes = [(0, 0, "", "")]
+        while open_nodes:
+            number, n_made, branch, below = open_nodes.pop()
+            cuts = parts.get(number, [])
+            rows = round(float(self.sizes[self._members(number, cuts[n_made:])].sum()))
+            name = "all" if not branch else str(number)
+            lines.append(f"{branch}{name}: {rows} rows")
+            if n_made < len(cuts):
+                cut = cuts[n_made]
+                lines[-1] += f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}"
+                open_nodes.append((cut.joined, 0, f"{below}└─ ", f"{below}   "))
+                open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
+        return "\n".join(lines)
+
+    def _members(self, number: int, cuts: list[Joining]) -> Indices:
+        """The clusters of a group, given the cuts that are still to be made in it."""
+        n_groups = cuts[0].n_groups - 1 if cuts else len(self.sizes)
+        return np.flatnonzero(self.labels(n_groups) == number)
+
+
+def hierarchy_of(fitted: FittedCut) -> Hierarchy:
+    """The tree of the clusters of a fitted cut."""
+    return join_all(cluster_weights(fitted), fitted.functions.cut.name)
+
+
+def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
+    """Join clusters until one group is left."""
+    B, mass, count, K = found.weights.copy(), found.mass.copy(), found.rows.copy(), len(found.mass)
+    means = None if found.means is None else _moderate(found.means)
+    total_mass, total = float(mass.sum()), float(B.sum())
+    per_chance = total_mass**2 / total if total > 0 else 0.0
+    values, joinings = np.zeros(K), []
+    for n_groups in range(K, 1, -1):
+        values[n_groups - 1] = _cut_value(B, mass)
+        links = per_chance * _ratio(B, np.outer(mass, mass))
+        kept, joined = _next(links, mass, means)
+        joinings.append(
+            Joining(kept, joined, n_groups, float(values[n_groups - 1]), float(links[kept, joined]))
+        )
+        if means is not None:
+            both = max(float(count[kept] + count[joined]), np.finfo(np.float64).tiny)
+            means[kept] = (count[kept] * means[kept] + count[joined] * means[joined]) / both
+        B[kept] += B[joined]
+        B[:, kept] += B[:, joined]
+        B[joined] = B[:, joined] = 0.0
+        for sums in (mass, count):
+            sums[kept] += sums[joined]
+        mass[joined] = np.nan  # is no group any more
+    return Hierarchy(cut, found.rows, tuple(joinings), values, found.exact)
+
+
+def _cut_value(B: Array, mass: Array) -> float:
+    leaves = B.sum(axis=1) - B.diagonal()
+    return float(_ratio(leaves, np.nan_to_num(mass)).sum())
+
+
+def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
+    """The two groups that are joined next, the smaller number first."""
+    is_group = ~np.isnan(mass)
+    empty = np.flatnonzero(is_group & (mass <= 0))
+    pairs = np.triu(is_group[:, np.newaxis] & is_group, 1)
+    if len(empty):  # a cluster without rows is no cluster: whatever it joins stays what it is
+        pairs[np.ix_(~np.isin(np.arange(len(mass)), empty), is_group & (mass > 0))] = False
+    strongest = np.where(pairs, np.nan_to_num(links), -np.inf)
+    if strongest.max() <= 0 and means is not None:
+        squares = (means**2).sum(axis=1)
+        apart = squares[:, np.newaxis] + squares - 2 * means @ means.T
+        strongest = np.where(pairs, -apart, -np.inf)
+    kept, joined = np.unravel_index(int(np.argmax(strongest)), strongest.shape)
+    return int(kept), int(joined)
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    is_there = below > 0
+    return np.where(is_there, above / np.where(is_there, below, 1.0), 0.0)
+
+
+def _moderate(means: Array) -> Array:
+    """About their middle, and so that no square is infinite."""
+    largest = np.abs(means).max()
+    scaled = means / largest if largest > 0 else means
+    return np.asarray(scaled - scaled.mean(axis=0))

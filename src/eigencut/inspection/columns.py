@@ -1,0 +1,178 @@
+"""Columns as they were given: numbers, dates or categories, each with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut.io.column_kinds import UNITS_OF_DATES, plain_names, refuse_duplicates
+from eigencut.io.table import Table, refuse_lazy
+
+_MOST_COLUMNS = 300  # of an array: beyond, those whose means differ most between clusters
+_MANY_CATEGORIES = 50  # beyond, a column whose rows are mostly different tells nothing
+_DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "date", "category"}
+    values : array of shape (n_rows,)
+        Numbers as float64, dates as days since 1970; NaN is missing. Of categories the index in
+        ``categories``, -1 is missing.
+    categories : tuple of str
+    """
+
+    name: str
+    kind: str
+    values: NDArray[Any]
+    categories: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Column:
+        return Column(self.name, self.kind, self.values[rows], self.categories)
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        if self.kind == "category":
+            return np.asarray(self.values < 0)
+        return np.asarray(np.isnan(self.values))
+
+    @property
+    def tells_rows_apart(self) -> bool:
+        """Whether it names rows instead of describing them."""
+        n = len(self.categories)
+        return n > _MANY_CATEGORIES and 2 * n > len(self)
+
+    def plain(self, value: Any) -> float | str | None:
+        """A value as it is read and written: a number, the text of a date, or a category."""
+        if self.kind == "category":
+            return self.categories[int(value)] if value >= 0 else None
+        if not np.isfinite(value):
+            return None
+        if self.kind == "number":
+            return float(value)
+        moment = np.datetime64(round(float(value) * _DAY), "us")
+        is_day = moment == moment.astype("datetime64[D]")
+        return str(moment.astype("datetime64[D]" if is_day else "datetime64[s]"))
+
+
+def columns_of(
+    X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
+) -> list[Column]:
+    """The columns of a data frame, a table, an array or a sparse array.
+
+    Parameters
+    ----------
+    X : data frame, Table, array or sparse array
+    names : sequence of str, optional
+        Of a data frame, the columns that are wanted. Of an array, what its columns are called.
+    labels : array of int, optional
+        Of an array with more than 300 columns, those are taken whose means differ most between the
+        clusters.
+    """
+    refuse_lazy(X)
+    if hasattr(X, "columns"):
+        given = {str(name): name for name in X.columns}
+        refuse_duplicates([str(name) for name in X.columns])
+        return [_column(name, X[given[name]]) for name in (given if names is None else names)]
+    if isinstance(X, Table) and X.coding is not None:
+        return [_of_table(X, name) for name in (X.names if names is None else names)]
+    if isinstance(X, Table):
+        X, names = X.choose(names).values, X.names if names is None else names
+    values: Any = X if issparse(X) else np.asarray(X)
+    known = plain_names(values.shape[1]) if names is None else names
+    chosen: Any = range(values.shape[1])
+    if labels is not None and values.shape[1] > _MOST_COLUMNS:
+        chosen = _telling(values, labels)
+    if issparse(values):
+        columns = values.tocsc()
+        return [_column(known[j], columns[:, [j]].toarray()[:, 0]) for j in chosen]
+    return [_column(known[j], values[:, j]) for j in chosen]
+
+
+def _of_table(table: Table, name: str) -> Column:
+    """A column of a table, whose numbers may stand for words and dates."""
+    values, kind = table.values[:, table.names.index(name)], table.kind(name)
+    if kind.has_words:
+        words = tuple(table.words(name))
+        order = sorted(range(len(words)), key=words.__getitem__)
+        place = np.empty(len(words) + 1, dtype=np.intp)
+        place[order], place[-1] = range(len(words)), -1
+        codes = np.where(np.isnan(values), len(words), values).astype(np.intp)
+        return Column(name, "category", place[codes], tuple(words[i] for i in order))
+    if kind.name == "date":
+        in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
+        return Column(name, "date", values * in_days)
+    return Column(name, "number", _finite(values))
+
+
+def _column(name: str, given: Any) -> Column:
+    values = np.asarray(given)
+    if values.dtype.kind == "M":
+        missing = np.isnat(values)
+        days = values.astype("datetime64[us]").astype(np.float64) / _DAY
+        return Column(name, "date", np.where(missing, np.nan, days))
+    is_category = str(getattr(given, "dtype", "")).lower().startswith(("categor", "enum"))
+    if values.dtype.kind in "fiu" and not is_category:
+        return Column(name, "number", _finite(values.astype(np.float64)))
+    if values.dtype == object and not is_category:
+        with suppress(TypeError, ValueError):
+            return Column(name, "number", _finite(np.array([_number(cell) for cell in values])))
+    return _categories(name, values)
+
+
+def _finite(values: Array) -> Array:
+    """Infinities count as missing: they have no middle."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, (str, bytes, bool, np.bool_)):
+        raise TypeError("a category")
+    return np.nan if _is_missing(cell) else float(cell)
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+
+
+def _categories(name: str, values: NDArray[Any]) -> Column:
+    words = [None if _is_missing(cell) else str(cell) for cell in values.tolist()]
+    categories = sorted({word for word in words if word is not None})
+    place = {word: number for number, word in enumerate(categories)}
+    codes = np.array([-1 if word is None else place[word] for word in words], dtype=np.intp)
+    return Column(name, "category", codes, tuple(categories))
+
+
+def _telling(values: Any, labels: Indices) -> Indices:
+    """The columns whose means differ most between clusters, next to what they vary within."""
+    inside = labels >= 0
+    is_in = (labels[inside, np.newaxis] == np.arange(labels.max() + 1)).astype(np.float64)
+    rows, count = values[np.flatnonzero(inside)], np.maximum(is_in.sum(axis=0), 1.0)
+    n = max(1.0, float(inside.sum()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(rows.T @ is_in, dtype=np.float64)
+        squares = rows.multiply(rows) if issparse(rows) else np.square(rows)
+        total = np.asarray(squares.sum(axis=0), dtype=np.float64).reshape(-1)
+        total = total - sums.sum(axis=1) ** 2 / n
+        between = (sums**2 / count).sum(axis=1) - sums.sum(axis=1) ** 2 / n
+        share = np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
+    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    return np.sort(order[:_MOST_COLUMNS])

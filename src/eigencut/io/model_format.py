@@ -1,0 +1,368 @@
+"""The file format: a JSON header, and arrays that can be mapped into memory. Nothing can run.
+
+    offset  bytes  content
+    0       8      b"EIGENCUT"
+    8       4      version of the format, little-endian like all numbers
+    12      8      length of the header
+    20      32     SHA-256 of the 20 bytes before and the header
+    52      ...    the header, JSON in UTF-8: {"arrays": [...], "content": {...}}
+    ...     ...    arrays, each at a multiple of 64 bytes, zeros between
+
+An entry of "arrays" has the name, dtype, shape, order ("C": rows one after the other, or "F":
+columns; kept because rounding in products depends on it), offset and SHA-256. Offsets, shapes and
+the size of the file follow from each other, and are compared before anything is read or allocated.
+This module knows nothing of models; reading a header needs the standard library only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import stat
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from eigencut.exceptions import ModelFileError
+from eigencut.io.atomic import replacing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# What files of older versions of the format hold, turned into what the present version would hold.
+#
+# ``MIGRATIONS[v]`` goes from version v to v + 1, and every version below the present one has one: a
+# file is read by going through all of them in order (see ``docs/policies.md``). They run before the
+# content is checked, on files that anyone may have written: they must not trust it either.
+
+Content = dict[str, Any]  # the plain values of a header
+Arrays = dict[str, Any]  # numpy arrays by their path in the model
+
+
+def _same_arrays(content: Content, arrays: Arrays) -> Arrays:
+    return arrays
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step, from the content of a version to that of the next.
+
+    ``content`` turns the plain values, and knows no arrays, since a header is also read alone;
+    ``arrays`` turns the arrays, and is given the plain values of the older version too.
+    """
+
+    content: Callable[[Content], Content]
+    arrays: Callable[[Content, Arrays], Arrays] = _same_arrays
+
+
+# Format 2 can hold what an older reader would pass over in silence: numbers of clusters that have
+# gaps, and the sums that landmarks are updated from. Format 1 has neither; nothing else differs.
+MIGRATIONS: dict[int, Migration] = {1: Migration(lambda content: content)}
+
+
+def migrated(version: int, target: int, content: Content, arrays: Arrays) -> tuple[Content, Arrays]:
+    """The content and arrays of a file of one version, as a later version would hold them.
+
+    Without arrays, as when a header alone is read, only the content is turned.
+
+    Examples
+    --------
+    >>> MIGRATIONS[-1] = Migration(lambda content: {"name": content["title"]})
+    >>> migrated(-1, 0, {"title": "moons"}, {})
+    ({'name': 'moons'}, {})
+    >>> del MIGRATIONS[-1]
+    """
+    for older in range(version, target):
+        step = MIGRATIONS[older]  # a version without one is a mistake of ours, not of the file
+        try:
+            arrays = step.arrays(content, arrays) if arrays else {}
+            content = step.content(content)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"it is not what eigencut writes in format {older}.") from error
+    return content, arrays
+
+
+VERSION = 2
+ITEM_SIZES = {"<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4, "|u1": 1}
+
+Order = Literal["C", "F"]  # rows one after the other, or columns
+
+_MAGIC = b"EIGENCUT"
+_PREAMBLE = struct.Struct("<8sIQ")
+_DIGEST = 32
+_ALIGNMENT = 64
+_LONGEST_HEADER = 8 << 20
+_PIECE = 1 << 20  # bytes hashed at a time
+_NAME = re.compile(r"[a-z_]{1,40}(\.[a-z_]{1,40}){0,9}")
+_MOST_DIMENSIONS = 4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where an array is in the file, and what it must be."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    order: Order
+    offset: int
+    sha256: str
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * ITEM_SIZES[self.dtype]
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.n_bytes
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says about itself; the content as the present version would say it."""
+
+    version: int  # of the file
+    content: dict[str, Any]
+    entries: tuple[Entry, ...]
+    end: int  # of the header
+    size: int  # of the file
+
+
+# ----------------------------------------------------------------------------------------- writing
+
+
+def write(
+    path: str | os.PathLike[str], content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a file; it appears at ``path`` only when it is complete."""
+    import numpy as np
+
+    described: list[dict[str, Any]] = []
+    raw: list[memoryview] = []
+    for name, array in arrays.items():
+        order: Order = "F" if array.flags.fnc else "C"
+        stored = np.asarray(array, array.dtype.newbyteorder("<"), order=order)
+        raw.append(_bytes(stored))
+        digest = hashlib.sha256(raw[-1]).hexdigest()
+        what = {"name": name, "dtype": stored.dtype.str, "shape": list(stored.shape)}
+        described.append({**what, "order": order, "sha256": digest})
+    header = _header(content, described)
+    _check_places(tuple(map(_entry, described)), _PREAMBLE.size + _DIGEST + len(header))
+    preamble = _PREAMBLE.pack(_MAGIC, VERSION, len(header))
+    with replacing(path) as file:
+        file.write(preamble + hashlib.sha256(preamble + header).digest() + header)
+        end = _PREAMBLE.size + _DIGEST + len(header)
+        for entry, buffer in zip(described, raw, strict=True):
+            file.write(bytes(entry["offset"] - end))
+            file.write(buffer)
+            end = entry["offset"] + len(buffer)
+
+
+def _header(content: Mapping[str, Any], described: list[dict[str, Any]]) -> bytes:
+    """The header as bytes. Offsets are part of it and depend on its length: solved by repeating."""
+    length, header = -1, b""
+    while len(header) != length:
+        length = len(header)
+        end = _PREAMBLE.size + _DIGEST + length
+        for entry in described:
+            entry["offset"] = _aligned(end)
+            n_items = math.prod(entry["shape"])
+            end = entry["offset"] + n_items * ITEM_SIZES[entry["dtype"]]
+        text = json.dumps(
+            {"content": content, "arrays": described},
+            ensure_ascii=False,
+            allow_nan=False,
+            sort_keys=True,
+            separators=(",", ":"),
+        )
+        header = text.encode("utf-8")
+    if length > _LONGEST_HEADER:
+        raise ValueError(
+            f"The names and parameters of the model must fit into {_LONGEST_HEADER} bytes. "
+            f"Got {length}; use shorter names of columns."
+        )
+    return header
+
+
+def _aligned(offset: int) -> int:
+    return offset + -offset % _ALIGNMENT
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    """The memory of a contiguous array, in the order in which it lies there."""
+    return array.reshape(-1, order="A").data.cast("B")
+
+
+# ----------------------------------------------------------------------------------------- reading
+
+
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """The header alone; arrays are neither read nor verified."""
+    with _opened(path) as file:
+        return _migrated(_read_header(file), {})[0]
+
+
+def read(
+    path: str | os.PathLike[str], *, mmap: bool = False
+) -> tuple[Header, dict[str, NDArray[Any]]]:
+    """Header and arrays, everything verified.
+
+    Parameters
+    ----------
+    path : path
+    mmap : bool
+        Leave the arrays in the file, mapped into memory, instead of reading them.
+    """
+    import numpy as np
+
+    with _opened(path) as file:
+        header = _read_header(file)
+        _check_gaps(file, header)
+        arrays: dict[str, NDArray[Any]] = {}
+        for entry in header.entries:
+            array: NDArray[Any]
+            if mmap:
+                place = entry.offset, entry.shape, entry.order
+                array = np.asarray(np.memmap(file, entry.dtype, "r", *place))
+            else:
+                array = np.empty(entry.shape, entry.dtype, entry.order)
+                file.seek(entry.offset)
+                if file.readinto(_bytes(array)) != entry.n_bytes:  # type: ignore[attr-defined]
+                    raise ModelFileError("it was cut off while it was read.")
+                array.flags.writeable = False
+            if hashlib.sha256(_bytes(array)).hexdigest() != entry.sha256:
+                raise _damaged(entry)
+            arrays[entry.name] = array
+        return _migrated(header, arrays)
+
+
+def verified_header(path: str | os.PathLike[str]) -> Header:
+    """The header, once the SHA-256 of every array has been found right, in little memory."""
+    with _opened(path) as file:
+        header = _read_header(file)
+        _check_gaps(file, header)
+        for entry in header.entries:
+            file.seek(entry.offset)
+            digest, left = hashlib.sha256(), entry.n_bytes
+            while left and (piece := file.read(min(left, _PIECE))):
+                digest.update(piece)
+                left -= len(piece)
+            if digest.hexdigest() != entry.sha256:
+                raise _damaged(entry)
+        return _migrated(header, {})[0]
+
+
+def _migrated(
+    header: Header, arrays: dict[str, NDArray[Any]]
+) -> tuple[Header, dict[str, NDArray[Any]]]:
+    content, arrays = migrated(header.version, VERSION, header.content, arrays)
+    return replace(header, content=content), arrays
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file, if it is one; whatever is refused inside is said with its name."""
+    path = Path(path)
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+        raise ModelFileError(f"{path} is not a model of eigencut: it is not a file.")
+    try:
+        with path.open("rb") as file:
+            yield file
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} cannot be loaded: {error}") from error
+
+
+def _damaged(entry: Entry) -> ModelFileError:
+    return ModelFileError(f"the array {entry.name} is damaged (its SHA-256 differs).")
+
+
+def _read_header(file: BinaryIO) -> Header:
+    size = os.fstat(file.fileno()).st_size
+    preamble = file.read(_PREAMBLE.size)
+    if preamble[: len(_MAGIC)] != _MAGIC:
+        raise ModelFileError("it is not a model saved by eigencut.")
+    digest = file.read(_DIGEST)
+    if len(preamble) + len(digest) < _PREAMBLE.size + _DIGEST:
+        raise ModelFileError("it is cut off.")
+    _, version, length = _PREAMBLE.unpack(preamble)
+    if not 1 <= version <= VERSION:
+        raise ModelFileError(
+            f"it has format {version}, and this eigencut reads format {VERSION}. "
+            "Upgrade eigencut, or save the model with the version that you have here."
+        )
+    end = _PREAMBLE.size + _DIGEST + length
+    if length > _LONGEST_HEADER or end > size:
+        raise ModelFileError(f"it is cut off or damaged (a header of {length} bytes).")
+    text = file.read(length)
+    if hashlib.sha256(preamble + text).digest() != digest:
+        raise ModelFileError("its header is damaged (its SHA-256 differs).")
+    try:
+        parsed = json.loads(text, parse_constant=_no_constant)
+        content, described = parsed["content"], parsed["arrays"]
+        entries = tuple(_entry(one) for one in described)
+    except ModelFileError:
+        raise
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ModelFileError("its header is not what eigencut writes.") from error
+    if not isinstance(content, dict):
+        raise ModelFileError("its header is not what eigencut writes.")
+    _check_places(entries, end, size)
+    return Header(version, content, entries, end, size)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _entry(described: Any) -> Entry:
+    entry = Entry(
+        described["name"],
+        described["dtype"],
+        tuple(described["shape"]),
+        described["order"],
+        described["offset"],
+        described["sha256"],
+    )
+    if not (isinstance(entry.name, str) and _NAME.fullmatch(entry.name)):
+        raise ModelFileError(f"an array has the name {str(entry.name)[:60]!r}.")
+    if entry.dtype not in ITEM_SIZES:
+        raise ModelFileError(
+            f"the array {entry.name} has the type {str(entry.dtype)[:20]!r}; "
+            f"only {', '.join(ITEM_SIZES)} are known."
+        )
+    lengths = (*entry.shape, entry.offset)
+    is_shape = 1 <= len(entry.shape) <= _MOST_DIMENSIONS and entry.order in ("C", "F")
+    if not is_shape or any(type(n) is not int or not 0 < n < 2**60 for n in lengths):
+        raise ModelFileError(f"the array {entry.name} has an impossible shape or place.")
+    return entry
+
+
+def _check_places(entries: tuple[Entry, ...], end: int, size: int | None = None) -> None:
+    """Every array begins where the one before ends, and the last one ends a file of that size."""
+    if len({entry.name for entry in entries}) != len(entries):
+        raise ModelFileError("two of its arrays have one name.")
+    for entry in entries:
+        if entry.offset != _aligned(end):
+            raise ModelFileError(f"the array {entry.name} is not where it must be.")
+        end = entry.end
+        if size is not None and end > size:
+            raise ModelFileError(
+                f"it is cut off: the array {entry.name} ends at byte {end}, the file at {size}."
+            )
+    if size is not None and end != size:
+        raise ModelFileError(f"it has {size - end} bytes too many.")
+
+
+def _check_gaps(file: BinaryIO, header: Header) -> None:
+    end = header.end
+    for entry in header.entries:
+        file.seek(end)
+        if any(file.read(entry.offset - end)):
+            raise ModelFileError("it is damaged between its arrays.")
+        end = entry.end

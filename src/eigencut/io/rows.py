@@ -1,0 +1,543 @@
+"""Rows that do not fit in memory: read in blocks, as often as a fit needs to.
+
+A fit on landmarks is two sums over rows, so it needs no more than one block at a time. ``Rows``
+says where blocks come from, and ``Rows.reduce`` how a sum over them is formed;
+``eigencut.integrations.dask`` forms it on a cluster instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import Array
+from eigencut._utils.progress import advance
+from eigencut._utils.validation import refuse_weights, weights_of_rows
+from eigencut.exceptions import EmptyTableError
+from eigencut.io.bad_values import refuse_infinite, text_error
+from eigencut.io.coding import Coding
+from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
+from eigencut.io.reading import open_source
+from eigencut.io.source import Source
+from eigencut.io.table import LinesOfFiles, Table, refuse_lazy
+
+# Blocks of rows, checked: numbers, all of one width, and finite; errors say after which row.
+
+
+def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:
+    """A block as finite float64 rows, or an error that says where it is not."""
+    return finite_rows(numbers_of_block(block, width, n_before), n_before)
+
+
+def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
+    """A block as float64 rows of that many columns."""
+    try:
+        found = np.asarray(block)
+        if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
+            raise TypeError(found.dtype)
+        rows = np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise text_error(block, n_before) or ValueError(
+            f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
+            "or encode it."
+        ) from error
+    refuse_shape(rows.shape, width, n_before)
+    return rows
+
+
+def refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> None:
+    """An error for a block that does not have so many columns."""
+    if len(shape) != 2 or 0 in shape[1:] or (width is not None and shape[1] != width):
+        expected = "one or more" if width is None else f"{width}"
+        raise ValueError(
+            f"X must come in two-dimensional blocks of {expected} columns. Got shape {shape} "
+            f"after row {n_before}; make all blocks alike, whenever they are read."
+        )
+
+
+def finite_rows(rows: Array, n_before: int) -> Array:
+    """The rows themselves, if they are finite."""
+    refuse_infinite(rows, rows, n_before)
+    return rows
+
+
+# The files that rows are read from, and which of their columns.
+
+
+def files_at(path: str | os.PathLike[str]) -> list[Path]:
+    """The file, or those in a folder but for hidden ones and notes such as _SUCCESS."""
+    source = Path(path)
+    files = [source]
+    if source.is_dir():
+        files = sorted(file for file in source.iterdir() if file.name[0] not in "._")
+    files = [file for file in files if file.is_file()]
+    if not files:
+        raise FileNotFoundError(
+            "path must be a CSV, Parquet or NPY file, or a folder of such. "
+            f"Got {str(path)!r}, where there is none."
+        )
+    return files
+
+
+def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
+    """The names of the columns to read."""
+    if columns is not None:
+        columns = [each for name in columns for each in source.groups.get(name, (name,))]
+    unknown = absent(columns or (), source.names)
+    if unknown:
+        raise ValueError(
+            f"columns must be among those of {source.name}, {quoted(source.names)}. "
+            f"Got {quoted(unknown)}; correct it."
+        )
+    return list(source.names if columns is None else columns)
+
+
+# Weights of rows that are read in blocks: checked, and carried as one more column.
+
+
+def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
+    """The weights of a block of rows, finite and not negative; None for None.
+
+    All of a block may be zero. Rows are numbered from the first of the stream in errors.
+    """
+    if weight is None:
+        return None
+    return weights_of_rows(weight, n_rows, lambda row: f"in row {row + n_before}")
+
+
+def with_weights(rows: Array, weight: Array | None) -> Array:
+    """The rows with one more column, if they have weights."""
+    return rows if weight is None else np.column_stack([rows, weight])
+
+
+def with_weight_column(
+    table: Table, names: Sequence[str], weights: str | None, source: str
+) -> Table:
+    """The columns of a table that are data, and as weights the column that is named for these."""
+    if weights is None:
+        return table.choose(names)
+    weight = table.values[:, table.names.index(weights)].copy()
+    named = f"{source}: the weights in column {weights!r}"
+    refuse_weights(weight, named, lambda row: f"in {table.place(row)}")
+    return replace(table.choose(names), weight=weight)
+
+
+def refuse_all_zero(n_positive: int) -> None:
+    """An error if no row has a weight."""
+    if not n_positive:
+        raise ValueError(
+            "sample_weight must be positive for at least one row. Got zeros only; leave it out to "
+            "weigh all rows equally."
+        )
+
+
+# Whether a source of rows gives the same rows whenever it is read.
+
+_ROUNDING = 1e-6  # of a sum; what is computed anew may differ in its last digits
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one pass over the rows has seen, whatever their order and their blocks.
+
+    Attributes
+    ----------
+    n_rows : int
+    sums, sizes : arrays of shape (n_features,)
+        The sum of each column, and of its absolute values; missing values apart.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> Seen.of(X[:1]).merged(Seen.of(X[1:])).refuse_change(Seen.of(X[::-1]))
+    >>> Seen.of(X).refuse_change(Seen.of(X[:2]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: X must give the same rows whenever it is read. Got 3 rows at first and 2 later; ...
+    """
+
+    n_rows: int
+    sums: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> Seen:
+        """Of some rows."""
+        one = np.ones(len(rows))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums, sizes = one @ rows, one @ np.abs(rows)
+            if np.isnan(sums).any():
+                rows = np.nan_to_num(rows)
+                sums, sizes = one @ rows, one @ np.abs(rows)
+        return cls(len(rows), sums, sizes)
+
+    def merged(self, other: Seen) -> Seen:
+        """Of the rows of both."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Seen(
+                self.n_rows + other.n_rows, self.sums + other.sums, self.sizes + other.sizes
+            )
+
+    def refuse_more(self, later: Seen) -> None:
+        """An error if a later pass has already seen more rows than this one, a whole pass, did."""
+        if later.n_rows > self.n_rows:
+            raise _changed(f"{self.n_rows} rows at first and more later")
+
+    def refuse_change(self, later: Seen) -> None:
+        """An error if another whole pass has seen other rows."""
+        if later.n_rows != self.n_rows:
+            raise _changed(f"{self.n_rows} rows at first and {later.n_rows} later")
+        with np.errstate(invalid="ignore", over="ignore"):  # sums beyond float64 tell nothing
+            is_other = np.abs(later.sums - self.sums) > _ROUNDING * self.sizes
+        if is_other.any():
+            raise _changed(f"other values in column {int(np.argmax(is_other))} later")
+
+
+def _changed(what: str) -> ValueError:
+    return ValueError(
+        f"X must give the same rows whenever it is read. Got {what}; copy the source before it "
+        "changes, or make a new Rows of it."
+    )
+
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+BLOCK_ROWS = 1 << 17
+_ROWS_IN_MEMORY = (1 << 12, 1 << 19)  # least and most of a block; large ones pay off, but
+_ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
+
+
+def rows_of_block(n_features: float) -> int:
+    """Rows of a block of an array in memory."""
+    return int(np.clip(_ENTRIES_IN_MEMORY // max(1.0, n_features), *_ROWS_IN_MEMORY))
+
+
+class Rows:
+    """A source of rows that can be read again and again, from the first to the last.
+
+    Whatever size the blocks of the source have, rows are handed on in blocks of 131072. A stream
+    and an array of the same rows give the same model, to the last bit. A source that gives other
+    rows when it is read again is refused.
+
+    Parameters
+    ----------
+    blocks : function without arguments
+        Each call returns an iterable of two-dimensional arrays (or data frames), anew.
+    feature_names : sequence of str, optional
+        Names of the columns.
+    weighted : bool, default=False
+        Whether rows have weights, as ``sample_weight`` of ``GPOD.fit``: each block is a pair of
+        rows and weights then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(lambda: (np.full((2, 3), i) for i in range(4)))
+    >>> rows.reduce(len, lambda a, b: a + b)
+    8
+    """
+
+    in_memory = False
+    is_local = True  # whether blocks are worked on in this process
+    _n_rows: int | None = None  # known after the first pass
+    _seen: Seen | None = None  # by the first whole pass
+    _coded_blocks: Callable[[Coding], Iterable[Table]] | None = None  # of files, with words
+    files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
+
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[Any]],
+        feature_names: Sequence[str] | None = None,
+        *,
+        weighted: bool = False,
+    ) -> None:
+        if not callable(blocks):
+            raise TypeError(
+                "blocks must be a function that returns an iterator over arrays, since rows are "
+                f"read more than once. Got {type(blocks).__name__}; pass lambda: ... instead."
+            )
+        self._blocks, self.is_weighted = blocks, weighted
+        self.feature_names = None if feature_names is None else list(feature_names)
+
+    @classmethod
+    def from_array(cls, X: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Rows:
+        """Rows of a two-dimensional array or memory map; only one block is converted at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        sample_weight : array-like of shape (n_rows,), optional
+            What each row counts.
+        """
+        refuse_lazy(X)
+        array: NDArray[Any] = np.asanyarray(X)
+        if sample_weight is None:
+            return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
+        weight = weights_of(sample_weight, len(array))
+        pairs = lambda rows: (array[rows], weight[rows])  # noqa: E731
+        return cls(lambda: map(pairs, _spans(len(array), BLOCK_ROWS)), weighted=True)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        columns: Sequence[str] | None = None,
+        *,
+        weights: str | None = None,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        encoding: str = "utf-8",
+        decimal: str = ".",
+    ) -> Rows:
+        """Rows of a CSV, Parquet or NPY file, or of all files in a folder by order of name.
+
+        A file's kind is told by its first bytes. Parquet needs ``pip install 'eigencut[stream]'``,
+        which also makes CSV faster.
+
+        Parameters
+        ----------
+        path : path of a file or folder
+        columns : sequence of str, optional
+            The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
+        weights : str, optional
+            The column that says what each row counts; it is not among the columns then, unless
+            they name it.
+        delimiter : str, optional
+            Between the cells of a CSV file. Default: found out.
+        header : bool, optional
+            Whether the first line of a CSV file names columns. Default: found out.
+        encoding : str, default="utf-8"
+            Of a CSV file.
+        decimal : {".", ","}, default="."
+            Before the fraction of a number in a CSV file.
+        """
+        files = files_at(path)
+
+        def opened(file: Path) -> Source:
+            how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+            return open_source(str(file), header=header, **how)  # type: ignore[arg-type]
+
+        first = opened(files[0])
+        first.close()
+        names = chosen_names(columns, first)
+        if weights is not None:
+            chosen_names([weights], first)
+            names = names if columns is not None else absent(names, [weights])
+
+        def tables(coding: Coding | None = None) -> Iterator[Table]:
+            n_rows, lines = 0, LinesOfFiles(len(files) > 1)
+            wanted, read = names, [] if weights is None else [weights]
+            if coding is not None:
+                wanted = coding.chosen(names)
+                coding.kinds |= dict.fromkeys(read, NUMERIC)
+            read = [*absent(wanted, read), *read]
+            for source in map(opened, files):
+                n_before = n_rows
+                for block in source.blocks(chosen_names(read, source), coding=coding):
+                    if n_rows == n_before:
+                        lines.begin(source.name, block.table.lines, n_before)
+                    table = replace(block.table, first_row=n_rows + 1, lines=lines)
+                    yield with_weight_column(table, wanted, weights, source.name)
+                    n_rows += len(table.values)
+            if not n_rows:
+                raise EmptyTableError(f"{os.fspath(path)} has no rows.")
+
+        has_names = first.has_names or columns is not None
+
+        def blocks() -> Iterator[Any]:
+            for table in tables():
+                yield table.values if weights is None else (table.values, table.weight)
+
+        rows = cls(blocks, names if has_names else None, weighted=weights is not None)
+        rows._coded_blocks = tables
+        rows.files = tuple(files)
+        rows.n_features = len(names)
+        return rows
+
+    def tables(self, coding: Coding | None = None) -> Iterator[Table]:
+        """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused.
+
+        Parameters
+        ----------
+        coding : Coding, optional
+            By which words and dates become numbers. Without one they are refused.
+
+        Yields
+        ------
+        Table
+        """
+        seen: Seen | None = None
+        for table in self._tables(coding):
+            found = Seen.of(with_weights(table.values, table.weight))
+            seen = found if seen is None else seen.merged(found)
+            if self._seen is not None:
+                self._seen.refuse_more(seen)
+            yield table
+        assert seen is not None  # there is one row at least
+        self._keep_seen(seen)
+
+    def _keep_seen(self, seen: Seen) -> None:
+        """What a whole pass has seen: the same as the first one did."""
+        if self._seen is None:
+            self._seen = seen
+        self._seen.refuse_change(seen)
+
+    def _tables(self, coding: Coding | None) -> Iterator[Table]:
+        waiting: list[Array] = []
+        n_waiting = n_seen = 0
+        names: tuple[str, ...] = ()
+        lines: Any = None
+
+        def table(rows: Array, end: int) -> Table:
+            weight = rows[:, -1].copy() if self.is_weighted else None
+            values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
+            return Table(names, values, end - len(rows) + 1, weight, coding, lines)
+
+        for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
+            rows, names = with_weights(block.values, block.weight), block.names
+            lines = block.lines
+            n_seen += len(rows)
+            while n_waiting + len(rows) >= BLOCK_ROWS:
+                head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
+                full = head if not waiting else np.concatenate([*waiting, head])
+                waiting, n_waiting = [], 0
+                yield table(full, n_seen - len(rows))
+            if len(rows):
+                waiting.append(rows)
+                n_waiting += len(rows)
+        if n_seen == 0:
+            raise ValueError("X must have at least one row. Got none; check the source of rows.")
+        if waiting:
+            yield table(np.concatenate(waiting), n_seen)
+
+    def _pairs(self) -> Iterator[tuple[Any, Any]]:
+        """The blocks of the source, each with the weights of its rows, or None."""
+        for block in self._blocks():
+            yield block if self.is_weighted else (block, None)
+
+    def _numbers_of_blocks(self) -> Iterator[Table]:
+        """The blocks of the source; all must hold numbers."""
+        n_seen = 0
+        for block, weight in self._pairs():
+            rows = numbers_of_block(block, self._known_width(), n_seen)
+            width = self.n_features = rows.shape[1]
+            names = tuple(self.feature_names or plain_names(width))
+            yield Table(names, rows, weight=weights_of(weight, len(rows), n_seen))
+            n_seen += len(rows)
+
+    def _known_width(self) -> int | None:
+        """How many columns the source has, if that is known yet."""
+        found = self.__dict__.get("n_features")
+        return found if self.feature_names is None else len(self.feature_names)
+
+    def _coded(self, coding: Coding) -> Iterator[Table]:
+        """The blocks of the source; words and dates become numbers."""
+        if self._coded_blocks is not None:
+            yield from self._coded_blocks(coding)
+            return
+        names, n_seen = self.feature_names, 0
+        for block, weight in self._pairs():
+            if isinstance(block, np.ndarray):
+                refuse_shape(block.shape, self._known_width(), n_seen)
+                self.n_features = block.shape[1]
+            table = Table.of(block, names, coding, n_seen + 1)
+            if names is None:
+                names = list(table.names)
+            found = weights_of(weight, len(table.values), n_seen)
+            n_seen += len(table.values)
+            chosen = table.choose(coding.chosen(names) if self.feature_names else None)
+            yield replace(chosen, weight=found)
+
+    def __iter__(self) -> Iterator[Array]:
+        """Blocks of 131072 finite float64 rows; the last one may be shorter."""
+        return (rows for rows, _ in self.weighted())
+
+    def weighted(self) -> Iterator[tuple[Array, Array | None]]:
+        """The same, each with the weights of its rows; None where rows have none."""
+        for table in self.tables():
+            yield finite_rows(table.values, table.first_row - 1), table.weight
+
+    @cached_property
+    def n_features(self) -> int:
+        """Columns, from the names if there are any, otherwise from the first block."""
+        if self.feature_names is not None:
+            return len(self.feature_names)
+        return int(next(iter(self)).shape[1])
+
+    def reduce(
+        self,
+        part: Callable[..., Part],
+        combine: Callable[[Part, Part], Part],
+        finish: Callable[[Part], Any] | None = None,
+    ) -> Any:
+        """Add up over blocks: ``finish(part(block_1) + part(block_2) + ...)``.
+
+        Parameters
+        ----------
+        part, combine : callable
+            What is known of a block, and + of two such. Where rows have weights, those of the
+            block are a second argument.
+        finish : callable, optional
+
+        Returns
+        -------
+        total : whatever ``finish``, or ``combine``, returns
+        """
+        total: Any = None
+        n_seen = 0
+        for block, weight in self.weighted():
+            found = part(block) if weight is None else part(block, weight)
+            total = found if total is None else combine(total, found)
+            n_seen += block.shape[0]
+            advance(n_seen, self._n_rows, "rows")
+        self._n_rows = n_seen
+        return total if finish is None else finish(total)
+
+
+class CheckedArray(Rows):
+    """Rows of an array in memory, dense or sparse, that is known to be finite.
+
+    Blocks are views of it, or, if its numbers have fewer than 64 bits, what these are in float64.
+    Of sparse rows they are copies, in which no column stands twice.
+    """
+
+    in_memory = True
+
+    def __init__(self, X: Any, sample_weight: Array | None = None) -> None:
+        n_rows = X.shape[0]
+        width = X.nnz / max(1, n_rows) if issparse(X) else X.shape[1]
+        self._spans = list(_spans(n_rows, rows_of_block(width)))
+        super().__init__(lambda: (_in_double(X[rows]) for rows in self._spans))
+        self._n_rows, self._sample_weight = n_rows, sample_weight
+
+    def weighted(self) -> Iterator[tuple[Any, Array | None]]:
+        weight = self._sample_weight
+        for rows, block in zip(self._spans, self._blocks(), strict=True):
+            yield block, None if weight is None else weight[rows]
+
+
+def _in_double(block: Any) -> Any:
+    """A block of an array in float64."""
+    if not issparse(block):
+        return np.asarray(block, np.float64)
+    block = block.astype(np.float64, copy=False)
+    block.sum_duplicates()
+    return block
+
+
+def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
+    """A stream as it is, an array that is checked already as one."""
+    return X if isinstance(X, Rows) else CheckedArray(X, sample_weight)
+
+
+def _spans(n_rows: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, n_rows, step))

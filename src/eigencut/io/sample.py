@@ -1,0 +1,160 @@
+"""A reproducible sample of rows, whatever their order and however they are chunked.
+
+Every row gets a random number made of nothing but its own values and a seed, and the rows of the
+smallest numbers are the sample. So it does not matter where a row stands, or on which machine.
+Identical rows have the same number: they are in the sample once, with a count that is exact (to
+rounding, where rows have weights that are no integers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigencut._utils.arrays import Array, Indices, row_blocks
+
+Keys = NDArray[np.uint64]
+
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of the generator splitmix64
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_ELEMENTS = 1 << 20  # that are copied at a time
+_MANTISSA_BITS, _HALF_BITS = 53, 26  # of float64, and of what is summed at a time
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """Different rows in the order of their random keys.
+
+    Attributes
+    ----------
+    size : int
+        How many rows the sample may have.
+    keys : array of shape (n_sampled,)
+        Ascending.
+    rows : array or sparse array of shape (n_sampled, n_features)
+    counts : array of shape (n_sampled,)
+        How many times each row was seen; of weighted rows the sum of their weights.
+    n_rows : int
+        Rows that the sample was drawn from.
+    total : Fraction
+        What they count together, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> whole = RowSample.of(X, size=3, seed=0)
+    >>> parts = [RowSample.of(some, size=3, seed=0) for some in (X[4:], X[:4])]
+    >>> bool((whole.rows == parts[0].merged(parts[1]).rows).all())
+    True
+    """
+
+    size: int
+    keys: Keys
+    rows: Any
+    counts: Array
+    n_rows: int
+    total: Fraction
+
+    @classmethod
+    def of(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
+        """The sample of one block of rows; those without weight are none."""
+        if sample_weight is not None and not sample_weight.all():
+            X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
+        if not sparse.issparse(X):
+            X = X + 0.0  # -0.0 and 0.0 are the same place
+        keys, n_rows = random_keys(X, seed), X.shape[0]
+        small = np.arange(n_rows)
+        if size < n_rows:
+            small = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
+        found, first, place = np.unique(keys[small], return_index=True, return_inverse=True)
+        if len(found) < size and len(small) < n_rows:  # identical rows left places free
+            small = np.arange(n_rows)
+            found, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        weight = None if sample_weight is None else sample_weight[small]
+        counts = summed_weights(place, weight)[:size]
+        total = Fraction(n_rows) if sample_weight is None else exact_sum(sample_weight)
+        return cls(size, found[:size], X[small[first[:size]]], counts, n_rows, total)
+
+    def merged(self, other: RowSample) -> RowSample:
+        """The sample of the rows of both.
+
+        Counts stay exact: a row that is in the sample of all rows is in that of every part.
+        """
+        keys = np.concatenate([self.keys, other.keys])
+        found, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        both = np.concatenate([self.counts, other.counts])
+        counts: Array = np.bincount(place, weights=both).astype(np.float64)
+        rows = _taken(self.rows, other.rows, first[: self.size])
+        n_rows, total = self.n_rows + other.n_rows, self.total + other.total
+        return RowSample(self.size, found[: self.size], rows, counts[: self.size], n_rows, total)
+
+
+def _taken(A: Any, B: Any, places: Indices) -> Any:
+    """Rows of A followed by B; many columns are not copied more often than they must be."""
+    if sparse.issparse(A):
+        return sparse.vstack([A, B], format="csr")[places]
+    rows = np.empty((len(places), A.shape[1]))
+    for some in row_blocks(len(places), A.shape[1], _ELEMENTS):
+        place = places[some]
+        in_first = place < len(A)
+        rows[some][in_first] = A[place[in_first]]
+        rows[some][~in_first] = B[place[~in_first] - len(A)]
+    return rows
+
+
+def summed_weights(place: Indices, sample_weight: Array | None) -> Array:
+    """What the rows at each place count together, whatever their order; 1 each for None."""
+    if sample_weight is None:
+        return np.bincount(place).astype(np.float64)
+    order = np.lexsort((sample_weight, place))  # sums of real numbers depend on it
+    return np.asarray(np.bincount(place[order], sample_weight[order]), dtype=np.float64)
+
+
+def exact_sum(numbers: Array) -> Fraction:
+    """The sum of float64 numbers without any rounding, so that their order does not matter."""
+    mantissa, exponent = np.frexp(numbers)
+    whole = np.ldexp(mantissa, _MANTISSA_BITS).astype(np.int64)
+    high, low = whole >> _HALF_BITS, whole & ((1 << _HALF_BITS) - 1)
+    total = Fraction(0)
+    for power in np.unique(exponent):
+        some = exponent == power
+        units = (int(high[some].sum()) << _HALF_BITS) + int(low[some].sum())
+        total += units * Fraction(2) ** (int(power) - _MANTISSA_BITS)
+    return total
+
+
+def as_number(total: Fraction) -> int | float:
+    """An integer if it is one."""
+    return int(total) if total.denominator == 1 else float(total)
+
+
+def random_keys(X: Any, seed: int = 0) -> Keys:
+    """A random 64-bit number per row, the same for identical rows (of which none has a -0.0).
+
+    Sparse rows, which store every column at most once, have those of the same rows when dense.
+    """
+    rng = np.random.default_rng(seed)
+    salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
+    factors = np.uint64(2) * factors + np.uint64(1)
+    if not sparse.issparse(X):
+        bits = np.ascontiguousarray(X).view(np.uint64) + salt
+        return _mixed(_mixed(bits) @ factors)
+    bits = (X.data + 0.0).view(np.uint64) + salt[X.indices]
+    of_zeros = _mixed(salt)  # the bits of zero are zeros
+    more = sparse.csr_array((_mixed(bits) - of_zeros[X.indices], X.indices, X.indptr), X.shape)
+    return _mixed(more @ factors + of_zeros @ factors)
+
+
+def _mixed(bits: Keys) -> Keys:
+    """Spread every bit over all others, as splitmix64 does; for each number on its own."""
+    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
+    bits ^= bits >> np.uint64(27)
+    bits *= _MIX_2
+    bits ^= bits >> np.uint64(31)
+    return bits

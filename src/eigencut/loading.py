@@ -1,0 +1,92 @@
+"""Models from files, whoever wrote them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from eigencut.affinities import Gaussian, Landmarks, Neighbors, Precomputed, SharedNeighbors
+from eigencut.exceptions import ModelFileError
+from eigencut.gpod import GPOD
+from eigencut.hierarchy.recluster import Reclustered
+from eigencut.io.model_format import Header, read
+from eigencut.io.state_reader import StateReader
+from eigencut.tables.table_model import TableModel
+
+# Classes that can be loaded, by the name that files have for them.
+CLASSES: dict[str, type] = {
+    kind._saved_as: kind
+    for kind in (
+        GPOD,
+        Gaussian,
+        Landmarks,
+        Neighbors,
+        Precomputed,
+        Reclustered,
+        SharedNeighbors,
+        TableModel,
+    )
+}
+
+_LONGEST = 300  # letters of a refusal
+
+
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
+    """Read a model from a file, whoever wrote it; nothing in it is ever run.
+
+    Everything is verified before it is used. The model predicts, bit for bit, what the saved one
+    did (with the same versions of the libraries on the same kind of machine).
+
+    Parameters
+    ----------
+    path : path
+    mmap : bool, default=False
+        Leave the arrays in the file, mapped into memory and shared between processes. The file
+        must then stay unchanged; ``save`` over it is safe, for it makes a new one.
+
+    Returns
+    -------
+    GPOD, TableModel or Reclustered
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, load
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> model = GPOD(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "moons.eigencut"))
+    ...     again = load(Path(folder, "moons.eigencut"))
+    >>> bool((again.predict(X) == model.labels_).all())
+    True
+    """
+    header, arrays = read(path, mmap=mmap)
+    try:
+        return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {_plain(str(error))}") from error
+
+
+def _plain(text: str) -> str:
+    """What is said of a file that anyone may have written, short and on one line."""
+    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in short)
+
+
+def _joined(header: Header, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The tree that ``_split`` took apart."""
+    tree = header.content.get("model")
+    for path, array in arrays.items():
+        *groups, name = path.split(".")
+        place: Any = tree
+        for group in groups:
+            place = place.get(group) if isinstance(place, dict) else None
+        if not isinstance(place, dict) or name in place:
+            raise ModelFileError(f"the array {path} has no place in the model.")
+        place[name] = array
+    return tree if isinstance(tree, dict) else {}

@@ -1,0 +1,347 @@
+"""Metrics: rows, dense or sparse, as points of a space, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut._utils.warn import warn_user
+from eigencut.io.refused_rows import RefusedRow
+from eigencut.neighbors.distances import FARTHEST, nearest_rows
+
+# Rows as points: the maps that metrics begin with, and what rows they refuse.
+
+EARTH_RADIUS = 6371.0088  # km, the mean one
+_SOME = 256  # rows by which it is told whether all have unit length
+_UNIT = 1e-3  # by how much lengths may differ from 1: rows may come from half precision
+_FEWEST_COLUMNS = 3  # of unit vectors; a column of signs is none
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows of Euclidean length 1; a row of zeros has no direction and is refused."""
+    if sparse.issparse(X):
+        largest = abs(X).max(axis=1).toarray().ravel()
+    else:
+        X = np.ascontiguousarray(X)  # sums have the same bits in one order of memory only
+        largest = np.abs(X).max(axis=1)
+    if not largest.all():
+        raise RefusedRow(
+            "X must have no row of zeros with metric='cosine': it has no direction.",
+            "zeros",
+            "drop such rows or use metric='euclidean'",
+            int(np.argmin(largest)),
+            None,
+            unit_rows,
+        )
+    scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
+    squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
+    return _divided(scaled, np.sqrt(np.asarray(squares.sum(axis=1)).ravel()))
+
+
+def _divided(X: Any, by: Array) -> Any:
+    if sparse.issparse(X):
+        return with_data(X, X.data / np.repeat(by, np.diff(X.indptr)))
+    return X / by[:, np.newaxis]
+
+
+def with_data(X: Any, data: Array) -> Any:
+    """The sparse rows with other values."""
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def in_form_of(others: Any, X: Any) -> Any:
+    """Rows as sparse, or dense, as others are."""
+    if sparse.issparse(others):
+        return X if sparse.issparse(X) else sparse.csr_array(X)
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def places_on_earth(X: Array) -> Array:
+    """Latitudes and longitudes in degrees as points on a sphere, in kilometres.
+
+    The chord between two points grows with the great-circle distance a: it is ``2 R sin(a / 2R)``,
+    1 % less than a at 3000 km. So nothing happens at the date line, or at the poles.
+
+    Examples
+    --------
+    >>> north, greenwich = places_on_earth(np.array([[90.0, 17.0], [0.0, 0.0]]))
+    >>> north.round(3), greenwich.round(3)
+    (array([   0.   ,    0.   , 6371.009]), array([6371.009,    0.   ,    0.   ]))
+    """
+    if X.shape[1] != 2:
+        raise ValueError(
+            "X must have two columns with metric='haversine', latitude and longitude in degrees. "
+            f"Got {X.shape[1]}; choose these two columns, or use metric='euclidean'."
+        )
+    latitude, longitude = (np.ascontiguousarray(column) for column in X.T)
+    _refuse_degrees("latitude", 0, latitude, -90.0, 90.0)
+    _refuse_degrees("longitude", 1, longitude, -180.0, 360.0)
+    phi, lam = np.radians(latitude), np.radians(longitude)
+    on_sphere = np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)
+    return EARTH_RADIUS * np.column_stack(on_sphere)
+
+
+def degrees_of_places(points: Array) -> Array:
+    """Latitude and longitude of points around the middle of the globe: the way back."""
+    x, y, z = points.T
+    return np.degrees(np.column_stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]))
+
+
+def _refuse_degrees(name: str, column: int, values: Array, least: float, most: float) -> None:
+    is_wrong = (values < least) | (values > most)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise RefusedRow(
+            f"X must have a {name} from {least:g} to {most:g} degrees in its "
+            f"{('first', 'second')[column]} column with metric='haversine'.",
+            f"{values[row]:g}",
+            "give latitude and longitude, in this order and not scaled",
+            row,
+            column,
+            places_on_earth,
+        )
+
+
+def warn_about_radians(X: Array) -> None:
+    """A warning where latitudes and longitudes are all so small that they can be radians."""
+    if X.shape[1] == 2 and (np.abs(X) <= (np.pi / 2, np.pi)).all():
+        warn_user(
+            "metric='haversine' takes degrees, and all rows are within 3.2 degrees of the place "
+            "where the equator meets Greenwich. If these are radians (as scikit-learn takes), "
+            "pass numpy.degrees(X)."
+        )
+
+
+def sets_as_rows(X: Array) -> Array:
+    """Rows of zeros and ones, as they are: which elements each set has."""
+    is_wrong = (X != 0) & (X != 1)
+    if is_wrong.any():
+        row, column = (int(places[0]) for places in np.nonzero(is_wrong))
+        raise RefusedRow(
+            "X must hold 0 and 1 with metric='jaccard': whether a set has an element.",
+            f"{X[row, column]:g}",
+            "pass X > 0, not scaled, or use metric='hamming' for codes",
+            row,
+            column,
+            sets_as_rows,
+        )
+    return X
+
+
+def codes_as_rows(X: Array) -> Array:
+    """Any numbers, as they are: all that counts is which are equal."""
+    return X
+
+
+def are_unit_vectors(X: Any) -> bool:
+    """Whether rows have length 1, as far as some of them show: embeddings often do.
+
+    Examples
+    --------
+    >>> are_unit_vectors(np.eye(3)), are_unit_vectors(np.ones((3, 3)))
+    (True, False)
+    """
+    if X.shape[1] < _FEWEST_COLUMNS or not X.shape[0]:
+        return False
+    some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # rows may be narrower
+    with np.errstate(over="ignore"):
+        squares = some.multiply(some) if sparse.issparse(some) else np.square(some)
+        lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    return bool((np.abs(lengths - 1) < _UNIT).all())
+
+
+_MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
+_MOST_EXPONENT = 450  # below FARTHEST
+_ELEMENTS = 1 << 19  # distances held at a time
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A distance between rows: that of the points which stand for them.
+
+    Attributes
+    ----------
+    name : str
+        What scipy calls the distance between points.
+    p : float or None
+        Minkowski's order of it; None between sets and codes, which have no mean, and no place in a
+        tree.
+    to_points : function or None
+        From rows to points; None where they are the same, in any unit.
+    n_columns : int or None
+        That rows must have.
+    n_coordinates : int or None
+        Of points, where it is not the number of columns.
+    takes_sparse : bool
+    of_numbers : bool
+        Whether rows of any numbers have a distance, so that columns may be brought to other units.
+    """
+
+    name: str
+    p: float | None
+    to_points: Callable[[Any], Any] | None = None
+    n_columns: int | None = None
+    n_coordinates: int | None = None
+    takes_sparse: bool = False
+    of_numbers: bool = True
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the distance between points is the Euclidean one."""
+        return self.p == 2
+
+    @property
+    def has_means(self) -> bool:
+        """Whether a mean of points is a point."""
+        return self.p is not None
+
+    @property
+    def of_points(self) -> Metric:
+        """The distance between points, if these are the rows."""
+        return METRICS["euclidean"] if self.is_flat else self
+
+    def points(self, X: Any) -> Any:
+        """The points that stand for rows."""
+        if self.to_points is None:
+            return X
+        return self.to_points(X if sparse.issparse(X) else np.asarray(X, dtype=np.float64))
+
+    def rows(self, points: Array) -> Array:
+        """Rows that have the points, or the same direction as they."""
+        return points if self.n_coordinates is None else degrees_of_places(points)
+
+    def between(self, A: Any, B: Any) -> Array:
+        """Distances from each point of A to the one of B in the same place."""
+        if self.name == "jaccard":
+            return _jaccard((A * B).sum(axis=-1), A.sum(axis=-1), B.sum(axis=-1))
+        if self.name == "hamming":
+            return np.asarray((A != B).mean(axis=-1))
+        difference = A - B
+        if sparse.issparse(difference):
+            return np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
+        if self.is_flat:
+            return np.sqrt(np.einsum("...j,...j->...", difference, difference))
+        return np.asarray(np.linalg.norm(difference, self.p, axis=-1))
+
+    def all_pairs(self, A: Any, B: Any) -> Array:
+        """Distances from every point of A to every point of B."""
+        if sparse.issparse(A):
+            from sklearn.metrics.pairwise import euclidean_distances
+
+            return np.asarray(euclidean_distances(A, B))
+        if self.name == "jaccard":  # sums of zeros and ones have no rounding
+            return _jaccard(A @ B.T, A.sum(axis=1)[:, np.newaxis], B.sum(axis=1))
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(A, B, self.name))
+
+    def diameter(self, points: Array) -> float:
+        """What no two points are farther apart than."""
+        if self.p is None:
+            return 1.0
+        return float(np.linalg.norm(np.ptp(points, axis=0), self.p))
+
+    def nearest(self, queries: Array, points: Array) -> Indices:
+        """Index of the point nearest to each query, both being points."""
+        if self.is_flat:
+            return nearest_rows(queries, points)
+        space = Space(points, self)
+        queries, points = space.in_units(queries), space.in_units(points)
+        found = np.empty(len(queries), dtype=np.intp)
+        for block in row_blocks(len(queries), len(points), _ELEMENTS):
+            found[block] = np.argmin(self.all_pairs(queries[block], points), axis=1)
+        return found
+
+
+def _jaccard(common: Array, in_one: Array, in_other: Array) -> Array:
+    """The share of elements of two sets that only one has; 0 where both are empty."""
+    together = in_one + in_other - common
+    return np.asarray((together - common) / np.maximum(together, 1.0))
+
+
+METRICS = {
+    "euclidean": Metric("euclidean", 2, takes_sparse=True),
+    # On the sphere |x - y|^2 = 2 - 2 cos(x, y): the same neighbours.
+    "cosine": Metric("euclidean", 2, unit_rows, takes_sparse=True),
+    "manhattan": Metric("cityblock", 1),
+    "chebyshev": Metric("chebyshev", np.inf),
+    "hamming": Metric("hamming", None, codes_as_rows, of_numbers=False),
+    "jaccard": Metric("jaccard", None, sets_as_rows, of_numbers=False),
+    "haversine": Metric(
+        "euclidean", 2, places_on_earth, n_columns=2, n_coordinates=3, of_numbers=False
+    ),
+}
+
+
+def refuse_units(metric: Any, scale: str) -> None:
+    """An error where columns would be scaled that a metric compares as they are."""
+    if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
+        raise ValueError(
+            f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
+            f"Got {scale!r}; use scale='none'."
+        )
+
+
+class Space:
+    """Turns rows into points between which distances neither over- nor underflow.
+
+    The unit is a power of two, which is exact: about the extent of all rows, or less where some
+    rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
+    zero, the last digits of the others would be lost. Where points are no rows, or codes, they are
+    of ordinary size already.
+    """
+
+    def __init__(self, rows: Any, metric: Metric) -> None:
+        self.metric = metric
+        self.exponent = 0 if metric.to_points is not None else _exponent(rows)
+
+    def points(self, X: Any) -> Any:
+        """The rows of X as points."""
+        return self.in_units(self.metric.points(X))
+
+    def rows(self, points: Array) -> Array:
+        """The rows that points stand for, where they differ by the unit only."""
+        return np.asarray(np.ldexp(points, self.exponent))
+
+    def in_units(self, points: Any) -> Any:
+        """Points in the unit."""
+        if self.metric.to_points is not None:
+            return points
+        if sparse.issparse(points):
+            return with_data(points, self._values_in_units(points.data))
+        return self._values_in_units(points)
+
+    def _values_in_units(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(values, -self.exponent)
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
+
+    def between(self, A: Any, B: Any) -> Array:
+        """Distances from each point of A to the one of B in the same place."""
+        return self.metric.between(A, B)
+
+    def all_pairs(self, A: Any, B: Any) -> Array:
+        """Distances from every point of A to every point of B."""
+        return self.metric.all_pairs(A, B)
+
+
+def _exponent(rows: Any) -> int:
+    """Of the unit."""
+    if sparse.issparse(rows):
+        extent = np.abs(rows.data).max(initial=0.0)
+        values = rows.data[:: 1 + rows.nnz // _SOME]
+    else:
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        middle = low / 2 + high / 2
+        extent = np.maximum(high - middle, middle - low).max() or np.abs(middle).max()
+        values = rows[:: 1 + len(rows) // _SOME]
+    exponent = int(np.frexp(extent)[1])
+    smallest = np.abs(values[values != 0]).min(initial=extent)
+    if exponent - int(np.frexp(smallest)[1]) > _MOST_SPREAD:
+        exponent -= _MOST_EXPONENT
+    return exponent

@@ -1,0 +1,199 @@
+"""Rows in a plane of the spectral embedding, with the axes that POD rotates to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import needed
+from eigencut.discretization import normalize_rows
+from eigencut.plotting.asked_model import AskedModel
+from eigencut.plotting.axes import INK, PALE, put_legend, size_beside, tidy
+from eigencut.plotting.colors import cluster_style
+from eigencut.plotting.display import DisplayMixin
+from eigencut.plotting.markers import cluster_handles, point_area, scatter_clusters, sizes_of
+from eigencut.plotting.projection import telling_functions
+from eigencut.plotting.sampling import Shown
+from eigencut.plotting.taken_rows import TakenRows
+
+_FEW = 3  # clusters that two eigenfunctions tell apart
+_SHORT = 0.3  # of the longest direction: shorter ones have no number
+
+
+@dataclass
+class EmbeddingDisplay(DisplayMixin):
+    """Rows of the embedding at unit length, and the direction of each cluster.
+
+    A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
+    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
+    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
+    is the one in which all directions are alike: as long as each other, evenly around a circle.
+
+    Attributes
+    ----------
+    points : array of shape (n_shown, 2)
+        Rows of the embedding, of unit length, in the plane.
+    directions : array of shape (K, 2)
+        Those of the clusters, in the plane.
+    labels : array of shape (n_shown,)
+    numbers : array of shape (K,)
+        Of the clusters.
+    sizes : array of shape (K,)
+        Rows of each cluster, those that are not shown included.
+    dimensions : tuple of int, or None
+        The two eigenfunctions of the plane, from 0; None for directions evenly around a circle.
+    shown : Shown
+        Which rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> from eigencut.plotting import EmbeddingDisplay
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
+    (2, 2)
+    """
+
+    points: Array
+    directions: Array
+    labels: Indices
+    numbers: Indices
+    sizes: Any
+    dimensions: tuple[int, int] | None
+    shown: Shown
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
+    ) -> EmbeddingDisplay:
+        """Embed rows by a fitted model, and draw them.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+            Of a ``Reclustered``, its base.
+        X : array-like of shape (n_samples, n_features)
+        dimensions : tuple of two int, optional
+            Which eigenfunctions, from 0. Default, up to three clusters: the first two whose
+            eigenvalues are not zero, for the others only tell connected components apart; or else
+            the last two. Of more clusters: no two of them, but the plane in which all directions
+            lie evenly around a circle, clusters that share rows beside each other.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        EmbeddingDisplay
+        """
+        asked = AskedModel.of(model).unsplit()
+        if asked.gpod.n_clusters_ < 2:
+            raise ValueError(
+                "model must have two clusters at least, for each is a dimension of the embedding. "
+                "Got one of 1 cluster; draw ClusterDisplay or SupportDisplay of it instead."
+            )
+        K, rotation = asked.gpod.n_clusters_, asked.fitted.rotation
+        two: tuple[int, int] | None = None
+        if dimensions is not None or K <= _FEW:
+            given = telling_functions(asked) if dimensions is None else dimensions
+            two = _check_dimensions(given, K)
+        taken = TakenRows.of(asked, X)
+        labels, shown = asked.labels(taken.prepared), taken.shown
+        unit = normalize_rows(asked.embedding(taken.shown_rows))
+        plane = (
+            rotation @ evenly_around(unit @ rotation) if two is None else np.eye(K)[:, list(two)]
+        )
+        return cls(
+            unit @ plane,
+            rotation.T @ plane,
+            labels[shown.rows],
+            asked.numbers,
+            sizes_of(labels, asked.numbers),
+            two,
+            shown,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return size_beside(len(self.numbers) + 1)
+
+    def _draw(self, ax: Any) -> None:
+        patches = needed("matplotlib.patches", "plot")
+        ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
+        look: dict[str, Any] = dict(
+            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
+        )
+        scatter_clusters(ax, self.points, self.labels, **look)
+        lengths = np.hypot(*self.directions.T)
+        is_long = lengths >= _SHORT * lengths.max()  # numbers of others would lie on each other
+        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+            self._draw_direction(ax, int(number), at, bool(is_named))
+        reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        ax.set_aspect("equal", adjustable="box")
+        tidy(ax)
+        first, second = self._axis_labels()
+        ax.set(xlabel=first, ylabel=second)
+        handles = cluster_handles(self.numbers, self.sizes)
+        put_legend(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
+
+    def _axis_labels(self) -> tuple[str, str]:
+        K = len(self.numbers)
+        if self.dimensions is None:
+            return f"the plane in which the {K} directions\nare equally long (unit rows)", ""
+        first, second = (k + 1 for k in self.dimensions)
+        of_all = "" if K == 2 else f" of {K}"
+        return f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
+
+    def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
+        effects = needed("matplotlib.patheffects", "plot")
+        halo = [effects.withStroke(linewidth=2.5, foreground="white")]
+        arrow = dict(arrowstyle="-|>", color=cluster_style(number).color, linewidth=1.8)
+        ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+        if is_named:
+            beyond = 11 * at / np.hypot(*at)
+            look = dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
+            look |= dict(textcoords="offset points", path_effects=halo, zorder=5)
+            ax.annotate(str(number), at, beyond, **look)
+
+
+def evenly_around(turned: Array) -> Array:
+    """A K x 2 matrix that carries K axes to a circle, evenly.
+
+    Its columns are at right angles and as long as each other, so what it shows is a shadow, and no
+    picture that is bent. Axes that rows share are neighbours as far as one after the other goes.
+
+    Parameters
+    ----------
+    turned : array of shape (n_rows, K)
+        Rows that lie near the axes.
+    """
+    K = turned.shape[1]
+    share = np.abs(turned)
+    together = share.T @ share
+    order = [0]
+    while len(order) < K:
+        left = [k for k in range(K) if k not in order]
+        order.append(left[int(np.argmax(together[order[-1], left]))])
+    angles = np.empty(K)
+    angles[order] = np.pi / 2 - 2 * np.pi * np.arange(K) / K
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
+    found = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
+    are_two = isinstance(found, Sequence) and len(found) == 2
+    if not (are_two and all(_is_place(k, n_clusters) for k in found) and found[0] != found[1]):
+        raise ValueError(
+            f"dimensions must be two different integers from 0 to {n_clusters - 1}, below the "
+            f"number of clusters. Got {dimensions!r}; use (0, 1)."
+        )
+    return int(found[0]), int(found[1])
+
+
+def _is_place(value: object, n_places: int) -> bool:
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_integer and 0 <= value < n_places  # type: ignore[operator]

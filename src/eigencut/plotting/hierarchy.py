@@ -1,0 +1,159 @@
+"""The clusters of a model as a tree: which of them are one group in coarser cuts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut.hierarchy.hierarchy import Hierarchy
+from eigencut.plotting.axes import SIZE, tidy
+from eigencut.plotting.colors import OUTSIDE_COLOR, cluster_style
+from eigencut.plotting.display import DisplayMixin, check_drawable
+from eigencut.plotting.markers import NAMES
+from eigencut.plotting.sampling import spaced
+
+
+@dataclass
+class HierarchyDisplay(DisplayMixin):
+    """A tree with the clusters at its right end; a fork stands where two groups part.
+
+    Forks are placed by the number of groups: the first, at the left, parts two groups, the last
+    gives all clusters. At each number stands what such a cut costs.
+
+    Attributes
+    ----------
+    forks : array of shape (K - 1, 4)
+        Of each fork, from the root on: the number of groups it gives, its height, and the heights
+        of its two branches.
+    ends : array of shape (K - 1, 2)
+        The numbers of groups at which the two branches end.
+    leaves : array of shape (K,)
+        The clusters, from the bottom to the top.
+    sizes : array of shape (K,)
+        Rows of each cluster, by its number.
+    cut_values : array of shape (K,)
+        Of the cuts into 1, 2, ..., K groups.
+    cut : str
+    exact : bool
+        Whether the cut values are those of the graph; otherwise they are lower bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> from eigencut.plotting import HierarchyDisplay
+    >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+    >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+    >>> display = HierarchyDisplay.from_estimator(GPOD(3).fit(X))
+    >>> display.forks[:, 0]
+    array([2., 3.])
+    """
+
+    forks: Array
+    ends: Array
+    leaves: Indices
+    sizes: Array
+    cut_values: Array
+    cut: str
+    exact: bool
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> HierarchyDisplay:
+        """Draw the tree of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        HierarchyDisplay
+        """
+        if not hasattr(model, "hierarchy"):
+            raise ValueError(
+                "model must have a hierarchy to draw, as GPOD and TableModel have. Got "
+                f"{type(model).__name__}; draw that of its base."
+            )
+        return cls.from_hierarchy(model.hierarchy(), ax=ax)
+
+    @classmethod
+    def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: Any = None) -> HierarchyDisplay:
+        """Draw what ``model.hierarchy()`` returns.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        HierarchyDisplay
+        """
+        check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
+        leaves = _leaf_order(hierarchy)
+        forks, ends = _forks(hierarchy, leaves)
+        return cls(
+            forks,
+            ends,
+            leaves,
+            hierarchy.sizes,
+            hierarchy.cut_values,
+            hierarchy.cut,
+            hierarchy.exact,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return SIZE[0] + 0.4, float(np.clip(1.6 + 0.24 * len(self.leaves), 3.0, 10.0))
+
+    def _draw(self, ax: Any) -> None:
+        K = len(self.leaves)
+        lines = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
+        root = self.forks[0] if len(self.forks) else np.array([1.0, 0.0, 0.0, 0.0])
+        ax.plot([1, root[0]], [root[1]] * 2, **lines)
+        for (at, _, low, high), ends in zip(self.forks, self.ends, strict=True):
+            ax.plot([at, at], [low, high], **lines)
+            for height, end in zip((low, high), ends, strict=True):
+                ax.plot([at, end], [height] * 2, **lines)
+        for height, number in enumerate(self.leaves):
+            style = cluster_style(int(number))
+            look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
+            ax.plot(K + 0.5, height, NAMES[style.marker], **look)
+        names = [f"cluster {number} ({spaced(self.sizes[number])})" for number in self.leaves]
+        ax.yaxis.tick_right()
+        ax.set_yticks(range(K), names)
+        step = -(-K // 12)
+        ticks = np.arange(1, K + 1)[::-1][::step][::-1]
+        costs = [f"{tick}\n{self.cut_values[tick - 1]:.2g}" for tick in ticks]
+        ax.set_xticks(ticks, costs)
+        ax.set(xlim=(0.9, K + 0.5), ylim=(-0.6, K - 0.4))
+        tidy(ax, "x")
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0, pad=8)
+        about = "" if self.exact else ", at least"
+        ax.set_xlabel(f"number of groups, and what that cut costs ({self.cut}{about})")
+
+
+def _leaf_order(hierarchy: Hierarchy) -> Indices:
+    """Clusters in an order in which each group is together."""
+    members = {number: [number] for number in range(len(hierarchy.sizes))}
+    for joining in hierarchy.joinings:
+        members[joining.kept] += members.pop(joining.joined)
+    return np.array(members[0][::-1], dtype=np.intp)
+
+
+def _forks(hierarchy: Hierarchy, leaves: Indices) -> tuple[Array, Array]:
+    K = len(leaves)
+    height = {int(number): float(place) for place, number in enumerate(leaves)}
+    begins = dict.fromkeys(height, K + 0.5)
+    forks, ends = [], []
+    for joining in hierarchy.joinings:
+        pair = joining.kept, joining.joined
+        low, high = (height[number] for number in pair)
+        forks.append([joining.n_groups, (low + high) / 2, low, high])
+        ends.append([begins[number] for number in pair])
+        height[joining.kept], begins[joining.kept] = (low + high) / 2, float(joining.n_groups)
+    return np.reshape(forks, (-1, 4))[::-1], np.reshape(ends, (-1, 2))[::-1]

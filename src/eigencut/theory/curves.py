@@ -1,0 +1,553 @@
+"""The learning curve: excess risk against the number of rows, next to the rate of the theory."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import json_ready
+from eigencut._utils.threads import threads
+from eigencut._utils.validation import check_count, check_fraction, check_magnitude
+from eigencut.affinities import Affinity, named_affinity
+from eigencut.affinities.vectors import VectorAffinity
+from eigencut.cut import CUTS
+from eigencut.exceptions import GraphWarning
+from eigencut.io.of_tables import takes_tables
+from eigencut.io.validation import check_rows
+from eigencut.theory.errors import row_counts
+
+_N_SIZES = 6
+_SMALLEST = 50  # rows below which a sample says little about a rate
+_PER_CLUSTER = 10  # rows that each cluster should have in the smallest sample
+_LARGEST_SHARE = 4  # the largest default sample has one row in so many
+ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_sizes,)
+        Rows of the samples.
+    excess : array of shape (n_sizes, n_repeats)
+        ``F(fit on a sample) - F(best)`` on the population of all rows.
+    risk_of_all : float
+        ``F(best)``: the sum of the eigenvalues of the fit on all rows.
+    slope, intercept : float
+        ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
+    slope_interval : tuple of float
+        Confidence interval of the slope (Student's t).
+    confidence : float
+        Of that interval.
+    n_rows : int
+        All rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.inspection import learning_curve
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
+    >>> curve.excess.shape
+    (3, 3)
+    """
+
+    sizes: Indices
+    excess: Array
+    risk_of_all: float
+    slope: float
+    slope_interval: tuple[float, float]
+    intercept: float
+    confidence: float
+    n_rows: int
+
+    theory_slope: ClassVar[float] = -0.5  # that of the bounds of Theorems 1 and 3
+
+    @property
+    def is_measurable(self) -> NDArray[np.bool_]:
+        """Which of the excess is more than rounding would make."""
+        return np.asarray(self.excess > ROUNDING)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the sentence as plain Python, ready for JSON."""
+        return {**json_ready(self), "sentence": self.sentence}
+
+    def excess_at(self, n: float) -> float:
+        """The excess risk at n rows, by the fitted line.
+
+        Parameters
+        ----------
+        n : float
+
+        Returns
+        -------
+        float
+        """
+        return math.exp(self.intercept + self.slope * math.log(n))
+
+    @property
+    def sentence(self) -> str:
+        """What more data would bring."""
+        if math.isnan(self.slope):
+            return (
+                "Samples of these sizes already reach the risk of all rows; more data would not "
+                "lower it measurably."
+            )
+        if self.slope_interval[1] >= 0:
+            return (
+                "The excess risk does not fall reliably with the number of rows at these sizes; "
+                "use larger sizes or more repeats to say what more data would bring."
+            )
+        now = self.excess_at(self.n_rows)
+        gain = now - self.excess_at(2 * self.n_rows)
+        share = gain / (self.risk_of_all + now)
+        return (
+            f"Doubling the data would lower the risk by about {gain:.2g} ({100 * share:.2g} % of "
+            f"it), by the fitted line at {self.n_rows} rows."
+        )
+
+    def __str__(self) -> str:
+        low, high = self.slope_interval
+        lines = [
+            f"Learning curve on {self.n_rows} rows; the risk of all of them is "
+            f"{self.risk_of_all:.4g}",
+            "",
+            f"{'rows':>8}  {'excess risk':>12}  {'± std':>10}",
+        ]
+        for n, row in zip(self.sizes, self.excess, strict=True):
+            lines.append(f"{n:8d}  {row.mean():12.4g}  {row.std():10.2g}")
+        lines += [
+            "",
+            f"log-log slope {self.slope:.2f} ({self.confidence:.0%} interval {low:.2f} to "
+            f"{high:.2f}); the bounds of the theory fall with slope {self.theory_slope}",
+            self.sentence,
+        ]
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, its line and the rate of the theory.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        from eigencut.plotting.learning_curve import LearningCurveDisplay
+
+        return LearningCurveDisplay.from_curve(self, ax=ax).ax_
+
+
+@takes_tables
+def learning_curve(
+    estimator: Any,
+    X: ArrayLike,
+    sizes: Sequence[int] | None = None,
+    *,
+    n_repeats: int = 8,
+    random_state: Any = 0,
+    confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> LearningCurve:
+    """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
+
+    The empirical measure rho_N of all N rows of X takes the place of the population: its best
+    functions are known (the fit on all rows), and so is F, exactly. Samples are drawn from it
+    independently, with replacement, so Theorems 1 and 3 apply with rho_N for rho. The weight
+    function is the one of the fit on all rows, frozen, for the theory compares fits with one
+    weight function. See ``excess_risk`` for what is measured.
+
+    Parameters
+    ----------
+    estimator : GPOD
+        Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form, and
+        ``affinity="auto"`` or "mixed" is measured as "gaussian", whose weights stay the same for
+        samples.
+    X : array-like of shape (N, n_features)
+    sizes : sequence of int, optional
+        Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
+        is more) to N / 4.
+    n_repeats : int, default=8
+        Samples of each size.
+    random_state : int, RandomState or None, default=0
+        Of the samples. None means 0.
+    confidence : float, default=0.95
+        Of the slope's interval.
+    sample_weight : array-like of shape (N,), optional
+        What each row counts: samples are drawn in proportion. Integers are numbers of identical
+        rows; of other weights N is Kish's effective number of rows.
+
+    Returns
+    -------
+    LearningCurve
+
+    Notes
+    -----
+    A measured slope is often near -1: the theory's -1/2 bounds the risk from above, while close to
+    the optimum the excess is quadratic in the error of the functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
+    >>> bool((curve.excess >= -1e-12).all()), curve.slope < -0.35
+    (True, True)
+    """
+    check_count("n_repeats", n_repeats, "use the default of 8")
+    confidence = check_fraction("confidence", confidence, 0.95)
+    rng = check_random_state(0 if random_state is None else random_state)
+    # All that can be refused is refused before the fit on all rows, which takes a while.
+    check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
+    reference = clone(estimator)
+    if isinstance(estimator.affinity, str) and estimator.affinity in ("auto", "mixed"):
+        reference.set_params(affinity="gaussian")
+    _refuse_matrices(estimator.affinity, named_affinity(reference.affinity, estimator.metric))
+    rows, K = check_rows(reference, X, reset=True), estimator.n_clusters
+    counts = row_counts(sample_weight, rows.shape[0])
+    n_rows = rows.shape[0] if counts is None else int(counts.sum())
+    chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
+    if len(chosen) * n_repeats < 3:
+        raise ValueError(
+            "sizes and n_repeats must give at least 3 points to fit a line. Got "
+            f"{len(chosen)} sizes and n_repeats={n_repeats}; raise n_repeats."
+        )
+    reference.fit(X, sample_weight=counts)
+    sampled = clone(estimator).set_params(
+        affinity=reference.affinity_.frozen(), extension="consistent", n_init=1, verbose=False
+    )
+    population = reference.affinity_
+    excess = np.empty((len(chosen), n_repeats))
+    with threads(estimator.n_jobs):
+        for i, n in enumerate(chosen):
+            draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
+            excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
+    slope, interval, intercept = _line(chosen, excess, confidence)
+    return LearningCurve(
+        sizes=chosen,
+        excess=excess,
+        risk_of_all=float(reference.eigenvalues_.sum()),
+        slope=slope,
+        slope_interval=interval,
+        intercept=intercept,
+        confidence=confidence,
+        n_rows=n_rows,
+    )
+
+
+def excess_risk(reference: Any, model: Any) -> float:
+    """``F(model) - F(reference)`` on the training rows of the reference, taken as the population.
+
+    The functions of the model are first made orthonormal on that population, as the constraint of
+    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7). They are orthonormal on the
+    model's own rows only; elsewhere their norm differs a little, and shrinking functions shrinks
+    F: without this step a model could seem better than the best. F does not depend on which
+    orthonormal basis of their span is taken, and by Ky Fan's theorem
+
+        F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
+
+    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` of the reference's graph.
+
+    Parameters
+    ----------
+    reference, model : fitted GPOD
+        With the same cut, number of clusters and weight function; see ``Affinity.frozen``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> reference = model.fit(X)
+    >>> abs(excess_risk(reference, reference)) < 1e-12
+    True
+    """
+    check_is_fitted(reference)
+    check_is_fitted(model)
+    _refuse_matrices(reference.affinity, reference.affinity_)
+    for name in ("cut", "n_clusters"):
+        if getattr(model, name) != getattr(reference, name):
+            raise ValueError(
+                f"model must have the {name} of the reference, {getattr(reference, name)!r}. "
+                f"Got {getattr(model, name)!r}; fit both alike."
+            )
+    with threads(model.n_jobs):
+        return float(_excess(reference, [model])[0])
+
+
+def _excess(reference: Any, models: Iterable[Any]) -> Array:
+    """Excess risk of several models, in one product with the weights of the population."""
+    affinity, functions = reference.affinity_, reference.fitted_cut_.functions
+    count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
+    root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
+    # A QR decomposition makes functions orthonormal without squaring their condition number.
+    bases = [
+        np.linalg.qr(root * model.fitted_cut_.embedding(affinity.rows_))[0] / root
+        for model in models
+    ]
+    V = np.column_stack(bases)
+    WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
+    per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
+    risks = per_function.reshape(len(bases), -1).sum(axis=1)
+    return np.asarray(risks - reference.eigenvalues_.sum())
+
+
+def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
+    """n vertices at random, independently, each as often as it counts."""
+    until = np.cumsum(counts)
+    is_whole = (counts == np.rint(counts)).all()
+    places = rng.randint(int(until[-1]), size=n) if is_whole else rng.uniform(0, until[-1], n)
+    found = np.searchsorted(until, places, side="right")
+    return np.minimum(found, len(counts) - 1).astype(np.intp)  # where rounding reaches the end
+
+
+def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterable[Any]:
+    for draw in draws:
+        n_distinct = len(np.unique(draw))
+        if n_distinct < n_clusters:
+            raise ValueError(
+                f"sizes must be large enough for samples with n_clusters={n_clusters} different "
+                f"rows. Got a sample of {len(draw)} rows with {n_distinct} different ones; use "
+                "larger sizes."
+            )
+        with warnings.catch_warnings():
+            # What is odd about the graph of a sample is what the curve measures.
+            warnings.simplefilter("ignore", GraphWarning)
+            yield clone(sampled).fit(rows[draw])
+
+
+def _refuse_matrices(given: Any, affinity: Affinity) -> None:
+    if not isinstance(affinity, VectorAffinity):
+        raise ValueError(
+            "affinity must be a weight function of two rows, which stays the same for samples of "
+            f"rows. Got {given!r}; use affinity='gaussian' or a function k(A, B)."
+        )
+
+
+def _default_sizes(n_rows: int, n_clusters: int) -> Indices:
+    smallest, largest = max(_SMALLEST, _PER_CLUSTER * n_clusters), n_rows // _LARGEST_SHARE
+    if largest < 2 * smallest:
+        raise ValueError(
+            f"X must have at least {2 * _LARGEST_SHARE * smallest} rows for the default sizes with "
+            f"n_clusters={n_clusters}. Got {n_rows}; add rows, or pass smaller sizes."
+        )
+    return np.unique(np.geomspace(smallest, largest, _N_SIZES).round().astype(np.intp))
+
+
+def _check_sizes(sizes: Sequence[int], n_rows: int, n_clusters: int) -> Indices:
+    given = np.asarray(sizes)
+    is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(np.unique(given)) >= 2
+    if not is_list or given.min() <= n_clusters or given.max() > n_rows:
+        raise ValueError(
+            "sizes must hold at least two different integers, each above "
+            f"n_clusters={n_clusters} and at most the number of rows, {n_rows}. Got {sizes!r}; "
+            "leave it out for the default."
+        )
+    return np.unique(given).astype(np.intp)
+
+
+def _line(
+    sizes: Indices, excess: Array, confidence: float
+) -> tuple[float, tuple[float, float], float]:
+    """Slope, its interval and intercept of log excess on log n; NaN if there is no excess."""
+    from scipy.special import stdtrit
+
+    positive = excess > ROUNDING
+    x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
+    y = np.log(excess[positive])
+    if len(x) < 3 or np.ptp(x) == 0:
+        return math.nan, (math.nan, math.nan), math.nan
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred))
+    intercept = float(y.mean() - slope * x.mean())
+    residuals = y - intercept - slope * x
+    freedom = len(x) - 2
+    error = math.sqrt(float(residuals @ residuals) / freedom / float(centred @ centred))
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    return slope, (slope - reach, slope + reach), intercept
+
+
+# How much data: the number of rows for a target excess risk, from a learning curve.
+
+_LARGEST = 700.0  # exp of more is no number
+
+
+@dataclass(frozen=True)
+class RowsNeeded:
+    """The number of rows at which the excess risk falls to a target. ``print`` it.
+
+    Attributes
+    ----------
+    target : float
+        The excess risk wanted.
+    n_rows : float
+        n*, where the fitted line of the curve reaches it; infinite if the line does not fall.
+    interval : tuple of float
+        Percentile interval of n* over bootstrap samples of the fits.
+    confidence : float
+        Of the interval.
+    n_bootstrap : int
+    largest_measured : int
+        The largest size of the curve; what is beyond is extrapolated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.inspection import learning_curve, rows_needed
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
+    >>> found = rows_needed(curve, target=0.01)
+    >>> found.largest_measured
+    80
+    """
+
+    target: float
+    n_rows: float
+    interval: tuple[float, float]
+    confidence: float
+    n_bootstrap: int
+    largest_measured: int
+
+    @property
+    def sentence(self) -> str:
+        """How many rows it takes."""
+        wanted = f"an excess risk of {self.target:.3g}"
+        if not math.isfinite(self.n_rows):
+            return (
+                f"It cannot be said how many rows {wanted} takes: the excess risk does not fall "
+                "with the number of rows at these sizes. Measure larger sizes or more repeats."
+            )
+        low, high = (_count(end) for end in self.interval)
+        text = (
+            f"About {_count(self.n_rows)} rows have {wanted} ({self.confidence:.0%} interval "
+            f"{low} to {high})"
+        )
+        if self.n_rows > self.largest_measured:
+            text += f", by extrapolation beyond the {self.largest_measured:,} rows measured"
+        return text + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the sentence as plain Python, ready for JSON; infinity is None."""
+        return {**json_ready(self), "sentence": self.sentence}
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def rows_needed(
+    curve: LearningCurve,
+    target: float,
+    *,
+    confidence: float = 0.95,
+    n_bootstrap: int = 1000,
+    random_state: Any = 0,
+) -> RowsNeeded:
+    """The number of rows n* at which a learning curve reaches a target excess risk.
+
+        n* = exp((log target - intercept) / slope)
+
+    by the curve's line, and the interval of n* by the bootstrap: the fits of each size are drawn
+    anew with replacement, and the line is fitted again.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+        Of ``learning_curve``.
+    target : float
+        Excess risk, above 0. It has the unit of ``curve.risk_of_all``: a hundredth of that is a
+        risk that is 1 % above the best.
+    confidence : float, default=0.95
+        Of the interval.
+    n_bootstrap : int, default=1000
+    random_state : int, RandomState or None, default=0
+        Of the bootstrap. None means 0.
+
+    Returns
+    -------
+    RowsNeeded
+
+    Notes
+    -----
+    The interval is of the scatter of the fits, given that the line holds. Beyond the sizes measured
+    nothing but the line speaks for it; measure larger samples where n* is far beyond them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.inspection import learning_curve
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> curve = learning_curve(GPOD(2, affinity=Gaussian(sigma=1.0)), X, sizes=[25, 50, 100])
+    >>> needed = rows_needed(curve, curve.excess_at(200))
+    >>> round(needed.n_rows), needed.interval[0] < 200 < needed.interval[1]
+    (200, True)
+    """
+    if check_magnitude("target", target, "use e.g. curve.risk_of_all / 100") == 0:
+        raise ValueError("target must be above 0. Got 0; use e.g. curve.risk_of_all / 100.")
+    confidence = check_fraction("confidence", confidence, 0.95)
+    check_count("n_bootstrap", n_bootstrap, "use the default of 1000")
+    rng = check_random_state(0 if random_state is None else random_state)
+    n_repeats = curve.excess.shape[1]
+    times = rng.multinomial(
+        n_repeats, np.full(n_repeats, 1 / n_repeats), (n_bootstrap, len(curve.sizes))
+    )
+    drawn = [_reached(slope, intercept, target) for slope, intercept in _lines(curve, times)]
+    tail = 100 * (1 - confidence) / 2
+    # Of infinite and finite numbers there is no number in between.
+    low, high = np.percentile(drawn, [tail, 100 - tail], method="closest_observation")
+    return RowsNeeded(
+        target=float(target),
+        n_rows=_reached(curve.slope, curve.intercept, target),
+        interval=(float(low), float(high)),
+        confidence=confidence,
+        n_bootstrap=n_bootstrap,
+        largest_measured=int(curve.sizes.max()),
+    )
+
+
+def _lines(curve: LearningCurve, times: Array) -> Array:
+    """Slope and intercept of the lines through the fits, each counted so many times."""
+    positive = curve.excess > ROUNDING
+    x = np.broadcast_to(np.log(curve.sizes)[:, np.newaxis], curve.excess.shape)[positive]
+    y, weight = np.log(curve.excess[positive]), times[:, positive]
+    middle = x.mean() if len(x) else 0.0
+    x = x - middle  # so that little cancels
+    total, sx, sy, sxx, sxy = (weight @ column for column in (np.ones_like(x), x, y, x * x, x * y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = (total * sxy - sx * sy) / (total * sxx - sx * sx)
+        intercept = (sy - slope * sx) / total - slope * middle
+    return np.column_stack([slope, intercept])
+
+
+def _reached(slope: float, intercept: float, target: float) -> float:
+    """Where the line falls to the target; infinite if it does not fall."""
+    if not (slope < 0 and math.isfinite(intercept)):
+        return math.inf
+    exponent = (math.log(target) - intercept) / slope
+    return math.exp(exponent) if exponent < _LARGEST else math.inf
+
+
+def _count(n: float) -> str:
+    return f"{math.ceil(n):,}" if math.isfinite(n) else "infinity"

@@ -1,0 +1,545 @@
+"""Whether new rows are like those that a model has seen.
+
+New rows are compared with rows that a model has not seen either: an affinity that keeps its rows
+is fitted again without a fifth of them, and these and the new rows are looked at through that
+model. If nothing has changed, it cannot tell the ones from the others, so p-values hold whatever
+the data. Landmarks keep sums over all their rows instead, of which a row is so small a part that
+it does not matter whether it was seen.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import chi2, hypergeom
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.printable import printable
+from eigencut._utils.progress import without_progress
+from eigencut._utils.warn import warn_user
+from eigencut.affinities import Landmarks
+from eigencut.discretization import assign
+from eigencut.exceptions import GraphWarning
+from eigencut.extension.labelling import Mask, is_outlier, scores_and_support
+from eigencut.fitted import FittedCut
+from eigencut.neighbors.metrics import METRICS
+from eigencut.updating.refit import Shared, most_in_common
+
+# What rows tell about the clusters of a fitted cut, added up: support, shares, and what leaves.
+#
+# The share of a row's weight that goes to training rows of cluster k is ``h_k(x) = (W 1_k)(x) /
+# d(x)``. With ``t_k(x)`` how far the row belongs to cluster k itself, a population has the cut
+# value
+#
+#     sum_k  E d(x) t_k(x) (1 - h_k(x)) / E m(x) t_k(x),    m = d (NCut) or 1 (RatioCut).
+#
+# t_k is 1 or 0 by the label; with landmarks it is the sum of the memberships in landmarks of
+# cluster k, so that these means over all training rows follow from the sums that the landmarks
+# keep.
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """Of some rows.
+
+    Attributes
+    ----------
+    is_outside : array of shape (n_rows,)
+        Whether the row is without support.
+    belongs : array of shape (n_rows, K)
+        t.
+    leaves, mass : arrays of shape (n_rows, K)
+        ``d t (1 - h)`` and ``m t``.
+    degrees : array of shape (n_rows,)
+        d.
+    weight : array of shape (n_rows,)
+        How many times each row counts.
+    """
+
+    is_outside: Mask
+    belongs: Array
+    leaves: Array
+    mass: Array
+    degrees: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, fitted: FittedCut, X: Array, weight: Array | None = None) -> ClusterFacts:
+        """Of the rows of X."""
+        K, affinity = len(fitted.rotation), fitted.affinity
+        of_vertices = np.eye(K)[fitted.partition.labels]
+        scores, support = scores_and_support(fitted.functions, fitted.rotation, X)
+        if isinstance(affinity, Landmarks):
+            members = affinity._memberships(X)
+            masses = affinity._masses_of(members)
+            belongs = members.average(of_vertices)
+            to = members.average(_steps(affinity, of_vertices))
+            degrees = np.ones(X.shape[0]) if masses is None else masses
+        else:
+            belongs = np.eye(K)[assign(scores)]
+            product = affinity.apply(X, of_vertices)
+            to = product.values / product.degrees[:, np.newaxis]
+            degrees = np.exp(np.minimum(product.log_degrees, 700.0))
+        leaves = degrees[:, np.newaxis] * belongs * np.clip(1 - to, 0.0, 1.0)
+        mass = fitted.functions.cut.mass(degrees)[:, np.newaxis] * belongs
+        counts = np.ones(X.shape[0]) if weight is None else weight
+        is_outside = is_outlier(support, fitted.least_support)
+        return cls(is_outside, belongs, leaves, mass, degrees, counts)
+
+    def __getitem__(self, rows: Indices) -> ClusterFacts:
+        of_clusters = (self.belongs[rows], self.leaves[rows], self.mass[rows])
+        return ClusterFacts(
+            self.is_outside[rows], *of_clusters, self.degrees[rows], self.weight[rows]
+        )
+
+    def each_row(self) -> ClusterFacts:
+        """Every row on its own, where weights are numbers of identical rows."""
+        if (self.weight != np.rint(self.weight)).any():
+            return self
+        rows = np.repeat(np.arange(len(self.weight)), self.weight.astype(np.intp))
+        return replace(self[rows], weight=np.ones(len(rows)))
+
+    def of_clusters(self, columns: Indices) -> ClusterFacts:
+        """With clusters in another order."""
+        of_rows = (self.belongs[:, columns], self.leaves[:, columns], self.mass[:, columns])
+        return ClusterFacts(self.is_outside, *of_rows, self.degrees, self.weight)
+
+    @property
+    def totals(self) -> FactTotals:
+        w = self.weight
+        n = float(w.sum() ** 2 / (w @ w))  # of rows that count the same, as good as these
+        unit = n / w.sum()
+        return FactTotals(
+            n,
+            unit * float(w @ self.is_outside),
+            unit * (w @ self.belongs),
+            unit * (w @ self.leaves),
+            unit * (w @ self.mass),
+        )
+
+    @property
+    def largest(self) -> Array:
+        """The largest weight of a row that could leave each cluster."""
+        return np.asarray((self.degrees[:, np.newaxis] * self.belongs).max(axis=0))
+
+
+@dataclass(frozen=True)
+class FactTotals:
+    """The same, added up over ``n_rows`` rows."""
+
+    n_rows: float
+    n_outside: float
+    belongs: Array
+    leaves: Array
+    mass: Array
+
+    @classmethod
+    def of_sums(cls, fitted: FittedCut) -> FactTotals:
+        """Of the training rows of landmarks, by the sums that they keep."""
+        affinity = fitted.affinity
+        assert isinstance(affinity, Landmarks)
+        if affinity.sums_ is None:
+            raise ValueError(
+                "model must have kept the sums over its rows to be compared with others. Got a "
+                "model from a file of format 1, which has none; fit it anew and save it."
+            )
+        of_vertices = np.eye(len(fitted.rotation))[fitted.partition.labels]
+        gram = affinity.sums_.all_pairs().gram
+        volume = gram.sum(axis=1) @ of_vertices
+        inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
+        rows = affinity.multiplicity_ @ of_vertices
+        mass = volume if fitted.functions.cut.mass_power else rows
+        judged, n = fitted.judged, float(affinity.n_rows_)
+        return cls(n, judged.share * n, rows, np.maximum(volume - inside, 0.0), mass)
+
+    def cut_value(self, of: Mask) -> float:
+        """The sum over some clusters."""
+        return float((self.leaves[of] / self.mass[of]).sum())
+
+
+def _steps(affinity: Landmarks, of_vertices: Array) -> Array:
+    """``V^-1 E 1_k`` of each landmark: where its weight goes."""
+    assert affinity.sums_ is not None
+    gram = affinity.sums_.all_pairs().gram
+    return np.asarray(gram @ of_vertices / gram.sum(axis=1, keepdims=True))
+
+
+# What ``GPOD.drift`` returns, and how it is printed.
+
+_DOUBT = 0.01  # p-values below are not believed to be chance
+_N_TESTS = 3
+_SHOWN = 8  # columns in which a new cluster is shown
+
+
+@dataclass(frozen=True)
+class Change(JsonReady):
+    """A number before and now, and how often chance alone would make as large a difference."""
+
+    before: float
+    now: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class NewCluster(JsonReady):
+    """Rows without support that are as dense among themselves as other rows are.
+
+    Attributes
+    ----------
+    n_rows : int
+    centre : array of shape (n_features,), or None for tables that hold words
+        Their mean.
+    rows : array of shape (n_rows,)
+        Their places among the new rows.
+    cells : dict of str to float, str or None; or None
+        Of tables that hold words, a row in the middle of them, by column.
+    """
+
+    n_rows: int
+    centre: Array | None
+    rows: Indices
+    cells: dict[str, float | str | None] | None = None
+
+
+@dataclass(frozen=True)
+class Drift(JsonReady):
+    """How new rows differ from those that a model has seen.
+
+    Attributes
+    ----------
+    n_rows : int
+        New rows.
+    n_compared : float
+        Rows that they were compared with.
+    without_support : Change
+        Shares of rows without support; its p-value is of more of them than before.
+    cut_value : Change
+        The sum over clusters of the share of weight that goes to rows of other clusters (with
+        RatioCut, of the weight per row).
+    shares : dict of int to tuple of float
+        The share of each cluster, before and now, by its number.
+    p_shares : float
+        Of all shares together.
+    new_cluster : NewCluster or None
+        If one stands out.
+    p_values_hold : bool
+        False where landmarks have too few rows each: then p-values are too small, and no verdict.
+    """
+
+    n_rows: int
+    n_compared: float
+    without_support: Change
+    cut_value: Change
+    shares: dict[int, tuple[float, float]]
+    p_shares: float
+    new_cluster: NewCluster | None
+    p_values_hold: bool = True
+
+    @property
+    def p_value(self) -> float:
+        """Of all three together: three times the smallest, at most 1 (Bonferroni)."""
+        found = (self.without_support.p_value, self.cut_value.p_value, self.p_shares)
+        return min(1.0, _N_TESTS * min(found))
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether chance alone would do this less than once in a hundred times.
+
+        False where p-values do not hold.
+        """
+        return self.p_values_hold and self.p_value < _DOUBT
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if not self.p_values_hold:
+            return "Too few rows for each landmark to say whether the rows have drifted"
+        return "The rows have drifted" if self.has_drifted else "No sign of drift"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
+        more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
+        return {**super().to_dict(), **more}
+
+    def __str__(self) -> str:
+        support, cut = self.without_support, self.cut_value
+        lines = [
+            f"{self.verdict} (p = {self.p_value:.2g}): {counted(self.n_rows)}, compared with "
+            f"{self.n_compared:.0f} of the model's",
+            f"  without support  {support.now:8.2%}  before {support.before:8.2%}  "
+            f"p = {support.p_value:.2g}",
+            f"  cut value        {cut.now:8.4g}  before {cut.before:8.4g}  p = {cut.p_value:.2g}",
+        ]
+        for place, (number, (before, now)) in enumerate(self.shares.items()):
+            p_value = f"  p = {self.p_shares:.2g} (all shares)" if place == 0 else ""
+            lines.append(f"  cluster {number:<8} {now:8.2%}  before {before:8.2%}{p_value}")
+        if self.new_cluster is None:
+            lines.append("  no new cluster stands out")
+        else:
+            lines.append(
+                f"  new cluster      {self.new_cluster.n_rows} rows {_where(self.new_cluster)}"
+            )
+        return "\n".join(lines)
+
+
+def counted(n_rows: int) -> str:
+    return f"{n_rows} row{'' if n_rows == 1 else 's'}"
+
+
+def _where(found: NewCluster) -> str:
+    """Where a new cluster lies: around what numbers, or what a row of it holds."""
+    if found.centre is not None:
+        return f"around {_some([f'{value:.4g}' for value in found.centre])}"
+    if found.cells is not None:
+        return f"such as {_some([f'{name} {_cell(c)}' for name, c in found.cells.items()])}"
+    return f"such as row {int(found.rows[0])} (the first is 0)"
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return "missing"
+    return printable(value) if isinstance(value, str) else f"{value:.4g}"
+
+
+def _some(texts: list[str]) -> str:
+    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+
+
+# Whether rows without support are a cluster of their own, or just odd rows here and there.
+
+_MOST_ROWS = 10_000  # that are looked at
+_NEIGHBORS = 4
+_USUAL = 0.9  # quantile of the distance to so many neighbours that links rows
+_LEAST_ROWS = 10
+_LEAST_SHARE = 1 / 16  # of the new rows of an average cluster, as of components of a graph
+
+
+def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
+    """The largest group of rows without support, if it is large enough for a cluster.
+
+    Rows are linked that are no farther apart than rows with support are from their fourth
+    neighbour among the new rows (nine tenths of them).
+    """
+    some = np.arange(0, X.shape[0], -(-X.shape[0] // _MOST_ROWS))
+    rows = X[some]
+    is_outside = model.fitted_cut_.is_outlier(rows)
+    least = max(_LEAST_ROWS, _LEAST_SHARE * len(some) / model.n_clusters_)
+    if is_outside.sum() < least or len(some) <= _NEIGHBORS:
+        return None
+    outside = some[is_outside]
+    group = _largest_group(model, X, some, outside)
+    if len(group) < least:
+        return None
+    members = outside[group]
+    return NewCluster(len(members), np.asarray(X[members].mean(axis=0)).ravel(), members)
+
+
+def _largest_group(model: Any, X: Any, some: Indices, outside: Indices) -> Indices:
+    """Places of the rows of the largest connected group."""
+    from sklearn.neighbors import NearestNeighbors
+
+    used = METRICS[getattr(model.affinity_, "metric", "euclidean")]
+    X, metric = used.points(X), used.of_points.name
+    if metric == "jaccard":
+        X = X > 0  # as scikit-learn wants sets
+    search = NearestNeighbors(n_neighbors=_NEIGHBORS + 1, metric=metric).fit(X[some])
+    supported = np.setdiff1d(some, outside)
+    usual = X[supported] if len(supported) > _NEIGHBORS else X[outside]
+    reach = float(np.quantile(search.kneighbors(usual)[0][:, -1], _USUAL))
+    links = NearestNeighbors(metric=metric).fit(X[outside]).radius_neighbors_graph(radius=reach)
+    _, group = connected_components(links, directed=False)
+    return np.flatnonzero(group == np.argmax(np.bincount(group)))
+
+
+_HELD_SHARE, _MOST_HELD = 0.2, 5000  # of the rows that are left out to compare with
+_FEW_ROWS = 20  # for each landmark, which then is what it is because of them
+_SMALL_COUNT = 5.0  # expected; below, counts are drawn at random instead of by chi-squared
+_DRAWS = 9999
+_EXCHANGES, _AT_A_TIME = 999, 27
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """New rows and old ones, with clusters in the order of the model's."""
+
+    new: ClusterFacts
+    before: FactTotals
+    old: ClusterFacts | None  # what the totals before are of, where there are rows
+    holds: bool = True  # whether p-values are not too small
+
+    @property
+    def of(self) -> Mask:
+        """Clusters that both have rows of."""
+        return (self.before.mass > 0) & (self.new.totals.mass > 0)
+
+
+def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
+    """How the rows of X differ from those that the model has seen; see ``GPOD.drift``."""
+    rng = check_random_state(0 if random_state is None else random_state)
+    keeps = model.affinity_.keeps
+    if keeps == "sums":
+        found = _by_sums(model, X)
+    elif keeps == "rows":
+        found = _by_rows_left_out(model, X, rng)
+    else:
+        raise ValueError(
+            "model must keep rows, or sums over rows, to compare others with. Got one with "
+            f"{type(model.affinity_).__name__}, which has neither; compare predictions."
+        )
+    now, before = found.new.totals, found.before
+    p_shares = _p_of_shares(before.belongs, now.belongs, rng)
+    numbers = model.cluster_numbers_.tolist()
+    shares = np.column_stack([before.belongs / before.n_rows, now.belongs / now.n_rows])
+    return Drift(
+        n_rows=X.shape[0],
+        n_compared=before.n_rows,
+        without_support=Change(
+            before.n_outside / before.n_rows, now.n_outside / now.n_rows, _p_outside(before, now)
+        ),
+        cut_value=_cut_change(found, rng),
+        shares={
+            number: (float(a), float(b)) for number, (a, b) in zip(numbers, shares, strict=True)
+        },
+        p_shares=p_shares,
+        new_cluster=find_new_cluster(model, X),
+        p_values_hold=found.holds,
+    )
+
+
+def _by_sums(model: Any, X: Array) -> _Comparison:
+    before, new = FactTotals.of_sums(model.fitted_cut_), ClusterFacts.of(model.fitted_cut_, X)
+    n_landmarks = len(model.affinity_.multiplicity_)
+    are_few = before.n_rows < _FEW_ROWS * n_landmarks
+    if are_few:
+        warn_user(
+            f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
+            f"{before.n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
+        )
+    return _Comparison(new, before, None, not are_few)
+
+
+def _by_rows_left_out(model: Any, X: Any, rng: np.random.RandomState) -> _Comparison:
+    """By a model without some of the rows, which it has then not seen."""
+    kept, counts = model.affinity_.rows_, model.affinity_.multiplicity_
+    held = _held_out(counts, rng)
+    fitted, columns = _fitted_without(model, counts - held)
+    is_held = held > 0
+    old = ClusterFacts.of(fitted, kept[is_held], held[is_held]).of_clusters(columns).each_row()
+    return _Comparison(ClusterFacts.of(fitted, X).of_clusters(columns), old.totals, old)
+
+
+def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
+    """How often each distinct row is left out."""
+    n_rows = float(counts.sum())
+    if (counts == np.rint(counts)).all():
+        rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+        some = rng.permutation(len(rows))[: min(_MOST_HELD, int(_HELD_SHARE * len(rows)))]
+        found: Array = np.bincount(rows[some], minlength=len(counts)).astype(np.float64)
+    else:
+        some = rng.permutation(len(counts))[: min(_MOST_HELD, int(_HELD_SHARE * len(counts)))]
+        found = np.zeros(len(counts))
+        found[some] = counts[some]
+    if not len(some):
+        raise ValueError(
+            f"model must have seen at least 5 rows to compare others with. Got {n_rows:g}; update "
+            "it first."
+        )
+    return found
+
+
+def _fitted_without(model: Any, counts: Array) -> tuple[Any, Indices]:
+    """The cut of the rows that count, and its columns in the order of the model's clusters."""
+    K, is_there = len(model.fitted_cut_.rotation), counts > 0
+    estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
+    rows, weight = model.affinity_.rows_[is_there], counts[is_there]
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
+        fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
+    before = model.fitted_cut_.partition.labels[is_there]
+    after = fitted.labels(rows)
+    return fitted, np.argsort(most_in_common(Shared(before, after, weight), K, K))
+
+
+def _p_outside(before: FactTotals, now: FactTotals) -> float:
+    """Of so many rows without support among the new ones, given how many there are in all."""
+    n_before, n_now = round(before.n_rows), round(now.n_rows)
+    outside = round(before.n_outside), round(now.n_outside)
+    return float(hypergeom.sf(outside[1] - 1, n_before + n_now, sum(outside), n_now))
+
+
+def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float:
+    """Pearson's test of equal shares; where counts are small, against counts drawn at random."""
+    has_rows = before + now > 0
+    before, now = before[has_rows], now[has_rows]
+    total, n_before, n_now = before + now, before.sum(), now.sum()
+    expected = total * n_now / (n_before + n_now)
+    ratio = 1 + n_now / n_before  # the same deviation is in the counts before
+
+    def deviation(counts: Any) -> Array:
+        return np.asarray(ratio * ((counts - expected) ** 2 / expected).sum(axis=-1))
+
+    seen = float(deviation(now))
+    if min(expected.min(), (total - expected).min()) >= _SMALL_COUNT:
+        return float(chi2.sf(seen, max(len(total) - 1, 1))) if len(total) > 1 else 1.0
+    generator = np.random.default_rng(rng.randint(1 << 31))
+    whole = np.rint(total).astype(np.int64)
+    size = min(round(float(n_now)), int(whole.sum()))
+    drawn = deviation(generator.multivariate_hypergeometric(whole, size, _DRAWS))
+    return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + _DRAWS))
+
+
+def _cut_change(found: _Comparison, rng: np.random.RandomState) -> Change:
+    """The cut values of clusters that both have rows of, and whether they differ."""
+    now, of = found.new.totals, found.of
+    values = found.before.cut_value(of), now.cut_value(of)
+    if found.old is not None:
+        return Change(*values, _p_of_cut(found.old, found.new, of, rng))
+    return Change(*values, _p_by_bound(found, abs(values[1] - values[0])))
+
+
+def _p_by_bound(found: _Comparison, difference: float) -> float:
+    """Bernstein's bound on how often cut values differ as much, where there are no old rows.
+
+    Few rows carry a cut between clear clusters, so that no variance is to be had from new rows;
+    but as a row has no more weight than mass, its variance is at most its mean times the largest.
+    """
+    of, now, before = found.of, found.new.totals, found.before
+    if not of.any() or difference == 0:
+        return 1.0
+    mean = (now.mass[of] + before.mass[of]) / (now.n_rows + before.n_rows)
+    leaves = (now.leaves[of] + before.leaves[of]) / (now.mass[of] + before.mass[of])
+    largest = found.new.largest[of] / mean
+    variance = float(largest @ leaves) * (1 / now.n_rows + 1 / before.n_rows)
+    step = float(largest.max()) / min(now.n_rows, before.n_rows)
+    return min(1.0, 2 * math.exp(-(difference**2) / (2 * (variance + step * difference / 3))))
+
+
+def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.RandomState) -> float:
+    """How often old and new rows, exchanged at random, differ as much in their cut values."""
+    new = new[rng.permutation(len(new.weight))[:_MOST_HELD]]
+    weight = np.concatenate([old.weight, new.weight])[:, np.newaxis]
+    of_rows = [(old.leaves, new.leaves), (old.mass, new.mass)]
+    leaves, mass = (weight * np.vstack([a[:, of], b[:, of]]) for a, b in of_rows)
+
+    def difference(is_old: Array) -> Array:
+        values = []
+        for is_in in (is_old, 1 - is_old):
+            there = is_in @ mass
+            values.append((is_in @ leaves / np.where(there > 0, there, 1.0)).sum(axis=-1))
+        return np.abs(values[0] - values[1])
+
+    is_old = np.repeat([1.0, 0.0], [len(old.weight), len(new.weight)])
+    seen, n_as_far = float(difference(is_old)), 0
+    for _ in range(_EXCHANGES // _AT_A_TIME):
+        exchanged = np.array([rng.permutation(is_old) for _ in range(_AT_A_TIME)])
+        n_as_far += int((difference(exchanged) >= seen * (1 - _ROUNDING)).sum())
+    return (1 + n_as_far) / (1 + _EXCHANGES)

@@ -1,0 +1,108 @@
+"""Intervals against scipy, published figures, and how often they hold the truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import binomtest
+from scipy.stats.contingency import relative_risk
+
+from eigencut.inspection.contrasts import superiority
+from eigencut.inspection.intervals import (
+    difference_interval,
+    nearest_to_zero,
+    quantile_of,
+    ratio_interval,
+    share_interval,
+    superiority_interval,
+)
+
+Z = quantile_of(0.95)
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.floats(0.5, 0.999))
+def test_the_share_is_wilsons(found, more, confidence):
+    total = found + more - 1 or 1
+    found = min(found, total)
+    low, high = share_interval(np.array(found), np.array(total), quantile_of(confidence))
+    known = binomtest(found, total).proportion_ci(confidence, method="wilson")
+    np.testing.assert_allclose((low, high), (known.low, known.high), atol=1e-12)
+
+
+def test_the_difference_is_newcombes():
+    """56 of 70 and 48 of 80: Table II of his paper, method 10."""
+    shares = np.array(56 / 70), np.array(48 / 80)
+    intervals = [share_interval(np.array(a), np.array(b), Z) for a, b in ((56, 70), (48, 80))]
+    found = difference_interval(shares[0], intervals[0], shares[1], intervals[1])
+    np.testing.assert_allclose(found, (0.0524, 0.3339), atol=5e-5)
+
+
+@pytest.mark.parametrize(("a", "n", "b", "m"), [(400, 1000, 150, 1200), (4000, 5000, 300, 6000)])
+def test_the_ratio_is_that_of_the_logarithm_for_many_rows(a, n, b, m):
+    intervals = [share_interval(np.array(x), np.array(y), Z) for x, y in ((a, n), (b, m))]
+    low, high = ratio_interval(np.array(a / n), intervals[0], np.array(b / m), intervals[1])
+    known = relative_risk(a, n, b, m).confidence_interval(0.95)
+    np.testing.assert_allclose((low, high), (known.low, known.high), rtol=0.01)
+
+
+def test_ratios_with_nothing_on_one_side():
+    none, some = (share_interval(np.array(x), np.array(20), Z) for x in (0, 10))
+    low, high = ratio_interval(np.array(0.5), some, np.array(0.0), none)
+    assert 1 < low < 5 and high == np.inf
+    low, high = ratio_interval(np.array(0.0), none, np.array(0.5), some)
+    assert low == 0 and 0 < high < 1
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 40), st.floats(0, 1))
+def test_superiority_of_equal_sides_is_newcombes_method_5(n, found):
+    size = np.array([n])
+    low, high = superiority_interval(np.array([found]), np.zeros(1), size, size, Z)
+
+    def excess(t):
+        variance = t * (1 - t) * (1 + (n - 1) * ((1 - t) / (2 - t) + t / (1 + t))) / n**2
+        return (found - t) ** 2 - Z**2 * variance
+
+    assert 0 <= low[0] <= found <= high[0] <= 1
+    if found > 1e-6:
+        assert low[0] == pytest.approx(brentq(excess, 0, min(found, 1 - 1e-12)), abs=1e-9)
+    if found < 1 - 1e-6:
+        assert high[0] == pytest.approx(brentq(excess, max(found, 1e-12), 1), abs=1e-9)
+
+
+TWO_SIDES = {  # how rows inside and outside are drawn, and what P(x > y) is
+    "equal": (lambda d, n: d.normal(size=n), lambda d, n: d.normal(size=n), 0.5),
+    "skewed": (lambda d, n: 3 * d.exponential(size=n), lambda d, n: d.exponential(size=n), 0.75),
+    "far": (lambda d, n: 20 * d.exponential(size=n), lambda d, n: d.exponential(size=n), 20 / 21),
+    "two heaps": (
+        lambda d, n: d.choice([-50.0, 50.0], n),
+        lambda d, n: d.normal(size=n),
+        0.5,
+    ),
+    "narrow": (lambda d, n: 0.01 * d.normal(size=n), lambda d, n: d.normal(size=n), 0.5),
+}
+
+
+@pytest.mark.parametrize("kind", TWO_SIDES)
+@pytest.mark.parametrize(("m", "n"), [(25, 25), (12, 120), (120, 12)])
+def test_superiority_holds_the_truth_whatever_the_rows(kind, m, n):
+    """400 repetitions; the interval was made for 95 %."""
+    inside, outside, truth = TWO_SIDES[kind]
+    draw = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [m, n])
+    seen = [
+        superiority(np.concatenate([inside(draw, m), outside(draw, n)]), labels, 2)
+        for _ in range(400)
+    ]
+    values, variances = (
+        np.array([getattr(s, name)[0] for s in seen]) for name in ("values", "variances")
+    )
+    low, high = superiority_interval(values, variances, np.array(m), np.array(n), Z)
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.93
+
+
+@pytest.mark.parametrize(("interval", "strength"), [((0.1, 0.4), 0.1), ((-0.4, -0.1), -0.1)])
+def test_the_end_that_is_nearer_to_zero(interval, strength):
+    assert nearest_to_zero(*interval) == strength
+    assert nearest_to_zero(-abs(interval[0]), abs(interval[1])) == 0

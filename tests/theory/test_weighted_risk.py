@@ -1,0 +1,151 @@
+"""Weights of held-out rows: integers are repetitions, in every estimate and its spread."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_moons
+
+from conftest import CUTS
+from eigencut import GPOD, Gaussian, Neighbors, inspection, select
+from eigencut.auto.spectrum import weighted_rand_index
+from eigencut.theory.curves import _drawn
+
+X, _ = make_moons(200, noise=0.08, random_state=0)
+NEW, _ = make_moons(60, noise=0.08, random_state=1)
+WEIGHT = np.random.default_rng(0).integers(0, 4, 60)
+REPEATED = np.repeat(NEW, WEIGHT, axis=0)
+
+
+def values(found):
+    """The numbers in what a risk function returns."""
+    return {k: v for k, v in found.to_dict().items() if isinstance(v, (int, float, list))}
+
+
+def assert_alike(first, second):
+    first, second = values(first), values(second)
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        if not isinstance(value, list) or (value and isinstance(value[0], float)):
+            assert value == pytest.approx(second[name], rel=1e-6, abs=1e-9), name
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("affinity", [Gaussian(0.3), Neighbors()], ids=["gaussian", "neighbors"])
+def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
+    model = GPOD(2, cut=cut, affinity=affinity).fit(X)
+    how = {"sample_weight": WEIGHT}
+    assert model.score(NEW, **how) == pytest.approx(model.score(REPEATED))
+    for function in (
+        inspection.population_error,
+        inspection.cut_value,
+        inspection.measured_excess,
+        inspection.discretization_gap,
+        inspection.discretization_cost,
+    ):
+        assert_alike(function(model, NEW, **how), function(model, REPEATED))
+    assert_alike(inspection.assess(model, NEW, **how), inspection.assess(model, REPEATED))
+
+
+def test_weights_of_labelled_rows_are_repetitions():
+    labels, there = (NEW[:, 0] > 0.5).astype(int), WEIGHT > 0
+    found = inspection.cut_value(labels[there], NEW[there], sample_weight=WEIGHT[there])
+    assert_alike(found, inspection.cut_value(np.repeat(labels, WEIGHT), REPEATED))
+    with pytest.raises(ValueError, match="sample_weight must be positive with labels"):
+        inspection.cut_value(labels, NEW, sample_weight=WEIGHT)
+
+
+def test_other_weights_count_as_many_rows_as_kish_says():
+    """A factor does not matter then; and equal weights are none."""
+    model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
+    real = np.random.default_rng(1).uniform(0.5, 2.5, 60)
+    first = inspection.population_error(model, NEW, sample_weight=real)
+    assert_alike(first, inspection.population_error(model, NEW, sample_weight=1e6 * real / 7))
+    assert first.n_rows == pytest.approx(real.sum() ** 2 / (real @ real)) and first.n_rows < 60
+    equal = inspection.measured_excess(model, NEW, sample_weight=np.full(60, 0.3))
+    assert_alike(equal, inspection.measured_excess(model, NEW))
+
+
+def test_training_rows_have_the_weights_of_the_fit():
+    weight = np.random.default_rng(0).integers(1, 4, 200)
+    weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
+    repeated = GPOD(2, affinity=Gaussian(0.3)).fit(np.repeat(X, weight, axis=0))
+    assert_alike(inspection.assess(weighted), inspection.assess(repeated))
+    for function in (inspection.cut_value, inspection.discretization_gap, inspection.assess):
+        with pytest.raises(ValueError, match="sample_weight must be left out without X"):
+            function(weighted, sample_weight=weight)
+
+
+def test_rows_of_any_weight_are_not_drawn_again():
+    weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=np.full(200, 0.5))
+    with pytest.raises(ValueError, match="weights that add up to 100 on 200 different rows"):
+        inspection.stability(weighted)
+    heavy = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=np.full(200, 10**6))
+    with pytest.raises(ValueError, match=r"add up to 2e\+08 on 200 different rows; pass X"):
+        inspection.stability(heavy)
+
+
+@pytest.mark.parametrize("criterion", ["conductance", "stability", "risk", "eigengap"])
+def test_select_takes_weights_for_repetitions(criterion):
+    X, _ = make_blobs(90, centers=3, random_state=4)
+    weight = np.random.default_rng(0).integers(0, 3, 90)
+    how = {"n_clusters": [2, 3, 4], "affinity": Gaussian(), "criterion": criterion}
+    weighted = select(X, sample_weight=weight, **how)
+    repeated = select(np.repeat(X, weight, axis=0), **how)
+    assert [c.score for c in weighted.choices] == [c.score for c in repeated.choices]
+    assert np.array_equal(weighted.model.predict_proba(X), repeated.model.predict_proba(X))
+
+
+def test_the_weighted_rand_index():
+    from sklearn.metrics import adjusted_rand_score
+
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 3, (2, 80))
+    one = np.ones(80)
+    assert weighted_rand_index(first, second, one) == pytest.approx(
+        adjusted_rand_score(first, second)
+    )
+    assert (
+        weighted_rand_index(first, first, one)
+        == 1
+        == weighted_rand_index(0 * first, 0 * first, one)
+    )
+    weight = rng.uniform(0, 2, 80)
+    pairs = np.outer(weight, weight) - np.diag(weight**2)
+    together = [(labels[:, None] == labels) for labels in (first, second)]
+    both, a, b = (float((pairs * t).sum()) for t in (together[0] & together[1], *together))
+    chance = a * b / pairs.sum()
+    expected = (both - chance) / ((a + b) / 2 - chance)
+    assert weighted_rand_index(first, second, weight) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_learning_curve_of_weighted_rows_is_that_of_repeated_ones(cut):
+    weight = np.random.default_rng(2).integers(0, 4, len(X))
+    model, how = GPOD(2, cut=cut, affinity=Gaussian(0.3)), {"sizes": [20, 40], "n_repeats": 3}
+    weighted = inspection.learning_curve(model, X, **how, sample_weight=weight)
+    repeated = inspection.learning_curve(model, np.repeat(X, weight, axis=0), **how)
+    assert (weighted.excess == repeated.excess).all()
+    assert weighted.to_dict() == repeated.to_dict() and weighted.n_rows == weight.sum()
+
+
+def test_a_learning_curve_of_other_weights():
+    """Samples are drawn as often as rows count; N is the effective number of rows."""
+    weight = np.random.default_rng(3).uniform(0.5, 2.5, len(X))
+    model = GPOD(2, affinity=Gaussian(0.3))
+    how = {"sizes": [20, 80], "n_repeats": 4}
+    curve = inspection.learning_curve(model, X, **how, sample_weight=weight)
+    assert curve.n_rows == int(weight.sum() ** 2 / (weight @ weight)) < len(X)
+    assert (curve.excess > -1e-12).all() and curve.excess[1].mean() < curve.excess[0].mean()
+    fitted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
+    assert curve.risk_of_all == pytest.approx(fitted.eigenvalues_.sum())
+    drawn = _drawn(weight, 200_000, np.random.RandomState(0))
+    shares = np.bincount(drawn, minlength=len(X)) / len(drawn)
+    expected = weight / weight.sum()
+    assert (np.abs(shares - expected) < 6 * np.sqrt(expected / len(drawn))).all()
+    with pytest.raises(ValueError, match="at most the number of rows"):
+        inspection.learning_curve(model, X, sizes=[20, len(X)], sample_weight=weight)
+
+
+def test_weights_without_rows_are_refused():
+    model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
+    with pytest.raises(ValueError, match="sample_weight must be left out without X"):
+        inspection.discretization_cost(model, sample_weight=np.ones(len(X)))

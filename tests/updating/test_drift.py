@@ -1,0 +1,187 @@
+"""Drift: p-values that hold when nothing has changed, and are small when something has."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2_contingency, fisher_exact
+
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel
+from eigencut.affinities import Affinity
+from eigencut.updating.drift import ClusterFacts, FactTotals, _p_of_shares, _p_outside
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
+
+CENTRES = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
+
+
+def rows(n, seed, centres=CENTRES, shares=None):
+    rng = np.random.default_rng(seed)
+    return centres[rng.choice(len(centres), n, p=shares)] + rng.normal(size=(n, 2))
+
+
+MODELS = {
+    "rows": (Neighbors(8), 300, 120),
+    "landmarks": (Landmarks(20), 1000, 300),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_p_values_hold_if_nothing_has_changed(name):
+    """Each is below alpha no more often than alpha, but for what so few repetitions tell."""
+    affinity, n, m = MODELS[name]
+    found = []
+    for seed in range(40):
+        model = GPOD(3, affinity=affinity, n_init=2).fit(rows(n, 2 * seed))
+        drift = model.drift(rows(m, 2 * seed + 1), random_state=seed)
+        found.append((drift.without_support.p_value, drift.cut_value.p_value, drift.p_shares))
+        assert drift.new_cluster is None
+    found = np.array(found)
+    assert ((found > 0) & (found <= 1)).all()
+    # Of 40 at alpha = 0.25, more than 17 would be seen once in 200 times.
+    assert ((found <= 0.25).sum(axis=0) <= 17).all()
+    assert ((found <= 0.02).sum(axis=0) <= 4).all()
+    # Those of the shares are spread over the whole range, and not all large.
+    assert (found[:, 2] <= 0.5).sum() >= 10
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_has_changed_is_found_and_nothing_changes(name):
+    affinity, n, m = MODELS[name]
+    model = GPOD(3, affinity=affinity).fit(rows(n, 0))
+    state = dict(model.__dict__)
+    known = model.predict(CENTRES)
+    shifted = model.drift(rows(m, 1, shares=[0.8, 0.1, 0.1]))
+    assert shifted.has_drifted and shifted.p_shares < 1e-6
+    assert shifted.shares[int(known[0])][1] > 0.7
+    nearer = model.drift(rows(m, 2, 0.6 * CENTRES))
+    assert nearer.cut_value.p_value < 0.01 and nearer.cut_value.now > nearer.cut_value.before
+    far = np.vstack([rows(m, 3), rows(40, 4, np.array([[14.0, 14.0]]))])
+    new = model.drift(far)
+    assert new.without_support.p_value < 1e-3 and new.new_cluster is not None
+    assert np.abs(new.new_cluster.centre - 14).max() < 0.5
+    assert (new.new_cluster.rows >= m).mean() > 0.95 and new.new_cluster.n_rows > 20
+    assert model.__dict__ == state
+
+
+def test_odd_rows_everywhere_are_no_cluster():
+    model = GPOD(3, affinity=Neighbors(8)).fit(rows(400, 0))
+    angle = np.linspace(0, 2 * np.pi, 30)
+    ring = 25 * np.column_stack([np.cos(angle), np.sin(angle)])
+    found = model.drift(np.vstack([rows(300, 1), ring]))
+    assert found.without_support.p_value < 1e-3 and found.new_cluster is None
+
+
+def test_sums_are_what_the_rows_add_up_to():
+    """Totals of a landmark model, from its sums alone, against all of its rows one by one."""
+    X = rows(800, 0, 0.5 * CENTRES)
+    for contrast in (0.0, 1.0):
+        for cut in ("ncut", "ratiocut"):
+            affinity = Landmarks(30, density_contrast=contrast)
+            fitted = GPOD(3, cut=cut, affinity=affinity).fit(X).fitted_cut_
+            totals, one_by_one = FactTotals.of_sums(fitted), ClusterFacts.of(fitted, X).totals
+            assert np.allclose(totals.belongs, one_by_one.belongs)
+            assert np.allclose(totals.leaves, one_by_one.leaves, atol=1e-6)
+            assert np.allclose(totals.mass, one_by_one.mass)
+
+
+def test_cut_values_are_those_of_brute_force():
+    """What leaves each cluster, from the weights between new and training rows."""
+    X, new = rows(150, 0, 0.5 * CENTRES), rows(60, 1, 0.5 * CENTRES)
+    for cut in ("ncut", "ratiocut"):
+        model = GPOD(3, cut=cut, affinity=Gaussian(1.0)).fit(X)
+        W = np.exp(-((new[:, np.newaxis] - X) ** 2).sum(axis=2) / 2) / len(X)
+        labels, of_training = model.predict(new), model.labels_
+        expected = 0.0
+        for k in set(labels):
+            W_k = W[labels == k]
+            mass = W_k.sum() if cut == "ncut" else (labels == k).sum()
+            expected += W_k[:, of_training != k].sum() / mass
+        found = ClusterFacts.of(model.fitted_cut_, new).totals
+        assert np.isclose(found.cut_value(found.mass > 0), expected)
+
+
+def test_tests_are_those_of_scipy():
+    rng = np.random.RandomState(0)
+    before, now = np.array([40.0, 30, 30]), np.array([20.0, 40, 40])
+    expected = chi2_contingency([before, now], correction=False).pvalue
+    assert np.isclose(_p_of_shares(before, now, rng), expected)
+    assert _p_of_shares(np.array([5.0]), np.array([9.0]), rng) == 1.0
+    few = _p_of_shares(np.array([8.0, 1, 1]), np.array([1.0, 2, 3]), rng)
+    assert abs(few - 0.06) < 0.03  # of all tables with these sums, by 9999 of them
+
+    def totals(n, outside):
+        return FactTotals(n, outside, np.ones(1), np.ones(1), np.ones(1))
+
+    expected = fisher_exact([[9, 41], [3, 97]], alternative="greater").pvalue
+    assert np.isclose(_p_outside(totals(100, 3), totals(50, 9)), expected)
+
+
+def test_duplicates_and_weights_are_counted():
+    X = rows(300, 0).round()
+    model = GPOD(3, affinity=Neighbors(8)).fit(X)
+    assert model.drift(rows(100, 1).round()).n_compared == 60
+    weighted = GPOD(3, affinity=Neighbors(8)).fit(X, sample_weight=np.full(len(X), 0.3))
+    assert weighted.drift(rows(100, 1).round()).p_value > 0.01
+
+
+def test_it_reads_well_and_is_json():
+    import json
+
+    model = GPOD(3, affinity=Landmarks(20)).fit(rows(1000, 0))
+    found = model.drift(rows(200, 1))
+    text = str(found)
+    assert text.startswith("No sign of drift") and "200 rows" in text
+    assert "no new cluster stands out" in text
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
+
+
+def test_few_rows_of_a_landmark_are_warned_of():
+    model = GPOD(3, affinity=Landmarks(100)).fit(rows(400, 0))
+    with pytest.warns(UserWarning, match="Fit with fewer landmarks"):
+        found = model.drift(rows(100, 1) + 50)
+    assert found.p_value < 1e-6 and not found.p_values_hold and not found.has_drifted
+    assert "Too few rows for each landmark" in str(found)
+    assert found.to_dict()["p_values_hold"] is False
+
+
+@pytest.mark.parametrize("affinity", ["auto", Landmarks(20)], ids=["rows", "landmarks"])
+def test_one_row_is_compared_and_none_is_refused(affinity):
+    model = GPOD(3, affinity=affinity).fit(rows(500, 0))
+    p_values = [model.drift(rows(1, seed)).p_value for seed in range(100, 140)]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.1
+    assert "1 row, compared" in str(model.drift(rows(1, 0)))
+    table = TableModel(GPOD(3, affinity=affinity)).fit(rows(500, 0))
+    for one in (model, table):
+        for nothing in (rows(0, 0), pd.DataFrame(rows(0, 0))):
+            with pytest.raises(ValueError, match=r"at least one row to compare. Got none"):
+                one.drift(nothing)
+            with pytest.raises(ValueError, match=r"at least one row to update by. Got none"):
+                one.update(nothing)
+        with pytest.raises(TypeError, match=r"in memory to compare. Got a stream.*few thousand"):
+            one.drift(Rows.from_array(rows(30, 0)))
+
+
+def test_every_affinity_says_what_it_keeps():
+    from eigencut import Kernel, Precomputed
+
+    kinds = {Gaussian: "rows", Kernel: "rows", Neighbors: "rows", Landmarks: "sums"}
+    assert {kind: kind.keeps for kind in kinds} == kinds
+    assert Precomputed.keeps is Affinity.keeps is None
+
+
+def test_a_new_cluster_of_a_table_with_words_is_shown_by_a_row():
+    rng = np.random.default_rng(0)
+
+    def table(place, word, n=150):
+        return pd.DataFrame({"a": place + rng.normal(size=n), "b": rng.normal(size=n), "c": word})
+
+    model = TableModel(GPOD(2)).fit(pd.concat([table(0, "x"), table(30, "y")]))
+    found = model.drift(pd.concat([table(0, "x"), table(-60, "x")]))
+    assert found.new_cluster.centre is None and found.new_cluster.rows.min() >= 150
+    cells = found.new_cluster.cells
+    assert abs(cells["a"] + 60) < 2 and cells["c"] == "x"
+    assert f"such as a {cells['a']:.4g}, b {cells['b']:.4g}, c x" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["new_cluster"]["cells"] == cells
