@@ -1,6 +1,19 @@
-"""Every warning and error class of the library."""
+"""Every warning and error class of the library, and the one form of an error about an argument."""
 
 from __future__ import annotations
+
+
+def invalid(
+    parameter: str, expected: str, got: object, remedy: str, error: type[Exception] = ValueError
+) -> Exception:
+    """Return the error for an argument that cannot be used; the caller raises it.
+
+    Examples
+    --------
+    >>> invalid("decay", "be above 0 and at most 1", 2.0, "use 1 to forget nothing")
+    ValueError('decay must be above 0 and at most 1. Got 2.0; use 1 to forget nothing.')
+    """
+    return error(f"{parameter} must {expected}. Got {got}; {remedy}.")
 
 
 class EmptyTableError(ValueError):
