@@ -247,6 +247,7 @@ class Reclustered(Model):
             "be one whose clusters all come from one cut",
             "one whose clusters were split",
             "ask about the model before the split, model.unsplit, or a part, model.splits_[0].part",
+            error=TypeError,
         )
 
     @property
