@@ -197,6 +197,7 @@ class GPOD(
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Self:
         """Cluster the rows of X.
@@ -207,17 +208,17 @@ class GPOD(
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
             scipy.sparse arrays too, but with "gaussian".
             ``eigencut.Rows`` if they do not fit in memory.
-        y : array-like of shape (n_samples,), optional
-            Known classes of some rows, 0 .. K-1, and -1 or a missing value for unknown: then
-            cluster k is class k, and further clusters are numbered after those
-            (``docs/living-models.md``). A y in which no class is unknown is ignored, as by other
-            clusterers of scikit-learn, and so are numbers below -1, with a warning where these may
-            have been meant as classes; fractions, the target of a regression, without one.
+        y : ignored
+            As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts. An integer is so many identical rows, and gives the same model to
             the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
             out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
             ``eigencut.Rows`` has the weights.
+        known_labels : array-like of shape (n_samples,), optional
+            Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
+            cluster k is class k, and further clusters are numbered after those; a known row may get
+            another label where its neighbours say so (``docs/living-models.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
         """
@@ -228,7 +229,8 @@ class GPOD(
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
-                model._fit(rows, weight, Known.of(rows, y, constraints, weight))
+                known = Known.from_rows(rows, known_labels, constraints, weight)
+                model._fit(rows, weight, known)
             model.warnings_ = tuple(heard)
         return self
 
@@ -238,6 +240,7 @@ class GPOD(
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none.
@@ -245,14 +248,16 @@ class GPOD(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         labels : array of shape (n_samples,)
         """
-        fitted = self.fit(X, y, sample_weight=sample_weight, constraints=constraints)
+        fitted = self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        )
         if not hasattr(fitted, "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
@@ -347,6 +352,7 @@ class GPOD(
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> NDArray[Any]:
         """Fit, and return ``transform(X)``.
@@ -354,14 +360,16 @@ class GPOD(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         embedding : array of shape (n_samples, K)
         """
-        return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
+        return self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        ).transform(X)
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)

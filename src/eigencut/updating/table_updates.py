@@ -14,7 +14,6 @@ from eigencut._utils.validation import check_sample_weight
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
 from eigencut.io.validation import check_weights_of
-from eigencut.semi_supervised.known_labels import warn_of_labels
 from eigencut.updating.drift import Drift
 from eigencut.updating.update import checked_decay, refuse_nothing
 
@@ -64,7 +63,6 @@ class TableUpdatingMixin:
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
-        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
             checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)

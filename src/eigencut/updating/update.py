@@ -21,7 +21,6 @@ from eigencut.graphs.components import knowing_pieces
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.rows import Rows
 from eigencut.io.validation import check_rows, check_stream, check_weights_of
-from eigencut.semi_supervised.known_labels import warn_of_labels
 
 if TYPE_CHECKING:
     from eigencut.updating.drift import Drift
@@ -117,7 +116,6 @@ class UpdatingMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
-            Known classes are for ``fit``: a warning says so.
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
@@ -126,7 +124,6 @@ class UpdatingMixin:
         -------
         self : the model
         """
-        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
             checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
