@@ -45,7 +45,7 @@ from eigencut.io.validation import check_rows, check_source, check_stream, check
 from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
-from eigencut.semi_supervised.known_labels import Known, warn_of_labels
+from eigencut.semi_supervised.known_labels import Known
 from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Self:
         """Cluster the rows of X.
@@ -217,17 +218,17 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
             scipy.sparse arrays too, but with "gaussian".
             ``eigencut.Rows`` if they do not fit in memory.
-        y : array-like of shape (n_samples,), optional
-            Known classes of some rows, 0 .. K-1, and -1 or a missing value for unknown: then
-            cluster k is class k, and further clusters are numbered after those
-            (``docs/living-models.md``). A y in which no class is unknown is ignored, as by other
-            clusterers of scikit-learn, and so are numbers below -1, with a warning where these may
-            have been meant as classes; fractions, the target of a regression, without one.
+        y : ignored
+            As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts. An integer is so many identical rows, and gives the same model to
             the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
             out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
             ``eigencut.Rows`` has the weights.
+        known_labels : array-like of shape (n_samples,), optional
+            Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
+            cluster k is class k, and further clusters are numbered after those; a known row may get
+            another label where its neighbours say so (``docs/living-models.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
         """
@@ -238,7 +239,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
-                known = Known.of(rows, y, constraints, weight)
+                known = Known.from_rows(rows, known_labels, constraints, weight)
                 model._set_fit(fit_rows(rows, model._settings(), weight, known))
             model.warnings_ = tuple(heard)
         return self
@@ -249,6 +250,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none.
@@ -256,14 +258,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         labels : array of shape (n_samples,)
         """
-        fitted = self.fit(X, y, sample_weight=sample_weight, constraints=constraints)
+        fitted = self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        )
         if not hasattr(fitted, "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
@@ -277,6 +281,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> NDArray[Any]:
         """Fit, and return ``transform(X)``.
@@ -284,14 +289,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         embedding : array of shape (n_samples, K)
         """
-        return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
+        return self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        ).transform(X)
 
     # ------------------------------------------------------------ new rows
 
@@ -547,7 +554,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
-            Known classes are for ``fit``: a warning says so.
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
@@ -556,7 +562,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         self : the model
         """
-        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
             checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
