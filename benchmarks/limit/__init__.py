@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.data import Array
 from benchmarks.harness.method import NotInstalled
-from eigencut.kernels.layout import ROWS_MULTIPLE, SOURCES, padded
+from eigencut.kernels.library import ROWS_MULTIPLE, SOURCES, padded
 from eigencut.kernels.native import WeightedSums
 
 _SOURCE = SOURCES / "weighted_sums.c"

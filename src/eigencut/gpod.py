@@ -15,9 +15,8 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import all_or_nothing
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.progress import reporting, stage
+from eigencut._utils.progress import all_or_nothing, reporting, stage
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import (
     check_choice,

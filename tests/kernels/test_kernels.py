@@ -14,8 +14,7 @@ import pytest
 import eigencut.kernels
 from eigencut.kernels import native
 from eigencut.kernels.abi import abi_of
-from eigencut.kernels.layout import SOURCES, STRIP, aligned, padded
-from eigencut.kernels.library import LIBRARY, load
+from eigencut.kernels.library import LIBRARY, SOURCES, STRIP, aligned, load, padded
 from eigencut.kernels.native import NativeKernels, WeightedSums, native_kernels
 from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
 

@@ -7,9 +7,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eigencut.kernels
-from eigencut.kernels.layout import CANDIDATES
-from eigencut.kernels.neighbor_graph import SLACK, EdgeWeight, NeighborGraph, Width
-from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
+from eigencut.kernels.library import CANDIDATES
+from eigencut.kernels.numpy_kernels import (
+    SLACK,
+    EdgeWeight,
+    Grid,
+    NeighborGraph,
+    NumpyKernels,
+    Width,
+)
 
 BUILDS = {build.name: build for build in (NumpyKernels(), eigencut.kernels.chosen)}
 ALL = pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS.keys())
@@ -165,7 +171,7 @@ def test_strips_that_are_not_there_are_refused():
     build = eigencut.kernels.chosen
     if not hasattr(build, "_near_points"):
         pytest.skip("there are no wide vectors here")
-    from eigencut.kernels.layout import STRIP, aligned
+    from eigencut.kernels.library import STRIP, aligned
 
     strips = aligned(np.zeros((2, 3, STRIP), np.float32))
     given = np.zeros((5, 3), np.float32), strips

@@ -7,11 +7,9 @@ from scipy.spatial.distance import cdist
 
 from conftest import in_threads
 from eigencut.neighbors.brute import brute_index
-from eigencut.neighbors.build import build_index
-from eigencut.neighbors.cells import CellIndex
+from eigencut.neighbors.build import CellIndex, TreeIndex, build_index
 from eigencut.neighbors.distinct_rows import distinct_rows
 from eigencut.neighbors.metrics import METRICS, Space
-from eigencut.neighbors.tree import TreeIndex
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 OF_NUMBERS = ["euclidean", "cosine", "manhattan", "chebyshev"]  # for others see test_metrics

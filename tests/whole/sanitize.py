@@ -30,7 +30,7 @@ import numpy as np
 
 import eigencut.kernels
 from eigencut.kernels.compiling import compile_kernels
-from eigencut.kernels.layout import CANDIDATES, STRIP, aligned
+from eigencut.kernels.library import CANDIDATES, STRIP, aligned
 from eigencut.kernels.library import load as load_library
 from eigencut.kernels.native import NativeKernels, WideKernels
 from eigencut.kernels.numpy_kernels import Grid, NumpyKernels

@@ -10,13 +10,86 @@ from __future__ import annotations
 import math
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from typing import Self, TypeVar
 
-from eigencut._utils.contexts import holding
-from eigencut._utils.display import Display, listening
+# Values that hold for everything that runs inside of a block.
+
+Value = TypeVar("Value")
+
+
+@contextmanager
+def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    """Give a context variable a value for a while."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+# Changes of an object that happen as a whole, or not at all.
+
+Kind = TypeVar("Kind")
+
+
+@contextmanager
+def all_or_nothing(item: Kind) -> Iterator[Kind]:
+    """A copy to work on; what it has become, the object becomes too, if nothing was raised.
+
+    So a fit that is refused or interrupted leaves the model that there was, and nobody ever sees
+    half of the one and half of the other. Attributes are to be set, not changed in place.
+
+    Examples
+    --------
+    >>> from argparse import Namespace
+    >>> model = Namespace(n_rows=3)
+    >>> with all_or_nothing(model) as fresh:
+    ...     fresh.n_rows = 4
+    >>> model
+    Namespace(n_rows=4)
+    """
+    fresh = copy(item)
+    yield fresh
+    item.__dict__ = fresh.__dict__  # in one step, between two of which a signal may come
+
+
+# What shows how far a fit is, and whether anything does.
+
+
+class Display(ABC):
+    """Shows the stage that is running and how far it is."""
+
+    def __init__(self, stage: str) -> None:
+        self.begin(stage)
+
+    def begin(self, stage: str) -> None:
+        """Another stage is running now."""
+        self._stage, self._start = stage, time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the stage began."""
+        return time.perf_counter() - self._start
+
+    @abstractmethod
+    def show(self, share: float | None, text: str) -> None:
+        """How far the stage is, in words, and as a share of the whole if that is known."""
+
+    def __enter__(self) -> Self:
+        self._token = listening.set(self)
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        listening.reset(self._token)
+
+
+listening: ContextVar[Display | None] = ContextVar("eigencut_display", default=None)
+
 
 _EVERY = 2.0  # seconds from one line to the next
 _DIGITS = 8.0  # by which residuals fall from the first step to the last, usually

@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from eigencut._utils.display import Display
+from eigencut._utils.progress import Display
 
 _BAR_WIDTH = 16
 _PER_SECOND = 8

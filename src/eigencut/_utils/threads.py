@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from eigencut._utils.contexts import holding
-from eigencut._utils.progress import advance
+from eigencut._utils.progress import advance, holding
 
 Item = TypeVar("Item")
 

@@ -14,6 +14,29 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, as_numpy
 
+# Text of users on a terminal: what would move the cursor, or hide, is shown as an escape.
+
+
+def printable(text: str, also: str = "") -> str:
+    """The text with an escape for each character that does not print, but for those in ``also``.
+
+    Examples
+    --------
+    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
+    red \\x1b[31m, back \\u202e, two\\nlines
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in also else _escape(character)
+        for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
 # Whole numbers in a text like "2-30" or "2,4,8".
 
 _MOST = 1000

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from eigencut._utils.contexts import holding
+from eigencut._utils.progress import holding
 from eigencut.exceptions import GraphWarning
 
 _OURS = ("eigencut", "sklearn", "contextlib")

@@ -22,8 +22,14 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut.affinities.base import whole_or_real
 from eigencut.affinities.density import LEAST_MASS, landmark_masses
 from eigencut.graphs.base import JudgedSupport
-from eigencut.graphs.landmarks import LandmarkGraph
-from eigencut.graphs.memberships import QUANTUM, KeptSums, Memberships, MembershipSums, RowUnits
+from eigencut.graphs.landmarks import (
+    QUANTUM,
+    KeptSums,
+    LandmarkGraph,
+    Memberships,
+    MembershipSums,
+    RowUnits,
+)
 from eigencut.io.rows import Rows, as_rows
 from eigencut.io.sample import RowSample
 from eigencut.neighbors.metrics import in_form_of

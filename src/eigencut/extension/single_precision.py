@@ -20,7 +20,7 @@ import numpy as np
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array
-from eigencut.kernels.layout import MOST_PANEL_ROWS
+from eigencut.kernels.library import MOST_PANEL_ROWS
 
 _UNIT = 2.0**-24
 _LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import holding
+from eigencut._utils.progress import holding
 from eigencut._utils.warn import warn_user
 from eigencut.graphs.base import Graph
 

@@ -17,19 +17,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.kernels.layout import (
+from eigencut.kernels.library import (
     CANDIDATES,
     COLUMNS_MULTIPLE,
+    LIBRARY,
     ROWS_MULTIPLE,
     STRIP,
     STRIP_BYTES,
+    Function,
+    load,
     padded,
 )
-from eigencut.kernels.library import LIBRARY, Function, load
-from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
 from eigencut.kernels.numpy_kernels import (
+    SLACK,
     Floats,
     Grid,
+    NeighborGraph,
     NumpyKernels,
     Places,
     Sums,

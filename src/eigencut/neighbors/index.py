@@ -18,9 +18,9 @@ from scipy import sparse
 
 from eigencut._utils.arrays import Array, Indices, blocks_of_cost, row_blocks
 from eigencut._utils.threads import for_each
-from eigencut.neighbors.distances import Found, nearest_of
-from eigencut.neighbors.metrics import Space
+from eigencut.neighbors.metrics import Found, Space, nearest_of
 
+TREE_LEAF = 8
 DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
 SAME_PLACE = 1e-4  # of the distance to the k-th; nearer than that is a point, but for rounding
 BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread

@@ -19,13 +19,11 @@ from scipy.sparse import issparse
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array, Indices, row_blocks
-from eigencut.kernels.layout import CANDIDATES
+from eigencut.kernels.library import CANDIDATES
 from eigencut.kernels.numpy_kernels import Grid
-from eigencut.neighbors.distances import nearest_of
-from eigencut.neighbors.float32_candidates import score_error
-from eigencut.neighbors.metrics import METRICS, Metric, Space
-from eigencut.neighbors.sparse_rows import SparseIndex, row_squares
-from eigencut.neighbors.tree import TREE_LEAF
+from eigencut.neighbors.brute import SparseIndex, row_squares, score_error
+from eigencut.neighbors.index import TREE_LEAF
+from eigencut.neighbors.metrics import METRICS, Metric, Space, nearest_of
 
 # Nearest points of very many rows in the plane: a grid whose cells know their candidates.
 #

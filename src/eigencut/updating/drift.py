@@ -22,8 +22,8 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.printable import printable
 from eigencut._utils.progress import without_progress
+from eigencut._utils.validation import printable
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign

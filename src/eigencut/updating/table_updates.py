@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.contexts import all_or_nothing
+from eigencut._utils.progress import all_or_nothing
 from eigencut._utils.validation import check_sample_weight
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
