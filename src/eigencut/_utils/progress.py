@@ -2,7 +2,7 @@
 
 Loops that can take long say how far they are, by ``advance`` or ``approach``, and know nothing of
 who listens; mostly nobody does. A ``Display`` listens while it is open, to what its own thread
-runs. Threads are not heard: whoever waits for them reports (see ``parallel.for_each``).
+runs. Threads are not heard: whoever waits for them reports (see ``threads.for_each``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
-# Values that hold for everything that runs inside of a block.
+from eigencut._utils.arrays import TINY
 
+Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 
@@ -32,17 +33,11 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
         variable.reset(token)
 
 
-# Changes of an object that happen as a whole, or not at all.
-
-Kind = TypeVar("Kind")
-
-
 @contextmanager
-def all_or_nothing(item: Kind) -> Iterator[Kind]:
+def all_or_nothing(item: Item) -> Iterator[Item]:
     """A copy to work on; what it has become, the object becomes too, if nothing was raised.
 
-    So a fit that is refused or interrupted leaves the model that there was, and nobody ever sees
-    half of the one and half of the other. Attributes are to be set, not changed in place.
+    Attributes are to be set, not changed in place.
 
     Examples
     --------
@@ -56,9 +51,6 @@ def all_or_nothing(item: Kind) -> Iterator[Kind]:
     fresh = copy(item)
     yield fresh
     item.__dict__ = fresh.__dict__  # in one step, between two of which a signal may come
-
-
-# What shows how far a fit is, and whether anything does.
 
 
 class Display(ABC):
@@ -91,15 +83,10 @@ class Display(ABC):
 listening: ContextVar[Display | None] = ContextVar("eigencut_display", default=None)
 
 
-_EVERY = 2.0  # seconds from one line to the next
-_DIGITS = 8.0  # by which residuals fall from the first step to the last, usually
-_TINY = sys.float_info.min
-
-Item = TypeVar("Item")
-
-
 class Lines(Display):
     """Plain lines: one for the stage, and another one every two seconds."""
+
+    seconds = 2.0  # from one line to the next
 
     def __enter__(self) -> Self:
         _say(f"eigencut: {self._stage} ...")
@@ -108,7 +95,7 @@ class Lines(Display):
 
     def show(self, share: float | None, text: str) -> None:
         now = time.perf_counter()
-        if now - self._last >= _EVERY:
+        if now - self._last >= self.seconds:
             self._last = now
             _say(f"\neigencut: {self._stage}, {text} ...")
 
@@ -117,15 +104,70 @@ class Lines(Display):
         _say("\n" if error else f" {self.elapsed:.2f} s\n")
 
 
+class TerminalLine(Display):
+    """A line that vanishes when it is closed, and leaves the stage with its time if asked to."""
+
+    def __init__(self, stage: str, console: Any, leaves_time: bool) -> None:
+        from rich.live import Live
+        from rich.spinner import Spinner
+
+        super().__init__(stage)
+        self._leaves_time = leaves_time
+        self._spinner = Spinner("dots")
+        # What others write to standard error, warnings above all, comes above the line. Standard
+        # output may be a file of results, and is not touched.
+        self._live = Live(
+            get_renderable=self._line,
+            console=console,
+            refresh_per_second=8,
+            transient=True,
+            redirect_stdout=False,
+        )
+
+    def begin(self, stage: str) -> None:
+        super().begin(stage)
+        self._shown: tuple[float | None, str] = (None, "")
+
+    def show(self, share: float | None, text: str) -> None:
+        self._shown = (share, text)
+
+    def __enter__(self) -> Self:
+        self._live.start(refresh=True)
+        return super().__enter__()
+
+    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        try:
+            super().__exit__(error, *details)
+        finally:
+            self._live.stop()
+        if self._leaves_time and not error:
+            _say(f"eigencut: {self._stage} ... {self.elapsed:.2f} s\n")
+
+    def _line(self) -> Any:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        share, text = self._shown
+        bar = ProgressBar(None if share is None else 1.0, share or 0.0, width=16)
+        line = Table.grid(padding=(0, 1))
+        for _ in range(5):
+            line.add_column(no_wrap=True)
+        seconds = Text(f"{self.elapsed:.0f} s")
+        line.add_row(self._spinner, Text(self._stage), bar, seconds, Text(text))
+        return line
+
+
 def terminal_display(stage: str, leaves_time: bool = False) -> Display | None:
-    """A line of the terminal that changes; None without a terminal, or without rich."""
+    """A line of standard error that changes; None where it cannot, or without rich."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     try:
-        from eigencut._utils.terminal_line import TerminalLine
+        from rich.console import Console
     except ImportError:
         return None
-    return TerminalLine.on_this_terminal(stage, leaves_time)
+    console = Console(stderr=True)
+    return TerminalLine(stage, console, leaves_time) if console.is_interactive else None
 
 
 _verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)
@@ -133,10 +175,7 @@ _verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)
 
 @contextmanager
 def reporting(verbose: bool) -> Iterator[None]:
-    """Show the stages that run inside on standard error, if ``verbose``.
-
-    If not, they are heard by a display that is open around them, if any (the command line's).
-    """
+    """Show the stages that run inside on standard error, or else on a display around them."""
     with holding(_verbose, verbose):
         yield
 
@@ -204,8 +243,9 @@ def approach(step: int, residual: float, tolerance: float) -> None:
     """Say how far an iteration is whose residual must fall to the tolerance."""
     display = listening.get()
     if display is not None:
-        times_too_large = max(1.0, float(residual) / max(float(tolerance), _TINY))
-        share = max(0.0, 1 - math.log10(times_too_large) / _DIGITS)
+        times_too_large = max(1.0, float(residual) / max(float(tolerance), TINY))
+        # Residuals mostly fall by eight digits from the first step to the last.
+        share = max(0.0, 1 - math.log10(times_too_large) / 8.0)
         display.show(share, f"step {step}, residual {residual:.1e}, wanted {tolerance:.0e}")
 
 

@@ -11,8 +11,6 @@ from contextvars import ContextVar
 from eigencut._utils.progress import holding
 from eigencut.exceptions import GraphWarning
 
-_OURS = ("eigencut", "sklearn", "contextlib")
-_WRAPPER = "sklearn.utils._set_output"
 _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None)
 
 
@@ -50,7 +48,7 @@ def warn_user(message: str) -> None:
     while frame.f_back is not None:
         frame, level = frame.f_back, level + 1
         module = frame.f_globals.get("__name__", "")
-        if module.split(".")[0] not in _OURS:
+        if module.split(".")[0] not in ("eigencut", "sklearn", "contextlib"):
             break
     warnings.warn(message, GraphWarning, stacklevel=level)
 
@@ -60,10 +58,10 @@ def is_asked_by_scikit_learn() -> bool:
 
     A method that scikit-learn only wraps, as it does ``fit_transform``, is called by the user.
     """
-    frame = sys._getframe(0)
+    frame, wrapper = sys._getframe(0), "sklearn.utils._set_output"
     while frame.f_back is not None:
         frame = frame.f_back
         module = frame.f_globals.get("__name__", "")
-        if module.split(".")[0] not in ("eigencut", "contextlib") and module != _WRAPPER:
+        if module.split(".")[0] not in ("eigencut", "contextlib") and module != wrapper:
             return bool(module.split(".")[0] == "sklearn")
     return False

@@ -20,7 +20,7 @@ import numpy as np
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array
-from eigencut.kernels.library import MOST_PANEL_ROWS
+from eigencut.kernels.layout import LAYOUT
 
 _UNIT = 2.0**-24
 _LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use
@@ -82,7 +82,7 @@ class SinglePrecisionAverager:
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
         usable &= sums[:, -1] > _LEAST_WEIGHT
         degrees = np.where(usable, sums[:, -1], 1.0)
-        error = 1.1 * (1.1 * exponent_error + (MOST_PANEL_ROWS + 10) * _UNIT)
+        error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * _UNIT)
         return SinglePrecisionAverages(
             self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),

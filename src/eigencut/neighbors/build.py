@@ -15,22 +15,13 @@ from eigencut.neighbors.brute import Block, ProductIndex, ProductSearch, brute_i
 from eigencut.neighbors.distinct_rows import DistinctRows
 from eigencut.neighbors.index import (
     BLOCK_ELEMENTS,
-    DIRECT_SHARE,
-    TREE_LEAF,
     Index,
     neighbors_together,
+    search_blocks,
 )
 from eigencut.neighbors.kmeans import kmeans_centres, nearest_centres
 from eigencut.neighbors.metrics import METRICS, Found, Space, in_order
 from eigencut.neighbors.nearest_landmarks import NearestLandmarks
-
-# Nearest neighbours by a k-d tree: fast in few dimensions.
-
-_ROUNDING = 1e-12  # relative; more than the error of a distance from direct differences
-_PER_NEIGHBOR = 8  # numbers held while one is looked for
-_COUNTED_ROWS = 1024  # at a time
-_SHOWN, _MANY_QUERIES = 32, 1024  # queries by which the tree is judged, where they are many
-_LARGE_PART = 64
 
 
 class TreeIndex(Index):
@@ -40,10 +31,12 @@ class TreeIndex(Index):
     they are a large part of all, all distances are as cheap.
     """
 
+    rounding = 1e-12  # relative; more than the error of a distance from direct differences
+
     def _build(self) -> None:
         from scipy.spatial import cKDTree
 
-        self._tree = cKDTree(self.points, leafsize=TREE_LEAF)
+        self._tree = cKDTree(self.points, leafsize=8)
 
     def query_itself(self, k: int) -> Found:
         order = neighbors_together(self.points)
@@ -58,38 +51,39 @@ class TreeIndex(Index):
             return self.among_all(queries, k)
         every = np.arange(len(queries))
         distances, numbers = self._candidates(queries, every, np.full(len(queries), k + 1), k + 1)
-        is_tied = distances[:, k] <= distances[:, k - 1] * (1 + _ROUNDING)
+        is_tied = distances[:, k] <= distances[:, k - 1] * (1 + self.rounding)
         found, tied = (distances[:, :k].copy(), numbers[:, :k].copy()), np.flatnonzero(is_tied)
         if len(tied):
-            radius = found[0][tied, -1] * (1 + _ROUNDING)
+            radius = found[0][tied, -1] * (1 + self.rounding)
             for kept, again in zip(found, self._within(queries[tied], radius, k), strict=True):
                 kept[tied] = again
         return found
 
     def _is_of_no_use(self, queries: Array, k: int) -> bool:
-        """Whether a part of all points is as near as the k-th, as some queries show.
+        """Whether walks through the tree go nearly everywhere, as 32 of many queries show.
 
-        Then a walk through the tree goes nearly everywhere, and takes longer than all distances do.
+        They do where a part of all points is as near as the k-th.
         """
-        some = queries[:: -(-len(queries) // _SHOWN)] if len(queries) > _MANY_QUERIES else ()
+        some = queries[:: -(-len(queries) // 32)] if len(queries) > 1024 else ()
         if not len(some):
             return False
-        radius = self._tree.query(some, [k], p=self._p)[0][:, 0] * (1 + _ROUNDING)
+        radius = self._tree.query(some, [k], p=self._p)[0][:, 0] * (1 + self.rounding)
         count = self._tree.query_ball_point(some, radius, self._p, return_length=True)
-        return bool(np.mean(count) > max(2 * k, self.size / _LARGE_PART))
+        return bool(np.mean(count) > max(2 * k, self.size / 64))
 
     def _is_many(self, asked: int) -> bool:
-        return asked > self.size // DIRECT_SHARE
+        return asked > self.size // self.direct_share
 
     def _within(self, queries: Array, radius: Array, k: int) -> Found:
         """The k nearest of queries that have more points than these within a radius."""
         count = np.empty(len(queries), dtype=np.intp)
 
         def fill(rows: slice) -> None:
-            given = queries[rows], radius[rows], self._p
-            count[rows] = self._tree.query_ball_point(*given, return_length=True)
+            count[rows] = self._tree.query_ball_point(
+                queries[rows], radius[rows], self._p, return_length=True
+            )
 
-        for_each(fill, row_blocks(len(queries), 1, _COUNTED_ROWS))
+        for_each(fill, row_blocks(len(queries), 1, 1024))
         # In a block as many are asked for as the query needs that needs most: up to twice as many.
         step = np.maximum(1, np.ceil(np.log2(np.maximum(count, k + 1)))).astype(np.intp)
         distances, numbers = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
@@ -104,18 +98,18 @@ class TreeIndex(Index):
 
     def _candidates(self, queries: Array, rows: Indices, count: Any, k: int) -> Found:
         """The k nearest as far as rounding tells, by (distance, number), of at least ``count``."""
-        distances, numbers = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.intp)
 
-        def fill(block: slice) -> None:
+        def nearest(block: slice) -> Found:
             asked = max(int(count[block].max()), k)
             found = self._tree.query(queries[rows[block]], np.arange(1, asked + 1), p=self._p)
             ties = np.flatnonzero((found[0][:, 1:] == found[0][:, :-1]).any(axis=1))
             found[0][ties], found[1][ties] = in_order(found[0][ties], found[1][ties])
-            distances[block], numbers[block] = found[0][:, :k], found[1][:, :k]
+            return found[0][:, :k], found[1][:, :k]
 
-        blocks = blocks_of_cost(_PER_NEIGHBOR * np.maximum(count, k), 4 * BLOCK_ELEMENTS)
-        for_each(fill, blocks, "blocks of rows searched")
-        return distances, numbers
+        # While one neighbour is looked for, eight numbers are held.
+        return search_blocks(
+            blocks_of_cost(8 * np.maximum(count, k), 4 * BLOCK_ELEMENTS), k, nearest
+        )
 
     @property
     def _p(self) -> float:
@@ -124,27 +118,24 @@ class TreeIndex(Index):
         return p
 
 
-# Nearest neighbours, nearly all of them: only some cells of the points are looked into.
-
-_CELLS = 1.6  # times sqrt(n): the number of cells
-_SAMPLED_PER_CELL, _KMEANS_STEPS = 32, 6  # points, for the k-means that places them
-_SEARCHED_CELLS = 64  # for a query
-_MANY_POINTS = 100_000  # beyond, the cells searched grow with the fourth root of n
-
-
 class CellIndex(ProductIndex):
-    """Cells around the centres of a k-means; a query looks into those nearest to its own.
+    """Nearly all nearest neighbours: a query looks into the cells nearest to its own.
 
-    The same points give the same answers whatever the threads and the company of a query. A point
-    is always its own nearest.
+    Cells are around the centres of a k-means. The same points give the same answers whatever the
+    threads and the company of a query. A point is always its own nearest.
     """
 
+    cells_per_root = 1.6  # times sqrt(n) is the number of cells
+    sampled_per_cell, kmeans_steps = 32, 6  # for the k-means that places them
+    searched_cells = 64  # for a query
+    many_points = 100_000  # beyond, the cells searched grow with the fourth root of n
+
     def __init__(self, points: Array, space: Space) -> None:
-        n_cells = min(len(points), round(_CELLS * np.sqrt(len(points))))
-        sample = np.random.default_rng(0).permutation(len(points))[: _SAMPLED_PER_CELL * n_cells]
-        self._centres = kmeans_centres(
-            points[sample], np.ones(len(sample)), n_cells, steps=_KMEANS_STEPS
-        )
+        n_cells = min(len(points), round(self.cells_per_root * np.sqrt(len(points))))
+        order = np.random.default_rng(0).permutation(len(points))
+        sample = points[order[: self.sampled_per_cell * n_cells]]
+        counts = np.ones(len(sample))
+        self._centres = kmeans_centres(sample, counts, n_cells, steps=self.kmeans_steps)
         self._home = NearestLandmarks(self._centres, 1)
         self._cell = nearest_centres(points, self._home)
         super().__init__(points, space)
@@ -174,12 +165,9 @@ class CellIndex(ProductIndex):
         difference = self._centres - self._centres[home]
         order = np.argsort(np.einsum("ij,ij->i", difference, difference), kind="stable")
         enough = int(np.searchsorted(np.cumsum(self._search.cell_sizes[order]), 4 * k)) + 1
-        usual = round(_SEARCHED_CELLS * max(1.0, self.size / _MANY_POINTS) ** 0.25)
+        usual = round(self.searched_cells * max(1.0, self.size / self.many_points) ** 0.25)
         return np.asarray(order[: max(usual, enough)])
 
-
-TREE_FEATURES = 8  # up to here a tree beats brute force
-_BRUTE_PRODUCTS = 3.2e10  # n^2 d, up to which brute force takes half a second
 
 _KINDS: dict[str, Callable[[Any, Space], Index]] = {
     "kdtree": TreeIndex,
@@ -187,6 +175,17 @@ _KINDS: dict[str, Callable[[Any, Space], Index]] = {
     "approximate": CellIndex,
 }
 INDEXES = ("auto", *_KINDS)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which index "auto" takes; see the measurements in ``benchmarks/studies/neighbors.md``."""
+
+    tree_features: int = 8  # Up to so many features a tree beats brute force.
+    brute_products: float = 3.2e10  # Up to this n^2 d brute force takes half a second.
+
+
+POLICY = Policy()
 
 
 def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
@@ -205,12 +204,12 @@ def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
 
 
 def _fastest(points: Any, space: Space) -> str:
-    """See the measurements in ``benchmarks/studies/neighbors.md``."""
+    """The name of the index that "auto" takes."""
     n, d = points.shape
     if _has_tree(points, space):
         return "kdtree"
     is_plain = space.metric.is_flat and not sparse.issparse(points)
-    return "approximate" if is_plain and float(n) ** 2 * d > _BRUTE_PRODUCTS else "brute"
+    return "approximate" if is_plain and float(n) ** 2 * d > POLICY.brute_products else "brute"
 
 
 def exact_index(points: Any, space: Space) -> Index:
@@ -222,10 +221,7 @@ def exact_index(points: Any, space: Space) -> Index:
 def _has_tree(points: Any, space: Space) -> bool:
     """Whether a tree finds the nearest sooner than anything else."""
     is_dense = not sparse.issparse(points)
-    return is_dense and space.metric.has_means and points.shape[1] <= TREE_FEATURES
-
-
-# Rows that were searched: their index and the nearest of each, once for any number of graphs.
+    return is_dense and space.metric.has_means and points.shape[1] <= POLICY.tree_features
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class FactTotals:
         volume = gram.sum(axis=1) @ of_vertices
         inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
         rows = affinity.multiplicity_ @ of_vertices
-        mass = volume if fitted.functions.cut.mass_power else rows
+        mass = volume if fitted.functions.cut.mass_is_degree else rows
         judged, n = fitted.judged, float(affinity.n_rows_)
         return cls(n, judged.share * n, rows, np.maximum(volume - inside, 0.0), mass)
 
