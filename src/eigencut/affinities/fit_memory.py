@@ -28,24 +28,13 @@ _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 
 @dataclass(frozen=True)
 class FitSizes:
-    """What the memory of a fit depends on.
+    """What the memory of a fit depends on."""
 
-    Attributes
-    ----------
-    n_rows : int or None
-        None is a stream of any number of rows.
-    n_features : float
-        Numbers stored per row.
-    n_clusters : int
-    is_sparse : bool
-    n_distinct : int, optional
-        Different rows, which are the vertices of a graph. Default: all are.
-    """
-
-    n_rows: int | None
-    n_features: float
+    n_rows: int | None  # None is a stream of any number of rows
+    n_features: float  # Numbers stored per row
     n_clusters: int
     is_sparse: bool = False
+    # Different rows, which are the vertices of a graph. Default: all are.
     n_distinct: int | None = None
 
     @property

@@ -53,20 +53,12 @@ _DWINDLING = 1 / 4  # if its share of the new rows is less than so much of what 
 
 @dataclass(frozen=True)
 class Grown:
-    """Landmarks after more rows.
-
-    Attributes
-    ----------
-    affinity : Landmarks
-    graph : LandmarkGraph
-        Its rows are the new ones only.
-    places : array of shape (n_landmarks_before,)
-        Where each of the landmarks that there were is now; -1 if it has decayed.
-    n_new_landmarks : int
-    """
+    """Landmarks after more rows."""
 
     affinity: Landmarks
-    graph: LandmarkGraph
+    graph: LandmarkGraph  # Its rows are the new ones only
+    # (n_landmarks_before,): where each of the landmarks that there were is now; -1 if it has
+    # decayed.
     places: Indices
     n_new_landmarks: int
 

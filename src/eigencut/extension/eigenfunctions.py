@@ -376,17 +376,10 @@ _ELEMENTS = 1 << 20  # of rows that are read at a time
 
 @dataclass(frozen=True)
 class FixedRows:
-    """Values of some rows, which are recognized by digests: a model must not give rows away.
+    """Values of some rows, which are recognized by digests: a model must not give rows away."""
 
-    Attributes
-    ----------
-    digests : array of integers of shape (n_fixed, 2)
-        Of the numbers in each row.
-    values : array of shape (n_fixed, K)
-    """
-
-    digests: Indices
-    values: Array
+    digests: Indices  # (n_fixed, 2): of the numbers in each row
+    values: Array  # (n_fixed, K)
 
     @classmethod
     def of(cls, X: Any, values: Array) -> FixedRows:

@@ -30,23 +30,15 @@ _LEAST_WEIGHT = 1e-20  # sums of weights below it may have lost some that underf
 
 @dataclass(frozen=True)
 class SinglePrecisionAverages:
-    """Averages in single precision, and how far off they may be.
+    """Averages in single precision, and how far off they may be."""
 
-    Attributes
-    ----------
-    values : array of shape (n_rows, n_columns)
-    log_degrees : array of shape (n_rows,)
-    error : array of shape (n_rows,)
-        Bound on the relative error of the sums: a degree is off by at most this share, a value by
-        at most twice this share of its column's spread. Infinite where single precision fails.
-    spread : array of shape (n_columns,)
-        Half the range of each averaged column.
-    """
-
-    values: Array
-    log_degrees: Array
+    values: Array  # (n_rows, n_columns)
+    log_degrees: Array  # (n_rows,)
+    # (n_rows,): bound on the relative error of the sums: a degree is off by at most this share, a
+    # value by at most twice this share of its column's spread. Infinite where single precision
+    # fails.
     error: Array
-    spread: Array
+    spread: Array  # (n_columns,): half the range of each averaged column
 
 
 class SinglePrecisionAverager:

@@ -141,15 +141,9 @@ _NOT_AT_ALL = 0.45  # and below which it is not
 
 @dataclass(frozen=True)
 class Pieces:
-    """The components of a graph, by size: which of them may be clusters.
+    """The components of a graph, by size: which of them may be clusters."""
 
-    Attributes
-    ----------
-    component : array of shape (n_vertices,)
-        Numbered by decreasing number of rows, as ``connected_components`` does.
-    graph : Graph
-    """
-
+    # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
     component: Indices
     graph: Graph
 

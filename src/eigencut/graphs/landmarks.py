@@ -38,18 +38,10 @@ _LOW_MASK = (1 << _LOW_BITS) - 1
 
 @dataclass(frozen=True)
 class Memberships:
-    """Rows of Z.
+    """Rows of Z."""
 
-    Attributes
-    ----------
-    nearest : integer array of shape (n_rows, r)
-        The landmarks with positive entries.
-    weights : array of shape (n_rows, r)
-        The entries.
-    """
-
-    nearest: NDArray[np.integer]
-    weights: Array
+    nearest: NDArray[np.integer]  # (n_rows, r): the landmarks with positive entries
+    weights: Array  # (n_rows, r): the entries
 
     def __len__(self) -> int:
         return len(self.nearest)
@@ -87,19 +79,13 @@ class MembershipSums:
     """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
 
     Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
-
-    Attributes
-    ----------
-    units : array of shape (n_landmarks, n_landmarks)
-        One half of E: every pair of landmarks either above or below the diagonal.
-    unit : float
-        What a unit is.
-    at_landmarks : array of shape (n_landmarks,), or None
-        The column sums of Z; where rows have no masses E has them.
     """
 
+    # (n_landmarks, n_landmarks): one half of E: every pair of landmarks either above or below the
+    # diagonal.
     units: NDArray[np.int64]
-    unit: float = QUANTUM
+    unit: float = QUANTUM  # What a unit is
+    # (n_landmarks,): the column sums of Z; where rows have no masses E has them.
     at_landmarks: NDArray[np.int64] | None = None
 
     @classmethod
@@ -160,20 +146,12 @@ class MembershipSums:
 
 @dataclass(frozen=True)
 class RowUnits:
-    """The weights of rows, in a form in which sums of them are exact: integers, and what is left.
+    """The weights of rows, in a form in which sums of them are exact: integers, and what is left."""
 
-    Attributes
-    ----------
-    whole : integer array of shape (n_rows,)
-    rest : array of shape (n_rows,)
-        From 0 to 1.
-    one : float
-        The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
-        less than the number of rows; then another power of two.
-    """
-
-    whole: NDArray[np.int64]
-    rest: Array
+    whole: NDArray[np.int64]  # (n_rows,)
+    rest: Array  # (n_rows,): from 0 to 1
+    # The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
+    # less than the number of rows; then another power of two.
     one: float
 
     @classmethod
@@ -247,18 +225,6 @@ _UNIT_LIMITS = (1e-150, 1e150)  # of what a file may say
 class KeptSums:
     """``MembershipSums`` without their zeros.
 
-    Attributes
-    ----------
-    n_landmarks : int
-    places : array of shape (n_pairs,)
-        ``i * n_landmarks + j`` of each pair of landmarks with rows in common, ascending.
-    units : array of shape (n_pairs,)
-        Their entries of E.
-    unit : float
-        What a unit is.
-    at_landmarks : array of shape (n_landmarks,), or None
-        As of ``MembershipSums``.
-
     Examples
     --------
     >>> units = np.array([[3, 0], [1, 5]])
@@ -268,10 +234,11 @@ class KeptSums:
     """
 
     n_landmarks: int
+    # (n_pairs,): ``i * n_landmarks + j`` of each pair of landmarks with rows in common, ascending.
     places: NDArray[np.int64]
-    units: NDArray[np.int64]
-    unit: float
-    at_landmarks: NDArray[np.int64] | None
+    units: NDArray[np.int64]  # (n_pairs,): their entries of E
+    unit: float  # What a unit is
+    at_landmarks: NDArray[np.int64] | None  # (n_landmarks,): as of ``MembershipSums``
 
     @classmethod
     def of(cls, sums: MembershipSums) -> KeptSums:
@@ -393,22 +360,13 @@ class RowSupport:
 
 @dataclass(frozen=True)
 class LandmarkGraph(CompleteGraph):
-    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1.
-
-    Attributes
-    ----------
-    summed : float
-        n, the rows that E is the sum of, or what they count together.
-    members : list of Memberships, or None
-        Z in blocks of rows, while the rows are in memory.
-    sampled : RowSupport or JudgedSupport
-        Support of a sample of the rows, or what was decided by one.
-    """
+    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1."""
 
     vertices_are: ClassVar[str] = "landmarks"
 
-    summed: float
-    members: list[Memberships] | None
+    summed: float  # n, the rows that E is the sum of, or what they count together
+    members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
+    # Support of a sample of the rows, or what was decided by one.
     sampled: RowSupport | JudgedSupport
 
     @cached_property

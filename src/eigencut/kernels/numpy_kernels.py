@@ -38,18 +38,11 @@ class Width:
 
 @dataclass(frozen=True)
 class EdgeWeight:
-    """The weight of two rows as a share in [0, 1] times the exponential of an exponent.
+    """The weight of two rows as a share in [0, 1] times the exponential of an exponent."""
 
-    Attributes
-    ----------
-    is_mutual : bool
-        Whether each must have the other within its radius; otherwise one of them is half the share.
-    width : Width or None
-        None is an exponent of 0.
-    """
-
+    # Whether each must have the other within its radius; otherwise one of them is half the share.
     is_mutual: bool
-    width: Width | None
+    width: Width | None  # None is an exponent of 0
 
     def __call__(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
         """Share and exponent of rows with these distances and radii."""
@@ -63,28 +56,15 @@ class EdgeWeight:
 
 @dataclass(frozen=True)
 class NeighborGraph:
-    """Vertices, and which of them have each other among their nearest.
+    """Vertices, and which of them have each other among their nearest."""
 
-    Attributes
-    ----------
-    vertices : array or sparse array of shape (n, n_features)
-    radii : array of shape (n,)
-        Distance of each vertex to its k-th nearest.
-    reverse : sparse array of shape (n, n)
-        Of each vertex those that have it among their nearest.
-    weight : EdgeWeight
-    distances : function
-        Of two sets of rows, distances from each row of the one to the same row of the other.
-    is_euclidean : bool
-        Whether these are the lengths of differences.
-    """
-
-    vertices: Any
-    radii: Array
-    reverse: Any
+    vertices: Any  # (n, n_features)
+    radii: Array  # (n,): distance of each vertex to its k-th nearest
+    reverse: Any  # (n, n): of each vertex those that have it among their nearest
     weight: EdgeWeight
+    # Of two sets of rows, distances from each row of the one to the same row of the other.
     distances: Callable[[Any, Any], Array]
-    is_euclidean: bool
+    is_euclidean: bool  # Whether these are the lengths of differences
 
 
 Floats = NDArray[np.float32]
@@ -95,25 +75,15 @@ Places = tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of a grid that know the points which can be the nearest of a row in them.
+    """Cells of a grid that know the points which can be the nearest of a row in them."""
 
-    Attributes
-    ----------
-    low, scale, shape : arrays of shape (n_features,)
-        The lowest corner, cells per unit, and number of cells along each axis.
-    candidates : array of shape (n_cells, n_candidates)
-        Numbers of points, ascending.
-    is_known : array of shape (n_cells,)
-        Whether these are all there are.
-    points : array of shape (n_points, n_features)
-    """
-
+    # (n_features,): the lowest corner, cells per unit, and number of cells along each axis.
     low: Array
     scale: Array
     shape: Indices
-    candidates: NDArray[np.int32]
-    is_known: NDArray[np.bool_]
-    points: Array
+    candidates: NDArray[np.int32]  # (n_cells, n_candidates): numbers of points, ascending
+    is_known: NDArray[np.bool_]  # (n_cells,): whether these are all there are
+    points: Array  # (n_points, n_features)
 
 
 class NumpyKernels:

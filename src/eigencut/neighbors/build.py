@@ -226,21 +226,11 @@ def _has_tree(points: Any, space: Space) -> bool:
 
 @dataclass(frozen=True)
 class SearchedPoints:
-    """Rows as points of a metric, in an index.
-
-    Attributes
-    ----------
-    space : Space
-    points : array or sparse array
-        The rows, in the units of the index.
-    index_name : str
-        The index in use, where "auto" was asked for.
-    index : Index
-    """
+    """Rows as points of a metric, in an index."""
 
     space: Space
-    points: Any
-    index_name: str
+    points: Any  # The rows, in the units of the index
+    index_name: str  # The index in use, where "auto" was asked for
     index: Index
     _nearest: dict[int, Found] = field(default_factory=dict)
 

@@ -241,32 +241,18 @@ _MOST_EXPONENT = 450  # below FARTHEST
 
 @dataclass(frozen=True)
 class Metric:
-    """A distance between rows: that of the points which stand for them.
+    """A distance between rows: that of the points which stand for them."""
 
-    Attributes
-    ----------
-    name : str
-        What scipy calls the distance between points.
-    p : float or None
-        Minkowski's order of it; None between sets and codes, which have no mean, and no place in a
-        tree.
-    to_points : function or None
-        From rows to points; None where they are the same, in any unit.
-    n_columns : int or None
-        That rows must have.
-    n_coordinates : int or None
-        Of points, where it is not the number of columns.
-    takes_sparse : bool
-    of_numbers : bool
-        Whether rows of any numbers have a distance, so that columns may be brought to other units.
-    """
-
-    name: str
+    name: str  # What scipy calls the distance between points
+    # Minkowski's order of it; None between sets and codes, which have no mean, and no place in a
+    # tree.
     p: float | None
+    # From rows to points; None where they are the same, in any unit.
     to_points: Callable[[Any], Any] | None = None
-    n_columns: int | None = None
-    n_coordinates: int | None = None
+    n_columns: int | None = None  # That rows must have
+    n_coordinates: int | None = None  # Of points, where it is not the number of columns
     takes_sparse: bool = False
+    # Whether rows of any numbers have a distance, so that columns may be brought to other units.
     of_numbers: bool = True
 
     @property

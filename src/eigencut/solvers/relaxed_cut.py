@@ -52,30 +52,17 @@ SOLVERS = ("components", "lapack", "lanczos", "sparse")
 
 @dataclass(frozen=True)
 class EigenPairs:
-    """The K smallest eigenpairs, ascending.
+    """The K smallest eigenpairs, ascending."""
 
-    Attributes
-    ----------
-    values : array of shape (K,)
-        The eigenvalues lambda, not below 0.
-    vectors : array of shape (n_vertices, K)
-        U with ``U^T C M U = I`` on the vertices that take part; the sign of each is such that its
-        largest entry is positive.
-    products : array of shape (n_vertices, K)
-        ``W C U``, from which the extension at the training rows follows.
-    residual : float
-        Largest norm of ``A v - theta v``.
-    solver : str
-        One of ``SOLVERS``.
-    takes_part : array of bool of shape (n_vertices,)
-        Which vertices the problem was solved on; see ``eigencut.graphs.components``.
-    """
-
-    values: Array
+    values: Array  # (K,): the eigenvalues lambda, not below 0
+    # (n_vertices, K): U with ``U^T C M U = I`` on the vertices that take part; the sign of each is
+    # such that its largest entry is positive.
     vectors: Array
+    # (n_vertices, K): ``W C U``, from which the extension at the training rows follows.
     products: Array
-    residual: float
-    solver: str
+    residual: float  # Largest norm of ``A v - theta v``
+    solver: str  # One of ``SOLVERS``
+    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.components``.
     takes_part: NDArray[np.bool_]
 
     def first(self, n_pairs: int) -> EigenPairs:
@@ -300,26 +287,17 @@ NCUT = CUTS["ncut"]  # its eigenvalues have no unit: by them it is told which co
 
 @dataclass(frozen=True)
 class RelaxedCut:
-    """The solution, and the pieces of the graph that it was found on.
-
-    Attributes
-    ----------
-    pairs : EigenPairs
-    components : array of shape (n_vertices,)
-        The connected component of every vertex, numbered by decreasing number of rows.
-    groups : array of shape (n_vertices,)
-        The same where a component takes part in the eigenproblem, and -1 elsewhere.
-    n_clear : int
-        Of those, the smallest so many are clusters by what the eigenvalues of the others show.
-    n_apart : int
-        Components that do not take part, but would if there were so many more clusters: those that
-        there are are clearly whole.
-    """
+    """The solution, and the pieces of the graph that it was found on."""
 
     pairs: EigenPairs
+    # (n_vertices,): the connected component of every vertex, numbered by decreasing number of rows.
     components: Indices
+    # (n_vertices,): the same where a component takes part in the eigenproblem, and -1 elsewhere.
     groups: Indices
+    # Of those, the smallest so many are clusters by what the eigenvalues of the others show.
     n_clear: int = 0
+    # Components that do not take part, but would if there were so many more clusters: those that
+    # there are are clearly whole.
     n_apart: int = 0
 
     def judged(self, pieces: Pieces, n_clusters: int, values: Array) -> RelaxedCut:
