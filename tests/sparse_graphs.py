@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from eigencut.cut import CUTS
 from eigencut.graphs.components import connected_components
 from eigencut.graphs.sparse import SparseGraph
-from eigencut.solvers.eigenpairs import eigenpairs
+from eigencut.solvers.relaxed_cut import eigenpairs
 
 
 def neighbours_graph(X, k=10, weights="binary", multiplicity=None):

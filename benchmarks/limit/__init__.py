@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.data import Array
 from benchmarks.harness.method import NotInstalled
-from eigencut.kernels.layout import ROWS_MULTIPLE, SOURCES, padded
+from eigencut.kernels.layout import LAYOUT, SOURCES, padded
 from eigencut.kernels.native import WeightedSums
 
 _SOURCE = SOURCES / "weighted_sums.c"
@@ -59,7 +59,7 @@ class MultiplyExp:
         center = Y.mean(axis=0)
         scaled = (Y - center) * unit
         right = np.column_stack([scaled, -np.ones(len(Y)), -_squares(scaled)])
-        prepared = (padded(array.astype(dtype), ROWS_MULTIPLE) for array in (right, V))
+        prepared = (padded(array.astype(dtype), LAYOUT.rows_multiple) for array in (right, V))
         return cls(compiled(dtype), center, unit, *prepared)
 
     def rows(self, X: Array) -> Any:

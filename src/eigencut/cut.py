@@ -5,7 +5,7 @@
 | RatioCut | I | U^T U = I | Eq. 6, Algorithm 1 |
 | NCut | D | U^T D U = I | Eq. 7, Algorithm 2 |
 
-Nothing else in the library asks which cut it is working on.
+Nothing else in the library asks which cut it is working on, but whether its mass is the degree.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import numpy as np
 
 from eigencut._utils.arrays import Array
 
-_LARGEST = 690.0  # exp() of more overflows
-
 
 class Cut(ABC):
     """What distinguishes one cut from another: the mass of a point, given its degree."""
 
     name: str
     mass_power: float  # m(x) = d(x) ** mass_power
+    mass_is_degree: bool  # then eigenvalues have no unit
     paper_extension: str  # the extension that the paper's algorithm for this cut uses
 
     @abstractmethod
@@ -39,7 +38,7 @@ class NCut(Cut):
     """Normalized cut: points weigh as much as their degree, m(x) = d(x)."""
 
     name = "ncut"
-    mass_power = 1.0
+    mass_power, mass_is_degree = 1.0, True
     paper_extension = "consistent"  # Algorithm 2 is Eq. 15, the consistent form
 
     def mass(self, degrees: Array) -> Array:
@@ -54,14 +53,14 @@ class RatioCut(Cut):
     """Ratio cut: all points weigh the same, m(x) = 1."""
 
     name = "ratiocut"
-    mass_power = 0.0
+    mass_power, mass_is_degree = 0.0, False
     paper_extension = "algorithm1"
 
     def mass(self, degrees: Array) -> Array:
         return np.ones_like(degrees)
 
     def mass_per_degree(self, log_degrees: Array) -> Array:
-        return np.exp(np.minimum(-log_degrees, _LARGEST))
+        return np.exp(np.minimum(-log_degrees, 690.0))  # exp() of more overflows
 
 
 CUTS: dict[str, Cut] = {cut.name: cut for cut in (NCut(), RatioCut())}

@@ -28,21 +28,31 @@ from eigencut._utils.validation import (
     check_choice,
     check_count,
     check_eigenvectors,
-    check_order,
-    check_start,
-    check_weights,
+    described,
+    real_array,
+    weights_of_rows,
 )
+from eigencut.exceptions import invalid
 from eigencut.io.state_reader import StateReader
 
-_MANY_ROWS = 4000  # beyond, starts are compared on some of them,
-_ROWS_PER_CLUSTER = 100  # or on so many for each cluster
-_MOST_STARTS = 6  # times n_init
-_CHEAP_ENTRIES = 20_000  # entries of U up to which starts in vain are cheap
-_FEW_CLUSTERS = 16  # up to which trying moves is cheap
-_NEARLY_PERFECT = 1e-4  # relative; nothing is left to gain where less than this is missing
-_TORN_ROWS = 32  # rows whose move to another cluster is tried
-_WORTH_MOVING = 1e-6  # relative gain that a move must bring; among thousands of rows none does
 TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
+
+
+@dataclass(frozen=True)
+class PodSettings:
+    """How long ``pod`` searches for the best rotation."""
+
+    many_rows: int = 4000  # Beyond, starts are compared on some of them,
+    rows_per_cluster: int = 100  # or on so many for each cluster.
+    most_starts: int = 6  # So many times n_init starts are made at most.
+    cheap_entries: int = 20_000  # Up to so many entries of U, starts in vain are cheap.
+    few_clusters: int = 16  # Up to so many clusters, trying moves of single rows is cheap.
+    nearly_perfect: float = 1e-4  # Nothing is left to gain where a smaller share is missing.
+    ambiguous_rows: int = 32  # So many rows are tried in another cluster.
+    worth_moving: float = 1e-6  # Relative gain that a move must bring.
+
+
+SETTINGS = PodSettings()
 
 
 @dataclass(frozen=True)
@@ -184,24 +194,45 @@ def pod(
     array([0, 0, 1])
     """
     U = check_eigenvectors(U, n_clusters)
-    weight = check_weights(sample_weight, len(U))
+    weight = np.ones(len(U))
+    if sample_weight is not None:
+        weight = weights_of_rows(sample_weight, len(U), lambda row: f"in row {row}")
     check_count("n_init", n_init, "use the default of 10")
     check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
-        raise ValueError(f"tol must be at least 0 and below 1. Got {tol!r}; use the default 1e-10.")
-    order = check_order(sample_order, len(U))
+        raise invalid("tol", "be at least 0 and below 1", repr(tol), "use the default 1e-10")
+    order = _row_order(sample_order, len(U))
     rows = _WeightedRows(normalize_rows(U), weight)
     rng = check_random_state(0 if random_state is None else random_state)
     if isinstance(init, str):
         check_choice("init", init, ("literal",))
         return _alternate(rows, next(_starts(rows, 1, rng)), max_iter, tol)
     if init is not None:
-        return _alternate(rows, check_start(init, U.shape[1]), max_iter, tol)
+        return _alternate(rows, _given_start(init, U.shape[1]), max_iter, tol)
     some = _some_rows(rows, rng)
     best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
     if some is not rows:
         best = _alternate(rows, best.rotation, max_iter, tol)
     return _number_by_size(best, rows, order)
+
+
+def _row_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """A number per row by which rows are ordered; their own numbers for None."""
+    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
+    if order.shape != (n_rows,) or np.isnan(order).any():
+        expected = f"hold one number for each of the {n_rows} rows"
+        raise invalid("sample_order", expected, described(order), "leave it out to order by row")
+    return order
+
+
+def _given_start(init: ArrayLike, n_clusters: int) -> Array:
+    """A finite K x K matrix, singular or not."""
+    shape, start = (n_clusters, n_clusters), real_array("init", init)
+    if start.shape != shape or not np.isfinite(start).all():
+        expected = f"be 'literal' or a finite matrix of shape {shape}"
+        remedy = "leave it out for several starts from rows"
+        raise invalid("init", expected, described(start), remedy)
+    return start
 
 
 class _WeightedRows:
@@ -231,7 +262,7 @@ class _WeightedRows:
 
 def _some_rows(rows: _WeightedRows, rng: np.random.RandomState) -> _WeightedRows:
     """Enough rows to find out where to start: all of them if they are not very many."""
-    enough = max(_MANY_ROWS, _ROWS_PER_CLUSTER * rows.n_clusters)
+    enough = max(SETTINGS.many_rows, SETTINGS.rows_per_cluster * rows.n_clusters)
     if rows.n_rows <= enough:
         return rows
     some = np.sort(rng.choice(rows.n_rows, enough, replace=False))
@@ -241,14 +272,11 @@ def _some_rows(rows: _WeightedRows, rng: np.random.RandomState) -> _WeightedRows
 def _best_of_many_starts(
     rows: _WeightedRows, n_init: int, rng: np.random.RandomState, max_iter: int, tol: float
 ) -> Partition:
-    """Start until ``n_init`` starts in a row bring nothing better, or half as many bring the best.
-
-    Few rows make starts cheap and local optima many: there up to three times as many in vain are
-    worth it.
-    """
-    patience = int(np.clip(_CHEAP_ENTRIES // rows.rows.size, n_init, 3 * n_init))
+    """Start until ``n_init`` starts in a row bring nothing better, or half as many bring the best."""
+    # Few rows make starts cheap and local optima many: up to three times as many are worth it.
+    patience = int(np.clip(SETTINGS.cheap_entries // rows.rows.size, n_init, 3 * n_init))
     best: Partition | None = None
-    in_vain, again, most = 0, 0, _MOST_STARTS * n_init
+    in_vain, again, most = 0, 0, SETTINGS.most_starts * n_init
     starts = islice(_starts(rows, n_init, rng), most)
     for done, start in enumerate(starts, 1):
         found = _alternate(rows, start, max_iter, tol)
@@ -258,7 +286,7 @@ def _best_of_many_starts(
             in_vain += 1
             again += found.objective >= best.objective * (1 - 1e-9)
         # No start can bring more than the weight of all rows, each of length one.
-        is_perfect = best.objective >= (1 - _NEARLY_PERFECT) * rows.weight.sum()
+        is_perfect = best.objective >= (1 - SETTINGS.nearly_perfect) * rows.weight.sum()
         is_enough = is_perfect or in_vain >= patience or again >= max(1, n_init // 2)
         advance(done, done if is_enough else min(done - in_vain + patience, most), "starts")
         if is_enough:
@@ -318,10 +346,10 @@ def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float
     """Leave a fixed point of the alternation by moving single rows, as long as that pays.
 
     The objective is convex in the sums that a move changes, so a move can raise it even though no
-    row prefers another cluster; but only for rows that are nearly torn between two, and by little
+    row prefers another cluster; but only for ambiguous rows, and by little
     where there are many rows.
     """
-    if rows.rows.size > _CHEAP_ENTRIES or not 1 < rows.n_clusters <= _FEW_CLUSTERS:
+    if rows.rows.size > SETTINGS.cheap_entries or not 1 < rows.n_clusters <= SETTINGS.few_clusters:
         return partition
     for _ in range(max_iter):
         moved = _best_move(partition, rows)
@@ -341,18 +369,18 @@ def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
     own = scores[np.arange(rows.n_rows), labels]
     scores[np.arange(rows.n_rows), labels] = -np.inf
     second = np.argmax(scores, axis=1)
-    torn = np.argsort(own - scores.max(axis=1), kind="stable")[:_TORN_ROWS]
-    change = rows.weight[torn, np.newaxis] * rows.rows[torn]
-    sums = np.repeat(rows.sums(labels)[np.newaxis], len(torn), axis=0)
-    every = np.arange(len(torn))
-    sums[every, second[torn]] += change
-    sums[every, labels[torn]] -= change
+    ambiguous = np.argsort(own - scores.max(axis=1), kind="stable")[: SETTINGS.ambiguous_rows]
+    change = rows.weight[ambiguous, np.newaxis] * rows.rows[ambiguous]
+    sums = np.repeat(rows.sums(labels)[np.newaxis], len(ambiguous), axis=0)
+    every = np.arange(len(ambiguous))
+    sums[every, second[ambiguous]] += change
+    sums[every, labels[ambiguous]] -= change
     objectives = np.linalg.svd(sums, compute_uv=False).sum(axis=1)
     best = int(np.argmax(objectives))
-    if objectives[best] <= partition.objective * (1 + _WORTH_MOVING):
+    if objectives[best] <= partition.objective * (1 + SETTINGS.worth_moving):
         return None
     moved = labels.copy()
-    moved[torn[best]] = second[torn[best]]
+    moved[ambiguous[best]] = second[ambiguous[best]]
     return moved
 
 
@@ -370,7 +398,7 @@ def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Ar
 def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[Any]) -> Partition:
     """Clusters by decreasing size, ties by first row; columns of R in the same order."""
     labels, rotation = partition.labels, partition.rotation
-    # Rows that are torn between clusters go to the first of them, so numbering can move them, and
+    # Ambiguous rows go to the first of their clusters, so numbering can move them, and
     # moving them can change the order of sizes. It settles at once but for contrived cases.
     for _ in range(len(rotation) + 1):
         columns = _by_size(labels, rows.weight, order, len(rotation))

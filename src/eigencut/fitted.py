@@ -19,8 +19,7 @@ from eigencut._utils.warn import warn_user
 from eigencut.affinities.base import Affinity
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
-from eigencut.extension.combined import CombinedFunctions
-from eigencut.extension.eigenfunctions import EXTENSIONS, Eigenfunctions
+from eigencut.extension.eigenfunctions import EXTENSIONS, CombinedFunctions, Eigenfunctions
 from eigencut.extension.labelling import (
     OUTLIER,
     certainty,
@@ -34,7 +33,7 @@ from eigencut.extension.labelling import (
 )
 from eigencut.graphs.base import Graph, JudgedSupport
 from eigencut.io.state_reader import StateReader
-from eigencut.solvers.eigenpairs import EigenPairs
+from eigencut.solvers.relaxed_cut import EigenPairs
 
 if TYPE_CHECKING:
     from eigencut.semi_supervised.guided_cut import Agreement

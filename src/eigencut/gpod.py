@@ -16,9 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import all_or_nothing
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.progress import reporting
+from eigencut._utils.progress import all_or_nothing, reporting
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import (
     check_choice,

@@ -61,9 +61,8 @@ def machine(monkeypatch, folder, *, own_group, groups, meminfo="MemAvailable:  4
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    monkeypatch.setattr(memory, "_MEMINFO", folder / "meminfo")
-    monkeypatch.setattr(memory, "_OWN_GROUP", folder / "own")
-    monkeypatch.setattr(memory, "_GROUPS", folder / "groups")
+    files = memory.SystemFiles(folder / "meminfo", folder / "own", folder / "groups")
+    monkeypatch.setattr(memory, "FILES", files)
 
 
 def test_available_is_what_the_system_says(monkeypatch, tmp_path):

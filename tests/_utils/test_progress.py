@@ -90,7 +90,7 @@ def new_terminal(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """As if every moment took two seconds."""
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(progress.Lines, "seconds", 0.0)
 
 
 def without_time(text):
@@ -318,7 +318,7 @@ def test_nothing_is_said_unasked(new_terminal, impatient):
 
 def test_without_rich_there_are_lines_on_a_terminal_too(new_terminal, monkeypatch):
     terminal = new_terminal()
-    monkeypatch.setitem(sys.modules, "eigencut._utils.progress", None)  # importing it fails
+    monkeypatch.setitem(sys.modules, "rich.console", None)  # importing it fails
     with reporting(True), stage("graph"):
         pass
     assert without_time(terminal.getvalue()) == "eigencut: graph ... TIME\n"

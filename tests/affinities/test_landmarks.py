@@ -14,7 +14,7 @@ import eigencut.kernels
 from conftest import CUTS
 from eigencut import GPOD, GraphWarning, Landmarks
 from eigencut.extension.eigenfunctions import Algorithm1
-from eigencut.graphs.memberships import Memberships, MembershipSums
+from eigencut.graphs.landmarks import Memberships, MembershipSums
 from eigencut.io.sample import RowSample
 from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.neighbors.kmeans import kmeans_centres

@@ -61,8 +61,7 @@ def test_a_constant_column_of_any_size_changes_nothing():
 @pytest.fixture
 def soon(monkeypatch):
     """Cells pay from a thousand rows on."""
-    monkeypatch.setattr(search, "MANY_ROWS", 1000)
-    monkeypatch.setattr(search, "_ROWS_PER_POINT", 1)
+    monkeypatch.setattr(search, "POLICY", search.Policy(many_rows=1000, rows_per_point=1))
 
 
 @pytest.mark.usefixtures("kernels", "soon")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigencut import GPOD, TableModel
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli import main
 from eigencut.cli.printable import as_json, spreadsheet_safe
 

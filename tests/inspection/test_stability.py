@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, Gaussian
-from eigencut._utils.display import Display
+from eigencut._utils.progress import Display
 from eigencut.inspection import stability
 from eigencut.inspection.refits import refits, renumbered, training_rows
 

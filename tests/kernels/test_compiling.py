@@ -13,8 +13,7 @@ import pytest
 from eigencut.kernels.abi import abi_of
 from eigencut.kernels.compiling import compile_kernels, compiler, machine_of
 from eigencut.kernels.layout import SOURCES
-from eigencut.kernels.library import load
-from eigencut.kernels.native import NativeKernels
+from eigencut.kernels.native import NativeKernels, load
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eigencut.kernels
-from eigencut.kernels.layout import CANDIDATES
-from eigencut.kernels.neighbor_graph import SLACK, EdgeWeight, NeighborGraph, Width
-from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
+from eigencut.kernels.layout import LAYOUT
+from eigencut.kernels.numpy_kernels import (
+    SLACK,
+    EdgeWeight,
+    Grid,
+    NeighborGraph,
+    NumpyKernels,
+    Width,
+)
 
 BUILDS = {build.name: build for build in (NumpyKernels(), eigencut.kernels.chosen)}
 ALL = pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS.keys())
@@ -112,7 +118,7 @@ def test_cells_do_not_tell_where_points_are_not_known_or_equally_far(build):
     rng = np.random.default_rng(0)
     points = rng.random((40, 2))
     rows = rng.random((200, 2))
-    candidates = np.arange(CANDIDATES, dtype=np.int32)[np.newaxis].copy()
+    candidates = np.arange(LAYOUT.candidates, dtype=np.int32)[np.newaxis].copy()
 
     def found(candidates, points, r=3):
         low, scale, shape = np.zeros(2), np.ones(2), np.ones(2, dtype=np.intp)
@@ -121,7 +127,7 @@ def test_cells_do_not_tell_where_points_are_not_known_or_equally_far(build):
         )
 
     nearest, told = found(candidates, points)
-    direct = np.linalg.norm(rows[:, np.newaxis] - points[:CANDIDATES], axis=2)
+    direct = np.linalg.norm(rows[:, np.newaxis] - points[: LAYOUT.candidates], axis=2)
     expected = np.sort(np.argsort(direct, axis=1)[:, :3])
     assert told.all() and (nearest == expected).all()
     for unknown in (40, -1, 2**31 - 1):
@@ -133,7 +139,7 @@ def test_cells_do_not_tell_where_points_are_not_known_or_equally_far(build):
         some[0, 2:] = unknown
         assert not found(some, points)[1].any()
     twins = points.copy()
-    twins[1:CANDIDATES] = twins[0]
+    twins[1 : LAYOUT.candidates] = twins[0]
     assert not found(candidates, twins)[1].any()
 
 
@@ -142,7 +148,7 @@ def test_a_grid_must_have_the_cells_of_its_shape():
         pytest.skip("the kernels in C were not compiled here")
     grid = Grid(
         np.zeros(2), np.ones(2), np.full(2, 9, dtype=np.intp),
-        np.zeros((80, CANDIDATES), np.int32), np.ones(80, bool), np.zeros((20, 2)),
+        np.zeros((80, LAYOUT.candidates), np.int32), np.ones(80, bool), np.zeros((20, 2)),
     )  # fmt: skip
     with pytest.raises(ValueError, match=r"shape must be that of 80 cells"):
         BUILDS["native"].near_in_cells(np.zeros((3, 2)), grid, 2)
@@ -165,9 +171,9 @@ def test_strips_that_are_not_there_are_refused():
     build = eigencut.kernels.chosen
     if not hasattr(build, "_near_points"):
         pytest.skip("there are no wide vectors here")
-    from eigencut.kernels.layout import STRIP, aligned
+    from eigencut.kernels.layout import LAYOUT, aligned
 
-    strips = aligned(np.zeros((2, 3, STRIP), np.float32))
+    strips = aligned(np.zeros((2, 3, LAYOUT.strip), np.float32))
     given = np.zeros((5, 3), np.float32), strips
     for visits in ([0, 2], [-1, 1]):
         with pytest.raises(ValueError, match="visits must be of 2 strips"):

@@ -6,12 +6,12 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from conftest import in_threads
+from eigencut import kernels
+from eigencut.neighbors import build as neighbors_build
 from eigencut.neighbors.brute import brute_index
-from eigencut.neighbors.build import build_index
-from eigencut.neighbors.cells import CellIndex
+from eigencut.neighbors.build import CellIndex, Policy, TreeIndex, build_index
 from eigencut.neighbors.distinct_rows import distinct_rows
 from eigencut.neighbors.metrics import METRICS, Space
-from eigencut.neighbors.tree import TreeIndex
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 OF_NUMBERS = ["euclidean", "cosine", "manhattan", "chebyshev"]  # for others see test_metrics
@@ -89,8 +89,7 @@ def test_brute_force_does_not_depend_on_threads_or_blocks(monkeypatch):
     rows, new = clouds(12)
     index, space = build(brute_index, rows)
     expected = in_threads(1, index.query, space.points(new), 8)
-    monkeypatch.setattr("eigencut.kernels.numpy_kernels._SCORES", 10_000)
-    monkeypatch.setattr("eigencut.kernels.native._QUERIES", 7)
+    monkeypatch.setattr(type(kernels.chosen), "queries_at_a_time", lambda *_: 7)
     for n_jobs in (1, 3):
         found = in_threads(n_jobs, index.query, space.points(new), 8)
         assert all((a == b).all() for a, b in zip(found, expected, strict=True))
@@ -199,7 +198,7 @@ def test_auto_takes_the_fastest(monkeypatch):
         space = Space(rows, METRICS[metric])
         return build_index("auto", rows if dense else sparse.csr_array(rows), space)[0]
 
-    monkeypatch.setattr("eigencut.neighbors.build._BRUTE_PRODUCTS", 300**2 * 12)
+    monkeypatch.setattr(neighbors_build, "POLICY", Policy(brute_products=300**2 * 12))
     assert kind(500, 2) == "kdtree"
     assert kind(200, 12) == "brute"
     assert kind(500, 12, "manhattan") == "brute"

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import eigencut
 from eigencut import GPOD, Constraints, Gaussian, Kernel, Landmarks, Neighbors
-from eigencut.extension.combined import CombinedFunctions
+from eigencut.extension.eigenfunctions import CombinedFunctions
 
 AFFINITIES = {
     "auto": "auto",

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from eigencut.affinities import Neighbors
 from eigencut.cut import CUTS
-from eigencut.solvers.inverse import Inverse, by_inverse_krylov
+from eigencut.solvers.preconditioners import Inverse, by_inverse_krylov
 from eigencut.solvers.relaxed_cut import relaxed_cut
 from eigencut.solvers.sparse import smallest_pairs
 

@@ -8,13 +8,13 @@ from scipy.sparse import block_diag, csr_array, diags_array, random_array
 from scipy.sparse.linalg import eigsh
 from sklearn.datasets import make_blobs, make_moons
 
-import eigencut.solvers.eigenpairs as eigenpairs_module
+import eigencut.solvers.relaxed_cut as eigenpairs_module
 import eigencut.solvers.sparse as module
 from conftest import in_threads
 from eigencut import GraphWarning
 from eigencut.cut import CUTS
 from eigencut.graphs.components import connected_components
-from eigencut.solvers.eigenpairs import eigenpairs
+from eigencut.solvers.relaxed_cut import eigenpairs
 from sparse_graphs import neighbours_graph, reference, solve, sparse_graph
 
 
@@ -123,7 +123,7 @@ def test_random_graphs_against_lapack(graph, cut, n_more):
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(eigenpairs_module, "_SPARSE_VERTICES", (0, 0))
-        patch.setattr("eigencut.solvers.multilevel._COARSEST", 10)
+        patch.setattr("eigencut.solvers.preconditioners._COARSEST", 10)
         pairs = eigenpairs(graph, CUTS[cut].mass(graph.degrees), K, groups)
     expected = reference(graph, cut, K)
     top = (graph.degrees / CUTS[cut].mass(graph.degrees)).max()

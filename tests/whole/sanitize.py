@@ -30,8 +30,8 @@ import numpy as np
 
 import eigencut.kernels
 from eigencut.kernels.compiling import compile_kernels
-from eigencut.kernels.layout import CANDIDATES, STRIP, aligned
-from eigencut.kernels.library import load as load_library
+from eigencut.kernels.layout import LAYOUT, aligned
+from eigencut.kernels.layout import load as load_library
 from eigencut.kernels.native import NativeKernels, WideKernels
 from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
 
@@ -97,27 +97,27 @@ def symmetric_product(rng, build, plain):
 def near_points(rng, build, plain):
     m, p, n_strips = rng.integers(1, (90, 71, 12))
     left = np.asarray(rng.normal(size=(m, p)), dtype=np.float32, order=rng.choice(["C", "F"]))
-    strips = aligned(rng.normal(size=(n_strips, p, STRIP)).astype(np.float32))
+    strips = aligned(rng.normal(size=(n_strips, p, LAYOUT.strip)).astype(np.float32))
     if rng.random() < 0.2:
         strips[:] = np.round(strips)
     visits = rng.permutation(n_strips)[: rng.integers(1, n_strips + 1)].astype(np.int32)
-    k = int(rng.integers(1, len(visits) * STRIP + 1))
-    most = int(rng.integers(k, len(visits) * STRIP + 1))
+    k = int(rng.integers(1, len(visits) * LAYOUT.strip + 1))
+    most = int(rng.integers(k, len(visits) * LAYOUT.strip + 1))
     slack = rng.choice([0.0, 1e-4, 1.0, np.inf], size=m).astype(np.float32)
     places, counts = build.near_points(left, strips, visits, slack, k, most)
     assert ((counts == 0) | ((counts >= k) & (counts <= most))).all()
     scores = left @ strips[visits].transpose(1, 0, 2).reshape(p, -1)
-    number = (STRIP * visits[:, np.newaxis] + np.arange(STRIP)).ravel()
+    number = (LAYOUT.strip * visits[:, np.newaxis] + np.arange(LAYOUT.strip)).ravel()
     for i in np.flatnonzero(counts):
         surely = scores[i] < np.partition(scores[i], k - 1)[k - 1] - 1e-3
         assert set(number[surely]) <= set(places[i, : counts[i]])
 
 
 def near_in_cells(rng, build, plain):
-    m, n, d, r = rng.integers((1, CANDIDATES, 1, 1), (300, 200, 4, CANDIDATES + 1))
+    m, n, d, r = rng.integers((1, LAYOUT.candidates, 1, 1), (300, 200, 4, LAYOUT.candidates + 1))
     shape = rng.integers(1, 12, size=d)
     n_cells = int(shape.prod())
-    candidates = np.argsort(rng.random((n_cells, n)), axis=1)[:, :CANDIDATES]
+    candidates = np.argsort(rng.random((n_cells, n)), axis=1)[:, : LAYOUT.candidates]
     grid = Grid(
         low=np.zeros(d),
         scale=rng.random(d) * 12,

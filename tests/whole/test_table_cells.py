@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 import doc_pages
 import eigencut
 from eigencut import GPOD, Affinity, TableModel, report
-from eigencut.affinities.vectors import VectorAffinity
+from eigencut.affinities.kernel import VectorAffinity
 
 PAGES = [doc_pages.ROOT / "README.md", *doc_pages.PAGES]
 PUBLIC = [getattr(eigencut, name) for name in eigencut.__all__]

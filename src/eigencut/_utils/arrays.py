@@ -12,21 +12,18 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
+SQUARABLE = (1e-140, 1e140)  # lengths within, and products of two, neither over- nor underflow
+
 
 def as_numpy(values: Any) -> Any:
-    """Arrays of the array API standard, and tensors, as numpy's; anything else as it is.
-
-    So that whoever asks an array for its library (scikit-learn, with ``array_api_dispatch``) is
-    answered numpy, which is what all of this computes with.
-    """
+    """Arrays of the array API standard, and tensors, as numpy's; anything else as it is."""
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__"):
         return values
     if hasattr(values, "__array__"):
         return np.asarray(values)
     return np.from_dlpack(values)
-
-
-# Slices of rows that are worked on at a time, so that memory stays bounded.
 
 
 def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterator[slice]:

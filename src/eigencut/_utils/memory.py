@@ -5,19 +5,28 @@ from __future__ import annotations
 import math
 import os
 import re
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 
-_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(I?))?B?\s*", re.IGNORECASE)
-_MOST = 1e18  # bytes; more is no memory, but a mistake
-_MEMINFO = Path("/proc/meminfo")
-_OWN_GROUP = Path("/proc/self/cgroup")
-_GROUPS = Path("/sys/fs/cgroup")
-# Files of a control group: limit, use, and what of the use is cache that gives way, by version.
-_GROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-)
+from eigencut.exceptions import invalid
+
+
+@dataclass(frozen=True)
+class SystemFiles:
+    """Where Linux says how much memory there is."""
+
+    machine: Path = Path("/proc/meminfo")
+    own_group: Path = Path("/proc/self/cgroup")
+    groups: Path = Path("/sys/fs/cgroup")
+    # Of a control group: limit, use, and what of the use is cache that gives way, by version.
+    of_group: tuple[tuple[str, str, str], ...] = (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    )
+
+
+FILES = SystemFiles()
 
 
 def parse_bytes(limit: object) -> float | None:
@@ -32,17 +41,16 @@ def parse_bytes(limit: object) -> float | None:
         return None
     found = math.nan
     if isinstance(limit, str):
-        words = _SIZE.fullmatch(limit)
+        size = r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(I?))?B?\s*"
+        words = re.fullmatch(size, limit, re.IGNORECASE)
         if words:
             unit = 1024 if words[3] else 1000
             found = float(words[1]) * unit ** " KMGT".index((words[2] or " ").upper())
     elif isinstance(limit, Real) and not isinstance(limit, bool):
         found = float(limit)
-    if not 0 < found < _MOST:
-        raise ValueError(
-            "memory_limit must be a positive number of bytes, or a text such as '4GB'. "
-            f"Got {limit!r}; use None for what the machine has."
-        )
+    if not 0 < found < 1e18:  # more is no memory, but a mistake
+        expected = "be a positive number of bytes, or a text such as '4GB'"
+        raise invalid("memory_limit", expected, repr(limit), "use None for what the machine has")
     return found
 
 
@@ -62,15 +70,12 @@ def in_words(n_bytes: float) -> str:
 
 
 def available_bytes() -> float:
-    """Memory that could be taken now, in the machine and in the control group of this process.
-
-    Infinite where the system does not tell.
-    """
-    return min(_machine_bytes(), _group_bytes(_OWN_GROUP, _GROUPS))
+    """Memory that could be taken now; infinite where the system does not tell."""
+    return min(_machine_bytes(), _group_bytes(FILES.own_group, FILES.groups))
 
 
 def _machine_bytes() -> float:
-    found = re.search(r"MemAvailable:\s+(\d+)", _text(_MEMINFO))
+    found = re.search(r"MemAvailable:\s+(\d+)", _text(FILES.machine))
     if found:
         return 1024.0 * int(found[1])
     try:
@@ -89,7 +94,7 @@ def _group_bytes(own_group: Path, groups: Path) -> float:
             inner = root / path.lstrip("/")
             for folder in (inner, *inner.parents):
                 if folder.is_relative_to(root):
-                    least = min(least, *(_left(folder, *files) for files in _GROUP_FILES))
+                    least = min(least, *(_left(folder, *files) for files in FILES.of_group))
     return least
 
 

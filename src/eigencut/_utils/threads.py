@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from eigencut._utils.contexts import holding
-from eigencut._utils.progress import advance
+from eigencut._utils.progress import advance, holding
 
 Item = TypeVar("Item")
 
@@ -60,9 +59,8 @@ def _cores() -> int:
 class _BlasLimit:
     """The number of threads of BLAS, which the whole process has in common.
 
-    Whoever asks for a limit is counted. The smallest of them holds, and what was found by the first
-    is given back by the last: were each to give back what it found itself, one thread of several
-    would give back the limit of another, for good.
+    The smallest limit asked for holds, and the last asker gives back what the first one found: were
+    each to give back what it found, one thread would give back the limit of another, for good.
     """
 
     def __init__(self) -> None:

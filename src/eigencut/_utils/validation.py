@@ -13,14 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, as_numpy
-
-# Whole numbers in a text like "2-30" or "2,4,8".
-
-_MOST = 1000
+from eigencut.exceptions import invalid
 
 
-def parse_numbers(text: str, least: int = 1) -> list[int]:
-    """Numbers of a text like "2-10" or "2,4,8"; errors begin with "must be".
+def printable(text: str, also: str = "") -> str:
+    """The text with an escape for each character that does not print, but for those in ``also``.
+
+    Examples
+    --------
+    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
+    red \\x1b[31m, back \\u202e, two\\nlines
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in also else ascii(letter)[1:-1] for letter in text
+    )
+
+
+def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
+    """Numbers of a text like "2-10" or "2,4,8", at most so many; errors begin with "must be".
 
     Examples
     --------
@@ -28,7 +40,7 @@ def parse_numbers(text: str, least: int = 1) -> list[int]:
     [2, 3, 4, 8]
     """
     wrong = ValueError(f"must be numbers of at least {least}, like 2-10 or 2,4,8. Got {text!r}.")
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = (word.strip() for word in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()):
@@ -36,10 +48,10 @@ def parse_numbers(text: str, least: int = 1) -> list[int]:
         low, high = int(first), int(last if dash else first)
         if low < least or high < low:
             raise wrong
-        if high - low + len(found) >= _MOST:
-            raise ValueError(f"must be at most {_MOST} numbers. Got {text!r}.")
-        found.extend(range(low, high + 1))
-    return sorted(set(found))
+        if high - low + len(numbers) >= most:
+            raise ValueError(f"must be at most {most} numbers. Got {text!r}.")
+        numbers.extend(range(low, high + 1))
+    return sorted(set(numbers))
 
 
 def numbers_in_words(numbers: Iterable[int]) -> str:
@@ -59,9 +71,6 @@ def numbers_in_words(numbers: Iterable[int]) -> str:
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-# Packages that only an extra brings.
-
-
 def needed(module: str, extra: str) -> Any:
     """Import what an extra brings, or say how to get it."""
     try:
@@ -73,23 +82,28 @@ def needed(module: str, extra: str) -> Any:
         ) from error
 
 
-_LONGEST = 60  # letters of a value that is shown
-_LARGEST_TOTAL = 1e100  # of weights: their squares are ordinary numbers
-
-
-def shown(value: object) -> str:
+def shown(value: object, longest: int = 60) -> str:
     """A number or a word, shortened; of anything else its class, for it can be of any size."""
     if value is None or isinstance(value, (str, int, float, type)):
         text = repr(value)
-        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+        return text if len(text) <= longest else f"{text[: longest - 3]}..."
     return type(value).__name__
 
 
-def check_count(name: str, value: object, remedy: str, least: int = 1) -> None:
+def is_real(value: object) -> bool:
+    """Whether a value is a real number, and no flag."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number, and no flag."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_count(name: str, value: Any, remedy: str, least: int = 1) -> None:
     """An integer of at least 1, or of another least one."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or value < least:  # type: ignore[operator]
-        raise ValueError(f"{name} must be an integer of at least {least}. Got {value!r}; {remedy}.")
+    if not is_integer(value) or value < least:
+        raise invalid(name, f"be an integer of at least {least}", repr(value), remedy)
 
 
 def refuse_split_model(model: object) -> None:
@@ -106,61 +120,51 @@ def check_random(name: str, value: object) -> None:
     try:
         check_random_state(0 if value is None else value)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a non-negative integer, a numpy RandomState or None. "
-            f"Got {value!r}; use {name}=0."
-        ) from error
+        expected = "be a non-negative integer, a numpy RandomState or None"
+        raise invalid(name, expected, repr(value), f"use {name}=0") from error
 
 
-def check_n_jobs(n_jobs: object) -> None:
+def check_n_jobs(n_jobs: Any) -> None:
     """A number of threads, or None."""
-    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_count and n_jobs != 0):
-        raise ValueError(
-            "n_jobs must be a positive number of threads, or negative to count from all cores. "
-            f"Got {n_jobs!r}; use None for all cores."
-        )
+    if n_jobs is not None and not (is_integer(n_jobs) and n_jobs != 0):
+        expected = "be a positive number of threads, or negative to count from all cores"
+        raise invalid("n_jobs", expected, repr(n_jobs), "use None for all cores")
 
 
 def check_quantile(name: str, value: object, usual: float) -> None:
     """A number from 0, up to but not including 1."""
     if not (isinstance(value, Real) and 0 <= float(value) < 1):
-        raise ValueError(
-            f"{name} must be at least 0 and below 1. Got {value!r}; use the default of {usual}."
-        )
+        remedy = f"use the default of {usual}"
+        raise invalid(name, "be at least 0 and below 1", repr(value), remedy)
 
 
-def check_fraction(name: str, value: object, usual: float) -> float:
+def check_fraction(name: str, value: Any, usual: float) -> float:
     """A number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(
-            f"{name} must be a number strictly between 0 and 1. Got {value!r}; use {name}={usual}."
-        )
+    if not is_real(value) or not 0 < float(value) < 1:
+        expected = "be a number strictly between 0 and 1"
+        raise invalid(name, expected, repr(value), f"use {name}={usual}")
     return float(value)
 
 
-def check_magnitude(name: str, value: object, remedy: str) -> float:
+def check_magnitude(name: str, value: Any, remedy: str) -> float:
     """A finite number that is not negative."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0 <= float(value) < math.inf:  # type: ignore[arg-type]
-        raise ValueError(f"{name} must be a finite number of at least 0. Got {value!r}; {remedy}.")
-    return float(value)  # type: ignore[arg-type]
+    if not is_real(value) or not 0 <= float(value) < math.inf:
+        raise invalid(name, "be a finite number of at least 0", repr(value), remedy)
+    return float(value)
 
 
 def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
     """Not more clusters than there is something to cluster."""
     if n_clusters > available:
-        raise ValueError(
-            f"n_clusters must be at most the number of {what}, {available}. "
-            f"Got {n_clusters}; lower it or add data."
-        )
+        expected = f"be at most the number of {what}, {available}"
+        raise invalid("n_clusters", expected, n_clusters, "lower it or add data")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """One of a few words."""
     if not (isinstance(value, str) and value in choices):
         listed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {listed}. Got {value!r}; use {name}={choices[0]!r}.")
+        raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
 
 
 def real_array(name: str, values: Any) -> Array:
@@ -171,10 +175,8 @@ def real_array(name: str, values: Any) -> Array:
             raise TypeError("complex")
         return found.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        kind = type(values).__name__
-        raise ValueError(
-            f"{name} must hold real numbers. Got a {kind} of something else; convert it."
-        ) from error
+        got = f"a {type(values).__name__} of something else"
+        raise invalid(name, "hold real numbers", got, "convert it") from error
 
 
 def described(values: NDArray[Any]) -> str:
@@ -188,34 +190,17 @@ def check_eigenvectors(U: ArrayLike, n_clusters: int | None) -> Array:
     """Eigenvectors as columns: the first ``n_clusters`` of them, or all."""
     U = real_array("U", U)
     if U.ndim != 2 or 0 in U.shape:
-        raise ValueError(
-            f"U must be a two-dimensional array with rows and columns. Got shape {U.shape}; "
-            "pass eigenvectors as columns."
-        )
+        expected = "be a two-dimensional array with rows and columns"
+        raise invalid("U", expected, f"shape {U.shape}", "pass eigenvectors as columns")
     if not np.isfinite(U).all():
-        raise ValueError("U must be finite. Got NaN or infinity; drop those rows.")
+        raise invalid("U", "be finite", "NaN or infinity", "drop those rows")
     if n_clusters is None:
         return U
     check_count("n_clusters", n_clusters, "leave it out to use all columns")
     if n_clusters > U.shape[1]:
-        raise ValueError(
-            f"n_clusters must be between 1 and the {U.shape[1]} columns of U. "
-            f"Got {n_clusters}; pass more eigenvectors or lower it."
-        )
+        expected = f"be between 1 and the {U.shape[1]} columns of U"
+        raise invalid("n_clusters", expected, n_clusters, "pass more eigenvectors or lower it")
     return U[:, :n_clusters]
-
-
-def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
-    """How many times each row counts; once for None."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = real_array("sample_weight", sample_weight)
-    if weight.shape != (n_rows,) or not ((weight >= 0) & (weight < np.inf)).all():
-        raise ValueError(
-            f"sample_weight must hold one finite, non-negative number for each of the {n_rows} "
-            f"rows. Got {described(weight)}; leave it out to weigh all rows equally."
-        )
-    return weight
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
@@ -225,30 +210,22 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     weight = weights_of_rows(sample_weight, n_rows, lambda row: f"in row {row}")
     with np.errstate(over="ignore"):
         total = float(weight.sum())
-    if not 1 / _LARGEST_TOTAL < total < _LARGEST_TOTAL:
-        if total == 0:
-            raise ValueError(
-                "sample_weight must be positive for at least one row. Got zeros only; leave it out "
-                "to weigh all rows equally."
-            )
-        raise ValueError(
-            f"sample_weight must hold numbers of ordinary size. Got {total:.3g} together; divide "
-            "them by their mean."
-        )
+    if total == 0:
+        remedy = "leave it out to weigh all rows equally"
+        raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
+    if not 1e-100 < total < 1e100:  # beyond, their squares are no ordinary numbers
+        got, remedy = f"{total:.3g} together", "divide them by their mean"
+        raise invalid("sample_weight", "hold numbers of ordinary size", got, remedy)
     return weight
 
 
 def weights_of_rows(weight: ArrayLike, n_rows: int, where: Callable[[int], str]) -> Array:
-    """Weights as an array of finite numbers that are not negative, one for each row.
-
-    ``where`` says where a weight stands, after its value.
-    """
+    """Finite weights of at least 0, one for each row; ``where`` says where a weight stands."""
     found = real_array("sample_weight", weight)
     if found.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows. Got shape "
-            f"{found.shape}; pass the weights of the same rows."
-        )
+        expected = f"hold one number for each of the {n_rows} rows"
+        got, remedy = f"shape {found.shape}", "pass the weights of the same rows"
+        raise invalid("sample_weight", expected, got, remedy)
     refuse_weights(found, "sample_weight", where)
     return found
 
@@ -259,30 +236,5 @@ def refuse_weights(weight: Array, name: str, where: Callable[[int], str]) -> Non
     if is_bad.any():
         row = int(np.argmax(is_bad))
         value = "a missing value" if np.isnan(weight[row]) else f"{weight[row]:g}"
-        raise ValueError(
-            f"{name} must be finite numbers of at least 0. Got {value} {where(row)}; correct it, "
-            "or use 0 to leave the row out."
-        )
-
-
-def check_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
-    """A number per row by which rows are ordered; their own numbers for None."""
-    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
-    if order.shape != (n_rows,) or np.isnan(order).any():
-        raise ValueError(
-            f"sample_order must hold one number for each of the {n_rows} rows. "
-            f"Got {described(order)}; leave it out to order by row."
-        )
-    return order
-
-
-def check_start(init: ArrayLike, n_clusters: int) -> Array:
-    """A finite K x K matrix, singular or not."""
-    shape = (n_clusters, n_clusters)
-    start = real_array("init", init)
-    if start.shape != shape or not np.isfinite(start).all():
-        raise ValueError(
-            f"init must be 'literal' or a finite matrix of shape {shape}. Got {described(start)}; "
-            "leave it out for several starts from rows."
-        )
-    return start
+        remedy = "correct it, or use 0 to leave the row out"
+        raise invalid(name, "be finite numbers of at least 0", f"{value} {where(row)}", remedy)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from eigencut._utils.contexts import holding
+from eigencut._utils.progress import holding
 from eigencut.exceptions import GraphWarning
 
-_OURS = ("eigencut", "sklearn", "contextlib")
 _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None)
 
 
@@ -49,6 +48,6 @@ def warn_user(message: str) -> None:
     while frame.f_back is not None:
         frame, level = frame.f_back, level + 1
         module = frame.f_globals.get("__name__", "")
-        if module.split(".")[0] not in _OURS:
+        if module.split(".")[0] not in ("eigencut", "sklearn", "contextlib"):
             break
     warnings.warn(message, GraphWarning, stacklevel=level)

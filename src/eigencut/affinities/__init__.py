@@ -12,9 +12,8 @@ from eigencut.affinities.base import Affinity, Product
 from eigencut.affinities.gaussian import Gaussian
 from eigencut.affinities.kernel import Kernel
 from eigencut.affinities.landmarks import Landmarks
-from eigencut.affinities.neighbors import Neighbors
+from eigencut.affinities.neighbors import Neighbors, SharedNeighbors
 from eigencut.affinities.precomputed import Precomputed
-from eigencut.affinities.shared_neighbors import SharedNeighbors
 from eigencut.neighbors.metrics import METRICS
 
 __all__ = [

@@ -30,7 +30,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import all_or_nothing
+from eigencut._utils.progress import all_or_nothing
 from eigencut.affinities.fit_memory import FitSizes
 from eigencut.graphs.base import Graph
 from eigencut.io.refused_rows import naming_refused_rows

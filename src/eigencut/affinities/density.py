@@ -45,19 +45,11 @@ class DensityContrast:
 
     rho(x) is the mean of ``r_j^-min(d, 2)`` over the k nearest vertices, r_j the distance from
     vertex j to its own k-th nearest: an estimate of the density, smoothed over the neighbours.
-
-    Attributes
-    ----------
-    beta : float
-    densities : array of shape (n_vertices,)
-        ``r_j^-min(d, 2)`` of each vertex, in units of the median.
-    factors : array of shape (n_vertices,)
-        ``rho^beta`` of each vertex.
     """
 
     beta: float
-    densities: Array
-    factors: Array
+    densities: Array  # (n_vertices,): ``r_j^-min(d, 2)`` of each vertex, in units of the median
+    factors: Array  # (n_vertices,): ``rho^beta`` of each vertex
 
     @classmethod
     def of(cls, radii: Array, numbers: Indices, n_features: int, beta: float) -> DensityContrast:

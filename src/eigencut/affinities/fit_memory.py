@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from eigencut import kernels
 from eigencut._utils.threads import n_threads
 from eigencut.io.rows import BLOCK_ROWS, rows_of_block
-from eigencut.neighbors.nearest_landmarks import CELL_FEATURES, MANY_ROWS
+from eigencut.neighbors.nearest_landmarks import POLICY
 
 _IMPORTS = 12e6  # what a first fit loads
 _LAPACK_VERTICES = 1200  # below, LAPACK is as fast as anything, and far faster where gaps are tiny
@@ -28,24 +28,13 @@ _BASIS_COLUMNS = 320  # of a Krylov basis and its image, there
 
 @dataclass(frozen=True)
 class FitSizes:
-    """What the memory of a fit depends on.
+    """What the memory of a fit depends on."""
 
-    Attributes
-    ----------
-    n_rows : int or None
-        None is a stream of any number of rows.
-    n_features : float
-        Numbers stored per row.
-    n_clusters : int
-    is_sparse : bool
-    n_distinct : int, optional
-        Different rows, which are the vertices of a graph. Default: all are.
-    """
-
-    n_rows: int | None
-    n_features: float
+    n_rows: int | None  # None is a stream of any number of rows
+    n_features: float  # Numbers stored per row
     n_clusters: int
     is_sparse: bool = False
+    # Different rows, which are the vertices of a graph. Default: all are.
     n_distinct: int | None = None
 
     @property
@@ -112,7 +101,7 @@ def landmarks_bytes(sizes: FitSizes, p: int, r: int, embeds: bool) -> float:
     # Centres of sparse rows have, all together, at most the columns that the sample has.
     of_centres = _SPARSE_CENTRE if sizes.is_sparse else 0.0
     of_sample = min(n or math.inf, 40 * p) * ((24 + of_centres) * d + 100)
-    has_cells = d <= CELL_FEATURES and (n is None or n >= MANY_ROWS)
+    has_cells = d <= POLICY.cell_features and (n is None or n >= POLICY.many_rows)
     of_search = 3e6 * n_threads() + (20e3 * p if has_cells else 0.0)
     block = BLOCK_ROWS if n is None else min(n, rows_of_block(d))
     of_block = block * (32 * d + 24 * r + 48)

@@ -14,7 +14,7 @@ import numpy as np
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_choice
 from eigencut.affinities.density import DensityContrast, check_contrast
-from eigencut.affinities.vectors import Points, VectorAffinity, direct_exponents, exponents_of
+from eigencut.affinities.kernel import Points, VectorAffinity, direct_exponents, exponents_of
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
 from eigencut.neighbors.build import exact_index

@@ -1,16 +1,242 @@
-"""Any function of two rows as an affinity."""
+"""What all affinities on rows of features share: tiles, blocks, duplicates and places."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut._utils.arrays import Array
-from eigencut.affinities.vectors import VectorAffinity
-from eigencut.neighbors.distances import nearest_rows
+from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut._utils.threads import for_each
+from eigencut.affinities.base import Affinity, Product, refuse_without_rows, whole_or_real
+from eigencut.affinities.fit_memory import FitSizes, complete_graph_bytes
+from eigencut.graphs.base import Graph
+from eigencut.graphs.complete import DenseGraph, SymmetricTiles
+from eigencut.io.state_reader import StateReader
+from eigencut.neighbors.distinct_rows import DistinctRows
+from eigencut.neighbors.metrics import METRICS, Metric, nearest_rows
+
+# Exponents of Gaussian weights between points: by a matrix product, or by direct differences.
+
+_EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Rows in the units of a fitted Gaussian.
+
+    With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
+    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
+    ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
+    ``contrast`` is ``rho(x)^beta``, None without density contrast. Where the metric between points
+    is not Euclidean, ``|x - y|`` is its distance, and there is no such product.
+    """
+
+    coordinates: Array
+    inverse_width: Array
+    factor: Array
+    contrast: Array | None
+    metric: Metric
+
+    @classmethod
+    def of(
+        cls,
+        coordinates: Array,
+        inverse_width: Array,
+        contrast: Array | None,
+        metric: Metric = METRICS["euclidean"],
+    ) -> Points:
+        squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
+        factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
+        with np.errstate(over="ignore"):  # an infinite factor is never used: see exponents_of
+            factor *= inverse_width[:, np.newaxis]
+        return cls(coordinates, inverse_width, factor, contrast, metric)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __getitem__(self, rows: slice | Indices) -> Points:
+        contrast = None if self.contrast is None else self.contrast[rows]
+        of_rows = self.coordinates[rows], self.inverse_width[rows], self.factor[rows]
+        return Points(*of_rows, contrast, self.metric)
+
+    @property
+    def left_factor(self) -> Array:
+        left = np.empty_like(self.factor)
+        left[:, :-2] = 2 * self.factor[:, :-2]
+        left[:, -2] = -self.factor[:, -1]
+        left[:, -1] = -self.factor[:, -2]
+        return left
+
+    @property
+    def norm(self) -> Array:
+        return np.sqrt(self.factor[:, -1] / self.factor[:, -2])
+
+
+def direct_exponents(A: Points, B: Points) -> Array:
+    """Exponents from direct differences: slower than a matrix product, and always accurate."""
+    with np.errstate(over="ignore"):
+        exponents = _squared_distances(A, B)
+        exponents *= -A.inverse_width[:, np.newaxis]
+        exponents *= B.inverse_width
+    return exponents
+
+
+def _squared_distances(A: Points, B: Points) -> Array:
+    if not A.metric.is_flat:
+        return A.metric.all_pairs(A.coordinates, B.coordinates) ** 2
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(A.coordinates, B.coordinates, "sqeuclidean"))
+
+
+def exponents_of(A: Points, B: Points) -> Array:
+    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
+
+    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
+    used is decided for each row of A by itself, so that a row's weights do not depend on its
+    company.
+    """
+    if not A.metric.is_flat:
+        return direct_exponents(A, B)
+    with np.errstate(over="ignore"):
+        reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
+    is_risky = ~(reach * _EPS < _EXPONENT_ERROR)
+    if is_risky.all():
+        return direct_exponents(A, B)
+    with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
+        exponents = A.left_factor @ B.factor.T
+    risky = np.flatnonzero(is_risky)
+    if len(risky):
+        exponents[risky] = direct_exponents(A[risky], B)
+    return exponents
+
+
+_BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
+_CHUNK_ROWS = 8192  # new rows prepared at a time
+_TINY_DEGREE = 1e-280  # below it the weights have underflowed
+
+
+class VectorAffinity(Affinity):
+    """An affinity computed from rows of features.
+
+    A subclass says what is decided from the data (``_fit_rows``), what is computed once per row
+    (``_prepare``; the result supports ``len`` and indexing) and the weights between two sets of
+    prepared rows (``_weights``). This class does the rest in bounded memory.
+    """
+
+    keeps = "rows"
+
+    rows_: Array
+
+    @abstractmethod
+    def _fit_rows(self, rows: Array) -> None:
+        """Decide what depends on the (distinct) rows."""
+
+    @abstractmethod
+    def _prepare(self, X: Array) -> Any:
+        """Compute what is needed once per row."""
+
+    @abstractmethod
+    def _weights(self, A: Any, B: Any) -> Array:
+        """The matrix ``W(a, b)`` of two sets of prepared rows."""
+
+    @abstractmethod
+    def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
+        """Product with ``weighted`` and log scale of rows whose weights all underflow."""
+
+    def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
+        distinct = DistinctRows.of(X, sample_weight)
+        self.rows_ = distinct.rows
+        self.multiplicity_ = distinct.multiplicity
+        self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
+        self._vertex_at: dict[bytes, int] | None = None
+        self._fit_rows(distinct.rows)
+        self._training = self._prepare(distinct.rows)
+        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights)
+        graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+        self.self_weights_ = graph.self_weights
+        self.largest_weight_ = self._largest_weight(graph.weights)
+        return graph
+
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        return complete_graph_bytes(sizes)
+
+    @property
+    def n_columns_(self) -> int:
+        return self.rows_.shape[1]
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        refuse_without_rows(self, include_training_data)
+        return super()._state() | {"rows": self.rows_}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The places of rows are quickly found anew, and have keys that skops cannot keep.
+        return {**super().__getstate__(), "_vertex_at": None}
+
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
+        self.rows_ = state.coordinates("rows", (len(self.multiplicity_), None))
+        self._vertex_at = None
+
+    def _training_weights(self, rows: slice, columns: slice) -> Array:
+        return self._weights(self._training[rows], self._training[columns])
+
+    def _largest_weight(self, weights: SymmetricTiles) -> float:
+        """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
+        return weights.max()
+
+    def apply(self, X: Array, V: Array) -> Product:
+        # A last column of ones gives the degrees in the same matrix product.
+        weighted = np.column_stack([V, np.ones(len(V))])
+        weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
+        product = np.empty((len(X), weighted.shape[1]))
+        log_scale = np.zeros(len(X))
+
+        for start in range(0, len(X), _CHUNK_ROWS):
+            queries = self._prepare(X[start : start + _CHUNK_ROWS])
+
+            def fill(rows: slice, start: int = start, queries: Any = queries) -> None:
+                block = self._weights(queries[rows], self._training) @ weighted
+                low = np.flatnonzero(block[:, -1] < _TINY_DEGREE)
+                if len(low):
+                    block[low], log_scale[start + rows.start + low] = self._underflowed(
+                        queries[rows][low], weighted
+                    )
+                product[start + rows.start : start + rows.stop] = block
+
+            for_each(fill, row_blocks(len(queries), len(weighted), _BLOCK_ELEMENTS))
+        return Product(product[:, :-1], product[:, -1], log_scale)
+
+    def within(self, X: Array, V: Array) -> Array:
+        everything = self._prepare(X)
+        product = np.empty(V.shape)
+
+        def fill(rows: slice) -> None:
+            product[rows] = self._weights(everything[rows], everything) @ V
+
+        for_each(fill, row_blocks(len(X), len(X), _BLOCK_ELEMENTS))
+        return product
+
+    def identical_vertices(self, X: Array) -> Indices:
+        if self._vertex_at is None:
+            self._vertex_at = {row.tobytes(): i for i, row in enumerate(self.rows_)}
+        found = [self._vertex_at.get(row.tobytes(), -1) for row in X + 0.0]
+        return np.array(found, dtype=np.intp)
+
+    def nearest_vertices(self, X: Array) -> Indices:
+        return nearest_rows(X, self.rows_)
+
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
+        return among[nearest_rows(self.rows_[vertices], self.rows_[among])]
+
+
+# Any function of two rows as an affinity.
 
 _SYMMETRY_ROWS = 64
 

@@ -22,8 +22,14 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut.affinities.base import whole_or_real
 from eigencut.affinities.density import LEAST_MASS, landmark_masses
 from eigencut.graphs.base import JudgedSupport
-from eigencut.graphs.landmarks import LandmarkGraph
-from eigencut.graphs.memberships import QUANTUM, KeptSums, Memberships, MembershipSums, RowUnits
+from eigencut.graphs.landmarks import (
+    QUANTUM,
+    KeptSums,
+    LandmarkGraph,
+    Memberships,
+    MembershipSums,
+    RowUnits,
+)
 from eigencut.io.rows import Rows, as_rows
 from eigencut.io.sample import RowSample
 from eigencut.neighbors.metrics import in_form_of
@@ -47,20 +53,12 @@ _DWINDLING = 1 / 4  # if its share of the new rows is less than so much of what 
 
 @dataclass(frozen=True)
 class Grown:
-    """Landmarks after more rows.
-
-    Attributes
-    ----------
-    affinity : Landmarks
-    graph : LandmarkGraph
-        Its rows are the new ones only.
-    places : array of shape (n_landmarks_before,)
-        Where each of the landmarks that there were is now; -1 if it has decayed.
-    n_new_landmarks : int
-    """
+    """Landmarks after more rows."""
 
     affinity: Landmarks
-    graph: LandmarkGraph
+    graph: LandmarkGraph  # Its rows are the new ones only
+    # (n_landmarks_before,): where each of the landmarks that there were is now; -1 if it has
+    # decayed.
     places: Indices
     n_new_landmarks: int
 

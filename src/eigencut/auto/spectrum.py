@@ -22,8 +22,7 @@ from eigencut.extension.eigenfunctions import Eigenfunctions, extend
 from eigencut.graphs.base import Graph
 from eigencut.graphs.components import Pieces
 from eigencut.neighbors.distinct_rows import distinct_rows
-from eigencut.solvers.eigenpairs import EigenPairs
-from eigencut.solvers.relaxed_cut import RelaxedCut, cut_of_pieces, pieces_of
+from eigencut.solvers.relaxed_cut import EigenPairs, RelaxedCut, cut_of_pieces, pieces_of
 
 _STARTS = 6  # of POD, for each K
 _HELD = 0.9  # of an eigenvector, by the rows that it is said to be of

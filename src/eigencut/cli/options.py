@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import as_json as json_text
 from eigencut.cli.values import DELIMITER, ENCODING, JOBS, ORDER, SEED, whole_number

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli.app import app
 from eigencut.exceptions import EmptyTableError, MemoryRefusal
 

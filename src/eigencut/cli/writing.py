@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli.outputs import is_standard_output
 from eigencut.cli.printable import spreadsheet_safe
 from eigencut.io.atomic import replacing

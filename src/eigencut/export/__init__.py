@@ -26,8 +26,7 @@ from eigencut.export.neighbors import NeighborNodes
 from eigencut.export.points import EXPORTED, has_point_nodes
 from eigencut.export.precision import PRECISIONS, Precision
 from eigencut.export.probabilities import probability_nodes
-from eigencut.extension.combined import CombinedFunctions
-from eigencut.extension.eigenfunctions import Algorithm1
+from eigencut.extension.eigenfunctions import Algorithm1, CombinedFunctions
 from eigencut.gpod import GPOD
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.io.column_kinds import quoted

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigencut.affinities.landmark_memberships import LEAST_WIDTH
+from eigencut.affinities.landmarks import LEAST_WIDTH
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.nearest import nearest_numbers
 from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.gpod import GPOD
-from eigencut.neighbors.distances import FARTHEST
+from eigencut.neighbors.metrics import FARTHEST
 
 
 class LandmarkNodes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eigencut._utils.arrays import Array
 from eigencut.export.graph import OnnxGraph
-from eigencut.neighbors.distances import middle
+from eigencut.neighbors.metrics import middle
 
 
 def nearest_numbers(graph: OnnxGraph, points: str, vertices: Array, k: int) -> str:

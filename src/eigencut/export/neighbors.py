@@ -16,8 +16,8 @@ from eigencut.export.nearest import nearest_numbers
 from eigencut.export.points import point_nodes
 from eigencut.export.precision import Precision
 from eigencut.gpod import GPOD
-from eigencut.kernels.neighbor_graph import SLACK
-from eigencut.neighbors.distances import FARTHEST
+from eigencut.kernels.numpy_kernels import SLACK
+from eigencut.neighbors.metrics import FARTHEST
 
 _NO_EDGE = -1e300  # the exponent of an edge that is none
 

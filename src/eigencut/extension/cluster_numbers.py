@@ -21,13 +21,6 @@ _MOST_GIVEN = 1 << 16  # in a file: so many columns of probabilities
 class ClusterNumbers:
     """The number of each cluster.
 
-    Attributes
-    ----------
-    numbers : array of shape (K,)
-        Ascending: that of the first column of a rotation comes first.
-    n_given : int
-        How many numbers were given so far, to these clusters or to others that have gone.
-
     Examples
     --------
     >>> after = ClusterNumbers(np.array([0, 2]), n_given=3)  # cluster 1 has gone
@@ -37,7 +30,8 @@ class ClusterNumbers:
     array([[0.25, 0.  , 0.75]])
     """
 
-    numbers: Indices
+    numbers: Indices  # (K,): ascending: that of the first column of a rotation comes first
+    # How many numbers were given so far, to these clusters or to others that have gone.
     n_given: int
 
     @classmethod

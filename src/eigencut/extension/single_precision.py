@@ -20,7 +20,7 @@ import numpy as np
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array
-from eigencut.kernels.layout import MOST_PANEL_ROWS
+from eigencut.kernels.layout import LAYOUT
 
 _UNIT = 2.0**-24
 _LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use
@@ -30,23 +30,15 @@ _LEAST_WEIGHT = 1e-20  # sums of weights below it may have lost some that underf
 
 @dataclass(frozen=True)
 class SinglePrecisionAverages:
-    """Averages in single precision, and how far off they may be.
+    """Averages in single precision, and how far off they may be."""
 
-    Attributes
-    ----------
-    values : array of shape (n_rows, n_columns)
-    log_degrees : array of shape (n_rows,)
-    error : array of shape (n_rows,)
-        Bound on the relative error of the sums: a degree is off by at most this share, a value by
-        at most twice this share of its column's spread. Infinite where single precision fails.
-    spread : array of shape (n_columns,)
-        Half the range of each averaged column.
-    """
-
-    values: Array
-    log_degrees: Array
+    values: Array  # (n_rows, n_columns)
+    log_degrees: Array  # (n_rows,)
+    # (n_rows,): bound on the relative error of the sums: a degree is off by at most this share, a
+    # value by at most twice this share of its column's spread. Infinite where single precision
+    # fails.
     error: Array
-    spread: Array
+    spread: Array  # (n_columns,): half the range of each averaged column
 
 
 class SinglePrecisionAverager:
@@ -82,7 +74,7 @@ class SinglePrecisionAverager:
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
         usable &= sums[:, -1] > _LEAST_WEIGHT
         degrees = np.where(usable, sums[:, -1], 1.0)
-        error = 1.1 * (1.1 * exponent_error + (MOST_PANEL_ROWS + 10) * _UNIT)
+        error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * _UNIT)
         return SinglePrecisionAverages(
             self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),

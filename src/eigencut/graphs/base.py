@@ -61,19 +61,13 @@ EDGE = float(np.finfo(np.float64).eps)  # of sqrt(d_i d_j): a smaller weight is 
 
 @dataclass(frozen=True)
 class Graph(ABC):
-    """A weighted graph on vertices, each standing for one or more rows.
-
-    Attributes
-    ----------
-    weights : SymmetricTiles or sparse array
-        Symmetric weights ``W(x_i, x_j)``, without the factor 1/n.
-    multiplicity : array of shape (n_vertices,)
-        How many rows each vertex stands for; where rows have weights, the sum of these.
-    """
+    """A weighted graph on vertices, each standing for one or more rows."""
 
     vertices_are: ClassVar[str]
 
-    weights: Any
+    weights: Any  # Symmetric weights ``W(x_i, x_j)``, without the factor 1/n
+    # (n_vertices,): how many rows each vertex stands for; where rows have weights, the sum of
+    # these.
     multiplicity: Array
 
     @property
@@ -151,17 +145,11 @@ class Graph(ABC):
 
 @dataclass(frozen=True)
 class RowGraph(Graph):
-    """A graph whose vertices are rows, identical rows being one vertex.
-
-    Attributes
-    ----------
-    vertex_of_row : array of shape (n_labels,)
-        The vertex of every row.
-    """
+    """A graph whose vertices are rows, identical rows being one vertex."""
 
     vertices_are: ClassVar[str] = "different rows"
 
-    vertex_of_row: Indices
+    vertex_of_row: Indices  # (n_labels,): the vertex of every row
 
     @property
     def n_labels(self) -> int:

@@ -22,15 +22,6 @@ _SIDE = 384  # of a tile
 class SymmetricTiles:
     """The tiles (i, j), i <= j, of a symmetric n x n matrix: half the memory of the whole.
 
-    Attributes
-    ----------
-    size : int
-        n.
-    places : array of shape (n_tiles, 2)
-        The strip of rows i and the strip of columns j of each tile.
-    squares : array of shape (n_tiles, side, side)
-        The tiles; those of the last strips fill a corner of their square.
-
     Examples
     --------
     >>> import numpy as np
@@ -41,8 +32,10 @@ class SymmetricTiles:
            [1., 3.]])
     """
 
-    size: int
+    size: int  # n
+    # (n_tiles, 2): the strip of rows i and the strip of columns j of each tile.
     places: NDArray[np.int64]
+    # (n_tiles, side, side): the tiles; those of the last strips fill a corner of their square.
     squares: Array
 
     @classmethod

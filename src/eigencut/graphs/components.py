@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import holding
+from eigencut._utils.progress import holding
 from eigencut._utils.warn import warn_user
 from eigencut.graphs.base import Graph
 
@@ -141,15 +141,9 @@ _NOT_AT_ALL = 0.45  # and below which it is not
 
 @dataclass(frozen=True)
 class Pieces:
-    """The components of a graph, by size: which of them may be clusters.
+    """The components of a graph, by size: which of them may be clusters."""
 
-    Attributes
-    ----------
-    component : array of shape (n_vertices,)
-        Numbered by decreasing number of rows, as ``connected_components`` does.
-    graph : Graph
-    """
-
+    # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
     component: Indices
     graph: Graph
 

@@ -1,19 +1,324 @@
-"""The graph on landmarks, each standing for many rows."""
+"""Memberships: how much of each row belongs to its nearest landmarks, and sums of them.
+
+Z (n x p) has r positive entries per row that sum to 1. Only those entries are kept, and everything
+the eigenproblem needs of them is ``Z^T Z``, a sum over rows.
+
+Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum is
+exact: it is the same to the last bit in whatever order rows come, and in whatever parts. Rows that
+have weights count so many units: an integer weight is that many identical rows, to the last bit.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array
+from eigencut import kernels
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import for_each
 from eigencut.graphs.base import JudgedSupport, weighted_quantile
 from eigencut.graphs.complete import CompleteGraph
-from eigencut.graphs.memberships import Memberships
+from eigencut.io.state_reader import StateReader
+
+QUANTUM = 2.0**-34
+_PARTS = 2  # of the rows, for as many threads
+LARGEST_UNITS = 1 << 62
+_HISTOGRAM_ROWS = 1 << 16  # whose memberships are rounded at a time
+_PAIR_ROWS = 1 << 17  # whose pairs of memberships are
+_MOST_WEIGHT = float(1 << 28)  # of all rows together, so that no sum of units overflows
+_LOW_BITS = 31  # of an integer, whose sums are formed apart from those of the others
+_LOW_MASK = (1 << _LOW_BITS) - 1
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """Rows of Z."""
+
+    nearest: NDArray[np.integer]  # (n_rows, r): the landmarks with positive entries
+    weights: Array  # (n_rows, r): the entries
+
+    def __len__(self) -> int:
+        return len(self.nearest)
+
+    def __getitem__(self, rows: slice) -> Memberships:
+        return Memberships(self.nearest[rows], self.weights[rows])
+
+    def average(self, V: Array) -> Array:
+        """``Z V``: averages of values at landmarks."""
+        columns = np.ascontiguousarray(V.T)  # long ones are faster than many short rows
+        values = np.zeros((V.shape[1], len(self)))
+        for nearest, weights in zip(self.nearest.T, self.weights.T, strict=True):
+            values += weights * columns.take(nearest, axis=1)
+        return values.T
+
+    def gather(self, V: Array, n_landmarks: int) -> Array:
+        """``Z^T V``: sums over rows."""
+        place = self.nearest.ravel()
+        columns = [
+            np.bincount(
+                place, weights=(self.weights * v[:, np.newaxis]).ravel(), minlength=n_landmarks
+            )
+            for v in V.T
+        ]
+        return np.column_stack(columns) if columns else np.empty((n_landmarks, 0))
+
+    def compact(self, n_landmarks: int) -> Memberships:
+        """The same with the smallest integers that can number the landmarks."""
+        smallest = np.min_scalar_type(max(n_landmarks - 1, 0))
+        return Memberships(self.nearest.astype(smallest), self.weights)
+
+
+@dataclass(frozen=True)
+class MembershipSums:
+    """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
+
+    Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
+    """
+
+    # (n_landmarks, n_landmarks): one half of E: every pair of landmarks either above or below the
+    # diagonal.
+    units: NDArray[np.int64]
+    unit: float = QUANTUM  # What a unit is
+    # (n_landmarks,): the column sums of Z; where rows have no masses E has them.
+    at_landmarks: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        members: Memberships,
+        n_landmarks: int,
+        masses: Array | None = None,
+        row_units: RowUnits | None = None,
+    ) -> MembershipSums:
+        """Of one block of rows, which may have masses of at most 1, and weights."""
+        parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
+        at_landmarks = np.zeros((_PARTS, n_landmarks), dtype=np.int64)
+        step = -(-len(members) // _PARTS)
+
+        def fill(part: int) -> None:
+            rows = slice(part * step, (part + 1) * step)
+            nearest, weights = members.nearest[rows].astype(np.intp), members.weights[rows]
+            if masses is not None:
+                some = None if row_units is None else row_units[rows]
+                _add_columns(nearest, weights, at_landmarks[part], some)
+                weights = weights * np.sqrt(masses[rows, np.newaxis])
+            if row_units is None:
+                kernels.chosen.add_membership_sums(nearest, weights, QUANTUM, parts[part])
+            else:
+                _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
+
+        for_each(fill, range(_PARTS))
+        of_columns = None if masses is None else at_landmarks.sum(axis=0)
+        unit = QUANTUM if row_units is None else QUANTUM * row_units.one
+        return cls(parts.sum(axis=0), unit, of_columns)
+
+    def added(self, other: MembershipSums) -> MembershipSums:
+        units = self.units + other.units
+        if units.max() > LARGEST_UNITS:
+            raise OverflowError(
+                f"A landmark must not have more than {LARGEST_UNITS * QUANTUM:.0f} rows. Got "
+                "more; fit on a part of the rows, and label the others."
+            )
+        at_landmarks = self.at_landmarks
+        if at_landmarks is not None and other.at_landmarks is not None:
+            at_landmarks = at_landmarks + other.at_landmarks
+        return MembershipSums(units, self.unit, at_landmarks)
+
+    @property
+    def gram(self) -> Array:
+        """E."""
+        half = self.units.astype(np.float64) * self.unit
+        return half + half.T - np.diag(half.diagonal())
+
+    @property
+    def rows_at_landmarks(self) -> Array:
+        """Lambda, the column sums of Z."""
+        if self.at_landmarks is None:
+            return np.asarray(self.gram.sum(axis=1))  # rows of Z sum to 1
+        return self.at_landmarks.astype(np.float64) * self.unit
+
+
+@dataclass(frozen=True)
+class RowUnits:
+    """The weights of rows, in a form in which sums of them are exact: integers, and what is left."""
+
+    whole: NDArray[np.int64]  # (n_rows,)
+    rest: Array  # (n_rows,): from 0 to 1
+    # The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
+    # less than the number of rows; then another power of two.
+    one: float
+
+    @classmethod
+    def of(cls, sample_weight: Array, one: float) -> RowUnits:
+        """Weights as multiples of ``one``."""
+        rest, whole = np.modf(sample_weight / one)
+        return cls(whole.astype(np.int64), rest, one)
+
+    @staticmethod
+    def suited_to(total: float, n_rows: int) -> float:
+        """The weight to count in, given that of all rows together and their number."""
+        _, most = math.frexp(total / _MOST_WEIGHT)
+        _, mean = math.frexp(total / n_rows)
+        return 2.0 ** (max(most, 0) or min(mean - 1, 0))
+
+    def __getitem__(self, rows: slice) -> RowUnits:
+        return RowUnits(self.whole[rows], self.rest[rows], self.one)
+
+    def times(self, rounded: Array) -> NDArray[np.int64]:
+        """The products with integers of which there is a column, or several, for each row."""
+        rest = np.rint(self.rest[:, np.newaxis] * rounded).astype(np.int64)
+        return self.whole[:, np.newaxis] * rounded.astype(np.int64) + rest
+
+
+def _add_columns(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
+) -> None:
+    """Add the column sums of Z."""
+    for start in range(0, len(nearest), _HISTOGRAM_ROWS):
+        rows = slice(start, start + _HISTOGRAM_ROWS)
+        rounded = np.rint(weights[rows] / QUANTUM)
+        if row_units is not None:
+            units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
+        else:  # sums of integers below 2^53 are exact
+            found = np.bincount(nearest[rows].ravel(), rounded.ravel(), len(units))
+            units += found.astype(np.int64)
+
+
+def _add_weighted_pairs(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits
+) -> None:
+    """Add one half of Z^T Z, each row so many times."""
+    p, r = len(units), nearest.shape[1]
+    a, b = np.tril_indices(r)
+    flat = units.reshape(-1)
+    for start in range(0, len(nearest), _PAIR_ROWS):
+        rows = slice(start, start + _PAIR_ROWS)
+        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
+        place = nearest[rows][:, a] * p + nearest[rows][:, b]
+        flat += _histogram(place, row_units[rows].times(rounded), p * p)
+
+
+def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Sums of integers at places, without rounding: sums in float64 are exact below 2^53."""
+    where, low = place.ravel(), (values & _LOW_MASK).ravel()
+    found = np.bincount(where, low, n).astype(np.int64)
+    high = (values >> _LOW_BITS).ravel()
+    if high.any():
+        found += np.bincount(where, high, n).astype(np.int64) << _LOW_BITS
+    return found
+
+
+# What is left of the rows that a graph on landmarks was made of, in a form that can be kept.
+#
+# Most pairs of landmarks have no row in common, so of E only what is not zero is kept.
+
+_UNIT_LIMITS = (1e-150, 1e150)  # of what a file may say
+
+
+@dataclass(frozen=True)
+class KeptSums:
+    """``MembershipSums`` without their zeros.
+
+    Examples
+    --------
+    >>> units = np.array([[3, 0], [1, 5]])
+    >>> kept = KeptSums.of(MembershipSums(units))
+    >>> bool((kept.all_pairs().units == units).all())
+    True
+    """
+
+    n_landmarks: int
+    # (n_pairs,): ``i * n_landmarks + j`` of each pair of landmarks with rows in common, ascending.
+    places: NDArray[np.int64]
+    units: NDArray[np.int64]  # (n_pairs,): their entries of E
+    unit: float  # What a unit is
+    at_landmarks: NDArray[np.int64] | None  # (n_landmarks,): as of ``MembershipSums``
+
+    @classmethod
+    def of(cls, sums: MembershipSums) -> KeptSums:
+        flat = sums.units.ravel()
+        places = np.flatnonzero(flat).astype(np.int64)
+        return cls(len(sums.units), places, flat[places], sums.unit, sums.at_landmarks)
+
+    def all_pairs(self) -> MembershipSums:
+        """With the zeros, to be added to."""
+        flat = np.zeros(self.n_landmarks**2, dtype=np.int64)
+        flat[self.places] = self.units
+        units = flat.reshape(self.n_landmarks, self.n_landmarks)
+        return MembershipSums(units, self.unit, self.at_landmarks)
+
+    def decayed(self, decay: float) -> KeptSums:
+        """As if every row counted only ``decay``; 1 changes nothing."""
+        if decay == 1.0:
+            return self
+        units = np.rint(decay * self.units).astype(np.int64)
+        is_left = units > 0
+        at_landmarks = self.at_landmarks
+        if at_landmarks is not None:
+            at_landmarks = np.rint(decay * at_landmarks).astype(np.int64)
+        return replace(
+            self,
+            places=self.places[is_left],
+            units=units[is_left],
+            at_landmarks=at_landmarks,
+        )
+
+    def moved(self, to: Indices, n_landmarks: int) -> KeptSums:
+        """With landmark j at the place ``to[j]`` of others, or left out where that is -1.
+
+        Places keep their order, so that every pair stays on its side of the diagonal.
+        """
+        first, second = (to[part] for part in np.divmod(self.places, self.n_landmarks))
+        is_left = (first >= 0) & (second >= 0)
+        at_landmarks = None
+        if self.at_landmarks is not None:
+            at_landmarks = np.zeros(n_landmarks, dtype=np.int64)
+            at_landmarks[to[to >= 0]] = self.at_landmarks[to >= 0]
+        places = (first * n_landmarks + second)[is_left]
+        units = self.units[is_left]
+        return KeptSums(n_landmarks, places, units, self.unit, at_landmarks)
+
+    @property
+    def rows_at_landmarks(self) -> Array:
+        """Lambda, the rows that each landmark stands for."""
+        if self.at_landmarks is not None:
+            return self.at_landmarks.astype(np.float64) * self.unit
+        first, second = np.divmod(self.places, self.n_landmarks)
+        units = self.units.astype(np.float64) * self.unit
+        n, is_pair = self.n_landmarks, first != second
+        return np.asarray(
+            np.bincount(first, units, n) + np.bincount(second[is_pair], units[is_pair], n)
+        )
+
+    # ----------------------------------------------------------------- saving
+
+    def _state(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"places": self.places, "units": self.units, "unit": self.unit}
+        if self.at_landmarks is not None:
+            found["at_landmarks"] = self.at_landmarks
+        return found
+
+    @classmethod
+    def _restored(cls, state: StateReader, n_landmarks: int) -> KeptSums:
+        places = state.indices("places", (None,), below=n_landmarks**2)
+        units = state.indices("units", places.shape, below=LARGEST_UNITS + 1, least=1)
+        if (np.diff(places) <= 0).any():
+            raise ValueError("sums must be of different pairs of landmarks, in order.")
+        at_landmarks = None
+        if "at_landmarks" in state:
+            most = LARGEST_UNITS + 1
+            at_landmarks = state.indices("at_landmarks", (n_landmarks,), below=most)
+        unit = state.number("unit", *_UNIT_LIMITS)
+        return cls(n_landmarks, places, units, unit, at_landmarks)
+
+
+# The graph on landmarks, each standing for many rows.
 
 EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 _NEARER = 40.0  # rows of a landmark by which twice as many others stay below a quantile,
@@ -55,22 +360,13 @@ class RowSupport:
 
 @dataclass(frozen=True)
 class LandmarkGraph(CompleteGraph):
-    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1.
-
-    Attributes
-    ----------
-    summed : float
-        n, the rows that E is the sum of, or what they count together.
-    members : list of Memberships, or None
-        Z in blocks of rows, while the rows are in memory.
-    sampled : RowSupport or JudgedSupport
-        Support of a sample of the rows, or what was decided by one.
-    """
+    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1."""
 
     vertices_are: ClassVar[str] = "landmarks"
 
-    summed: float
-    members: list[Memberships] | None
+    summed: float  # n, the rows that E is the sum of, or what they count together
+    members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
+    # Support of a sample of the rows, or what was decided by one.
     sampled: RowSupport | JudgedSupport
 
     @cached_property

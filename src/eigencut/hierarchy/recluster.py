@@ -19,7 +19,7 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import all_or_nothing
+from eigencut._utils.progress import all_or_nothing
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count, check_sample_weight
 from eigencut.affinities.base import whole_or_real

@@ -13,8 +13,8 @@ from eigencut._utils.arrays import Array
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_fraction
 from eigencut.affinities.base import Affinity
+from eigencut.affinities.kernel import VectorAffinity
 from eigencut.affinities.precomputed import Precomputed
-from eigencut.affinities.vectors import VectorAffinity
 from eigencut.cut import CUTS
 from eigencut.inspection.cut_values import cut_value, measure
 from eigencut.inspection.summary import TORN, RiskSummary

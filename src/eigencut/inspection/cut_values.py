@@ -239,7 +239,7 @@ def measure(
     leaves = np.where(is_in, total - to, to)  # what a cluster's cut loses with a row
     sizes = (count * is_in).sum(axis=0)
     cuts = (count * is_in * leaves).sum(axis=0)
-    if cut.mass_power:  # the mass of a row is its degree
+    if cut.mass_is_degree:  # the mass of a row is its degree
         itself = pairs.self_weights[:, np.newaxis] if pairs.with_itself else 0.0
         volumes = (count * is_in * total).sum(axis=0)
         left = volumes - np.where(is_in, total + to - itself, to)
@@ -282,9 +282,9 @@ def _interval(
     exponent = math.log(4 * len(cuts) / (1 - confidence))
     lowest_cut, highest_cut = _bernstein(cuts, largest / 2, exponent / (n_rows // 2))
     # Of degrees a mean over pairs; of rows a mean over rows.
-    b, n = (largest, n_rows // 2) if cut.mass_power else (1.0, n_rows)
+    b, n = (largest, n_rows // 2) if cut.mass_is_degree else (1.0, n_rows)
     lowest_volume, highest_volume = _bernstein(volumes, b, exponent / n)
-    most = 1.0 if cut.mass_power else largest
+    most = 1.0 if cut.mass_is_degree else largest
     low = lowest_cut / np.maximum(highest_volume, np.finfo(np.float64).tiny)
     is_there = lowest_volume > 0
     high = np.where(is_there, highest_cut / np.where(is_there, lowest_volume, 1.0), most)

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.printable import printable
-from eigencut._utils.validation import check_count, check_fraction, needed
+from eigencut._utils.validation import check_count, check_fraction, needed, printable
 from eigencut.inspection.columns import Column, columns_of
 from eigencut.inspection.contrasts import CategoryContrast, Contrast, NumberContrast, contrasts
 from eigencut.inspection.rules import Rule, rules

@@ -21,7 +21,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_count, check_magnitude, shown
 from eigencut.cut import CUTS
 from eigencut.graphs.sparse import SparseGraph
-from eigencut.solvers.eigenpairs import eigenpairs
+from eigencut.solvers.relaxed_cut import eigenpairs
 from eigencut.solvers.sparse import Inverse
 
 _FEWEST = 3  # regions that an eigenvector cuts: scikit-image leaves two as they are

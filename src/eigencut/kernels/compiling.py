@@ -18,9 +18,6 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
-# What any processor runs; no two of these differ in anything but their source.
-PLAIN = ("dispatch", "near_in_cells", "membership_sums", "neighbor_sums")
-SUMS = ("-DREAL=float", "-DREAL_BITS=32")
 # The widths of vectors the others are written for. dispatch.c chooses among them at run time, so
 # that a wheel runs on any processor of its kind.
 WIDE = {
@@ -66,7 +63,8 @@ def compile_kernels(
             wide[512] = WIDE[256]
     abi = runpy.run_path(str(FOLDER / "abi.py"))["abi_of"](FOLDER / "csrc")
     sources: list[tuple[str, str, tuple[str, ...]]] = [
-        (f"{name}.c", name, (f"-DABI={abi}u",)) for name in PLAIN
+        (f"{name}.c", name, (f"-DABI={abi}u",))
+        for name in ("dispatch", "near_in_cells", "membership_sums", "neighbor_sums")
     ]
     for kernel, forms in {
         "weighted_sums": {128: (), **wide},
@@ -74,7 +72,7 @@ def compile_kernels(
         "near_points": wide,
     }.items():
         for bits, of_processor in forms.items():
-            options = (*SUMS, f"-DVECTOR_BITS={bits}", *of_processor)
+            options = ("-DREAL=float", "-DREAL_BITS=32", f"-DVECTOR_BITS={bits}", *of_processor)
             sources.append((f"{kernel}.c", f"{kernel}_{bits}", options))
     with tempfile.TemporaryDirectory(dir=library.parent) as work:
 

@@ -5,23 +5,33 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 SOURCES = Path(__file__).with_name("csrc")
 
-_HEADER = (SOURCES / "kernels.h").read_text(encoding="utf-8")
-_VALUES = {name: int(value) for name, value in re.findall(r"#define (\w+) (\d+)", _HEADER)}
 
-ROWS_MULTIPLE = _VALUES["ROWS_MULTIPLE"]
-MOST_PANEL_ROWS = _VALUES["MOST_PANEL_ROWS"]
-COLUMNS_MULTIPLE = _VALUES["COLUMNS_MULTIPLE"]
-STRIP = _VALUES["STRIP"]
-STRIP_BYTES = _VALUES["STRIP_BYTES"]
-CANDIDATES = _VALUES["CANDIDATES"]
-POSITION_BITS = _VALUES["POSITION_BITS"]
+class Layout(NamedTuple):
+    """How arrays are laid out for the kernels: the constants of ``csrc/kernels.h``."""
+
+    rows_multiple: int
+    most_panel_rows: int
+    columns_multiple: int
+    strip: int
+    strip_bytes: int
+    candidates: int
+    position_bits: int
+
+    @classmethod
+    def of_header(cls, path: Path) -> Layout:
+        """Read the constants."""
+        defined = dict(re.findall(r"#define (\w+) (\d+)", path.read_text(encoding="utf-8")))
+        return cls(**{name: int(defined[name.upper()]) for name in cls._fields})
+
+
+LAYOUT = Layout.of_header(SOURCES / "kernels.h")
 
 
 def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]:
@@ -33,15 +43,15 @@ def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous copy that begins at a multiple of ``STRIP_BYTES``, as wide vectors want it."""
+    """A contiguous copy that begins where wide vectors want it."""
     copy = aligned_empty(array.shape)
     copy[...] = array
     return copy
 
 
 def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Room for numbers that begins at such a multiple."""
+    """Room for numbers that begins at a multiple of ``LAYOUT.strip_bytes``."""
     n_bytes = 4 * math.prod(shape)
-    room = np.empty(n_bytes + STRIP_BYTES, dtype=np.uint8)
-    start = -room.ctypes.data % STRIP_BYTES
+    room = np.empty(n_bytes + LAYOUT.strip_bytes, dtype=np.uint8)
+    start = -room.ctypes.data % LAYOUT.strip_bytes
     return room[start : start + n_bytes].view(np.float32).reshape(shape)

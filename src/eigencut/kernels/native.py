@@ -1,35 +1,30 @@
-"""The build in C, over ``csrc/``; what the library has no form of for this processor stays numpy's.
-
-Compared with numpy, ``predict`` takes a half to a third of the time, a fit of the complete graph
-four fifths, and an exact search for neighbours half.
-"""
+"""The build in C, over ``csrc/``; what the library has no form of for this processor is numpy's."""
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
+import warnings
+from collections.abc import Sequence
 from ctypes import CDLL, c_double, c_int, c_long
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.ctypeslib import ndpointer
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.kernels.layout import (
-    CANDIDATES,
-    COLUMNS_MULTIPLE,
-    ROWS_MULTIPLE,
-    STRIP,
-    STRIP_BYTES,
-    padded,
-)
-from eigencut.kernels.library import LIBRARY, Function, load
-from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
+from eigencut.kernels.abi import abi_of
+from eigencut.kernels.layout import LAYOUT, SOURCES, padded
 from eigencut.kernels.numpy_kernels import (
+    SLACK,
     Floats,
     Grid,
+    NeighborGraph,
     NumpyKernels,
     Places,
     Sums,
@@ -37,8 +32,88 @@ from eigencut.kernels.numpy_kernels import (
     sum_of_parts,
 )
 
-_QUERIES = 256  # at a time
-_ROOM = 1 << 21  # candidates that are kept
+LIBRARY = Path(__file__).with_name("kernels.so")
+
+
+def load(path: Path) -> ctypes.CDLL | None:
+    """The compiled kernels, or None: not compiled, switched off, or not to be trusted."""
+    if os.environ.get("EIGENCUT_NATIVE") == "0" or not path.exists():
+        return None
+    try:
+        library = ctypes.CDLL(str(path))
+        if ctypes.c_uint.in_dll(library, "eigencut_abi").value == abi_of(SOURCES):
+            return library
+        reason = "was compiled from other sources than those beside it"
+    except (OSError, ValueError) as error:  # of another machine, or no library of kernels
+        reason = f"cannot be loaded ({error})"
+    warnings.warn(
+        f"The library of kernels {path} {reason}, so the slower ones in numpy are used; reinstall "
+        "eigencut (pip install --force-reinstall --no-deps eigencut, or in its source folder "
+        "pip install --editable .) to compile it.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+class Function:
+    """A function of the library that checks its arguments before it is called.
+
+    In C it takes arrays, then sizes, then scalars, and returns 0, or 1 if there is no memory. The
+    GIL is free meanwhile.
+
+    Parameters
+    ----------
+    library : ctypes.CDLL
+    name : str
+    sizes : str
+        The axes whose sizes it takes.
+    scalars : sequence of ctypes types
+    **arrays : str
+        Of each array the type and the axes, ``"float64 m p"``; an axis is a name, which stands for
+        one size in all arrays, or a number. What is written to begins with ``"out"``.
+    """
+
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        name: str,
+        sizes: str,
+        scalars: Sequence[Any] = (),
+        **arrays: str,
+    ) -> None:
+        self._name, self._sizes, self._axes, types = name, sizes.split(), {}, []
+        for array, declared in arrays.items():
+            is_written = declared.startswith("out ")
+            flags: Any = ["C_CONTIGUOUS", "ALIGNED", *["WRITEABLE"] * is_written]
+            dtype, *axes = declared.removeprefix("out ").split()
+            self._axes[array] = axes
+            types.append(ndpointer(np.dtype(dtype), len(axes), flags=flags))
+        self._call = getattr(library, name)
+        self._call.argtypes = [*types, *[ctypes.c_long] * len(self._sizes), *scalars]
+        self._call.restype = ctypes.c_int
+
+    def __call__(self, *given: Any) -> None:
+        """Call it with the arrays and the scalars."""
+        n_arrays = len(self._axes)
+        sizes = self._checked_sizes(given[:n_arrays])
+        of_axes = [sizes[axis] for axis in self._sizes]
+        if self._call(*given[:n_arrays], *of_axes, *given[n_arrays:]):
+            raise MemoryError(f"There is no memory for the buffers of {self._name}.")
+
+    def _checked_sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for (name, axes), array in zip(self._axes.items(), arrays, strict=True):
+            if len(axes) != array.ndim:
+                raise ValueError(f"{name} must have {len(axes)} axes. Got shape {array.shape}.")
+            for axis, size in zip(axes, array.shape, strict=True):
+                expected = int(axis) if axis.isdigit() else sizes.setdefault(axis, size)
+                if size != expected:
+                    raise ValueError(
+                        f"{name} must be of shape ({', '.join(axes)}) with {axis} = {expected}. "
+                        f"Got {array.shape}."
+                    )
+        return sizes
 
 
 def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
@@ -64,7 +139,7 @@ class WeightedSums:
         )
 
     def __call__(self, left: NDArray[Any], right: NDArray[Any], V: NDArray[Any]) -> Array:
-        _check_multiple("right", "rows", len(right), ROWS_MULTIPLE)
+        _check_multiple("right", "rows", len(right), LAYOUT.rows_multiple)
         sums = np.empty((len(left), V.shape[1]))
         self._function(left, right, V, sums)
         return sums
@@ -102,7 +177,7 @@ class NativeKernels(NumpyKernels):
             low="float64 d",
             scale="float64 d",
             shape="long d",
-            candidates=f"intc cells {CANDIDATES}",
+            candidates=f"intc cells {LAYOUT.candidates}",
             is_known="bool cells",
             points="float64 n d",
             nearest="out long m r",
@@ -120,7 +195,9 @@ class NativeKernels(NumpyKernels):
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
         """The fused kernel; powers of two instead of e."""
-        given = [padded(array.astype(np.float32), ROWS_MULTIPLE) for array in (right, columns)]
+        given = [
+            padded(array.astype(np.float32), LAYOUT.rows_multiple) for array in (right, columns)
+        ]
 
         def sums(left: Array) -> Array:
             scaled = (math.log2(math.e) * left).astype(np.float32, order="C")
@@ -154,8 +231,8 @@ class NativeKernels(NumpyKernels):
         self, rows: Array, grid: Grid, n_nearest: int
     ) -> tuple[Indices, NDArray[np.bool_]]:
         """Row by row, without arrays of all candidates."""
-        if n_nearest > CANDIDATES:
-            raise ValueError(f"n_nearest must be at most {CANDIDATES}. Got {n_nearest}.")
+        if n_nearest > LAYOUT.candidates:
+            raise ValueError(f"n_nearest must be at most {LAYOUT.candidates}. Got {n_nearest}.")
         if math.prod(grid.shape.tolist()) != len(grid.candidates) or grid.shape.min() < 1:
             raise ValueError(
                 f"shape must be that of {len(grid.candidates)} cells. Got {grid.shape}."
@@ -200,7 +277,7 @@ class WideKernels(NativeKernels):
             "m p visits room",
             [c_long],
             left="float32 m p",
-            strips=f"float32 strips p {STRIP}",
+            strips=f"float32 strips p {LAYOUT.strip}",
             visits="intc visits",
             slack="float32 m",
             numbers="out intc m room",
@@ -212,7 +289,7 @@ class WideKernels(NativeKernels):
         n_strips = -(-len(V) // tiles.shape[1])
         if not (places.min() >= 0 and places.max() < n_strips):
             raise ValueError(f"places must be of {n_strips} strips, as V. Got {places.max()}.")
-        given = padded(V, columns=COLUMNS_MULTIPLE)
+        given = padded(V, columns=LAYOUT.columns_multiple)
 
         def add(part: slice, sums: Array) -> None:
             self._symmetric_product(tiles, places, given, sums, part.start, part.step)
@@ -223,7 +300,7 @@ class WideKernels(NativeKernels):
         self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
     ) -> Places:
         """Queries keep what they have met so far: of points in random order, few are ever kept."""
-        _check_multiple("strips", "bytes before them", strips.ctypes.data, STRIP_BYTES)
+        _check_multiple("strips", "bytes before them", strips.ctypes.data, LAYOUT.strip_bytes)
         if not 1 <= k <= most:
             raise ValueError(f"k must be from 1 to most = {most}. Got {k}.")
         if len(visits) and not (visits.min() >= 0 and visits.max() < len(strips)):
@@ -235,7 +312,7 @@ class WideKernels(NativeKernels):
         return numbers, count
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:
-        return max(1, min(_QUERIES, _ROOM // most))
+        return max(1, min(256, (1 << 21) // most))  # so many candidates are kept
 
 
 def _check_multiple(name: str, of: str, size: int, multiple: int) -> None:

@@ -10,48 +10,80 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import SQUARABLE, TINY, Array, Indices
 from eigencut._utils.threads import for_each
-from eigencut.kernels.layout import CANDIDATES, MOST_PANEL_ROWS, POSITION_BITS, STRIP
-from eigencut.kernels.neighbor_graph import SLACK, NeighborGraph
+from eigencut.kernels.layout import LAYOUT
+
+SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
+
+
+@dataclass(frozen=True)
+class Width:
+    """sigma(x) as a function of r(x): the same for all rows, or ``scale`` times r(x)."""
+
+    scale: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, scale: float, least: float, most: float) -> Width:
+        """With limits within which products of two widths stay ordinary numbers."""
+        with np.errstate(over="ignore"):
+            limits = np.maximum(np.divide(SQUARABLE, scale), TINY)
+        return cls(scale, float(np.clip(least, *limits)), float(np.clip(most, *limits)))
+
+    def __call__(self, radii: Array) -> Array:
+        return self.scale * np.clip(radii, self.least, self.most)
+
+
+@dataclass(frozen=True)
+class EdgeWeight:
+    """The weight of two rows as a share in [0, 1] times the exponential of an exponent."""
+
+    # Whether each must have the other within its radius; otherwise one of them is half the share.
+    is_mutual: bool
+    width: Width | None  # None is an exponent of 0
+
+    def __call__(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
+        """Share and exponent of rows with these distances and radii."""
+        in_x, in_y = distances <= r_x * SLACK, distances <= r_y * SLACK
+        share = (in_x & in_y).astype(float) if self.is_mutual else (in_x + in_y.astype(float)) / 2
+        if self.width is None:
+            return share, np.zeros_like(share)
+        with np.errstate(over="ignore"):
+            return share, -(distances**2) / (2 * self.width(r_x) * self.width(r_y))
+
+
+@dataclass(frozen=True)
+class NeighborGraph:
+    """Vertices, and which of them have each other among their nearest."""
+
+    vertices: Any  # (n, n_features)
+    radii: Array  # (n,): distance of each vertex to its k-th nearest
+    reverse: Any  # (n, n): of each vertex those that have it among their nearest
+    weight: EdgeWeight
+    # Of two sets of rows, distances from each row of the one to the same row of the other.
+    distances: Callable[[Any, Any], Array]
+    is_euclidean: bool  # Whether these are the lengths of differences
+
 
 Floats = NDArray[np.float32]
 Sums = Callable[[Array], Array]
 Visits = NDArray[np.int32]  # numbers of strips
 Places = tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]
 
-_NEW_ROWS = 128  # with a panel of training rows, a tile of a quarter of a megabyte
-_BLOCK = 192  # side of the blocks that BLAS multiplies: small ones it does not copy
-_PARTIAL_SUMS = 8  # of a product; a fixed number, so that no result depends on the threads
-_SCORES = 1 << 20  # held at a time
-_GROUP = 64  # points in a group, at most; few of the k nearest share one
-_GROUPS_PER_NEIGHBOR = 4  # at least
-_HISTOGRAM_ROWS = 1 << 16  # at a time
-_TIE = 1e-12  # relative difference of squared distances that rounding may decide
-_UNKNOWN = 1e300  # squared distance of what is no point
-
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of a grid that know the points which can be the nearest of a row in them.
+    """Cells of a grid that know the points which can be the nearest of a row in them."""
 
-    Attributes
-    ----------
-    low, scale, shape : arrays of shape (n_features,)
-        The lowest corner, cells per unit, and number of cells along each axis.
-    candidates : array of shape (n_cells, CANDIDATES)
-        Numbers of points, ascending.
-    is_known : array of shape (n_cells,)
-        Whether these are all there are.
-    points : array of shape (n_points, n_features)
-    """
-
+    # (n_features,): the lowest corner, cells per unit, and number of cells along each axis.
     low: Array
     scale: Array
     shape: Indices
-    candidates: NDArray[np.int32]
-    is_known: NDArray[np.bool_]
-    points: Array
+    candidates: NDArray[np.int32]  # (n_cells, n_candidates): numbers of points, ascending
+    is_known: NDArray[np.bool_]  # (n_cells,): whether these are all there are
+    points: Array  # (n_points, n_features)
 
 
 class NumpyKernels:
@@ -59,11 +91,12 @@ class NumpyKernels:
 
     name = "numpy"
     search_bytes = 20e6  # of a thread that is in near_points
+    _histogram_rows = 1 << 16  # whose memberships are summed at a time
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
         """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` for each row i.
 
-        In single precision; panels of at most MOST_PANEL_ROWS rows j are added in double.
+        In single precision; panels of at most ``LAYOUT.most_panel_rows`` rows j are added in double.
         """
         return _PanelSums(right, columns)
 
@@ -88,8 +121,8 @@ class NumpyKernels:
 
         The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to
         visit are met. ``strips`` are aligned (``layout.aligned``). Returns for each query numbers
-        ``STRIP * strip + lane``, in no order, and how many there are: none, where there would be
-        more than ``most``.
+        ``LAYOUT.strip * strip + lane``, in no order, and how many there are: none where there would
+        be more than ``most``.
         """
         visited = strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
         scores = left @ visited
@@ -98,14 +131,14 @@ class NumpyKernels:
         origin, place = np.divmod(pairs, scores.shape[1])
         count = np.bincount(origin, minlength=len(left))
         first = np.cumsum(count) - count
-        strip, lane = np.divmod(place, STRIP)
+        strip, lane = np.divmod(place, LAYOUT.strip)
         places = np.empty((len(left), max(k, count.max(initial=0))), dtype=np.intp)
-        places[origin, np.arange(len(pairs)) - first[origin]] = STRIP * visits[strip] + lane
+        places[origin, np.arange(len(pairs)) - first[origin]] = LAYOUT.strip * visits[strip] + lane
         return places, np.where(count <= most, count, 0)
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:
         """How many queries ``near_points`` should get, so that what is held stays in the cache."""
-        return max(1, _SCORES // n_points)
+        return max(1, (1 << 20) // n_points)
 
     def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
@@ -164,30 +197,32 @@ class NumpyKernels:
         is_known = _is_below(nearest, len(units))
         if not is_known.all():
             nearest, weights = np.where(is_known, nearest, 0), np.where(is_known, weights, 0.0)
-        for start in range(0, len(nearest), _HISTOGRAM_ROWS):
-            rows = slice(start, start + _HISTOGRAM_ROWS)
+        for start in range(0, len(nearest), self._histogram_rows):
+            rows = slice(start, start + self._histogram_rows)
             units += _histogram(nearest[rows], weights[rows], quantum, len(units))
 
     def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
         """What ``add_membership_sums`` takes."""
-        return min(n_rows, _HISTOGRAM_ROWS) * 40 * n_nearest * n_nearest
+        return min(n_rows, self._histogram_rows) * 40 * n_nearest * n_nearest
 
 
 class _PanelSums:
     """Two matrix products and an exponential, on tiles that stay in the cache of a core."""
 
+    _new_rows = 128  # with a panel of training rows, a tile of a quarter of a megabyte
+
     def __init__(self, right: Array, columns: Array) -> None:
         self._panels = [
             (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
-            for start in range(0, len(right), MOST_PANEL_ROWS)
-            for rows in [slice(start, start + MOST_PANEL_ROWS)]
+            for start in range(0, len(right), LAYOUT.most_panel_rows)
+            for rows in [slice(start, start + LAYOUT.most_panel_rows)]
         ]
 
     def __call__(self, left: Array) -> Array:
         sums = np.zeros((self._panels[0][1].shape[0], len(left)))
-        for start in range(0, len(left), _NEW_ROWS):
-            new = left[start : start + _NEW_ROWS].T.astype(np.float32, order="C")
-            part = sums[:, start : start + _NEW_ROWS]
+        for start in range(0, len(left), self._new_rows):
+            new = left[start : start + self._new_rows].T.astype(np.float32, order="C")
+            part = sums[:, start : start + self._new_rows]
             for right, columns in self._panels:
                 weights = right @ new
                 np.exp(weights, out=weights)
@@ -199,7 +234,7 @@ def sum_of_parts(
     n_tiles: int, shape: tuple[int, ...], add: Callable[[slice, Array], None]
 ) -> Array:
     """What ``add`` adds for each of some parts of the tiles, in threads."""
-    parts = min(_PARTIAL_SUMS, n_tiles)
+    parts = min(8, n_tiles)  # a fixed number, so that no result depends on the threads
     sums = np.empty((parts, *shape))
 
     def fill(part: int) -> None:
@@ -212,12 +247,12 @@ def sum_of_parts(
 
 def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> None:
     """Add the products with a tile and, off the diagonal, with its mirror image."""
-    n_rows, n_columns = tile.shape
-    for start in range(0, n_rows, _BLOCK):
-        rows = slice(top + start, top + min(start + _BLOCK, n_rows))
-        for across in range(0, n_columns, _BLOCK):
-            columns = slice(left + across, left + min(across + _BLOCK, n_columns))
-            block = tile[start : start + _BLOCK, across : across + _BLOCK]
+    (n_rows, n_columns), side = tile.shape, 192  # of blocks that BLAS multiplies without a copy
+    for start in range(0, n_rows, side):
+        rows = slice(top + start, top + min(start + side, n_rows))
+        for across in range(0, n_columns, side):
+            columns = slice(left + across, left + min(across + side, n_columns))
+            block = tile[start : start + side, across : across + side]
             sums[rows] += block @ V[columns]
             if top != left:
                 sums[columns] += block.T @ V[rows]
@@ -229,7 +264,8 @@ def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
     The k-th smallest of the least scores of groups of points: found without sorting all of them.
     """
     n_queries, n_points = scores.shape
-    size = max(1, min(_GROUP, n_points // (_GROUPS_PER_NEIGHBOR * k)))
+    # At most 64 points in a group, so that few of the k nearest share one; at least 4 k groups.
+    size = max(1, min(64, n_points // (4 * k)))
     n_groups = n_points // size
     # Points of a group are far apart in their order: neighbours often follow each other.
     groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
@@ -283,9 +319,9 @@ def _among_candidates(
     rows: Array, candidates: NDArray[np.int32], points: Array, n_nearest: int
 ) -> tuple[Indices, NDArray[np.bool_]]:
     """The nearest of the candidates, one column of these for each row; and which are clear."""
-    is_point = _is_below(candidates, len(points))
+    is_point, unknown = _is_below(candidates, len(points)), 1e300
     candidates = np.where(is_point, candidates, 0)
-    squared = np.where(is_point, 0.0, _UNKNOWN)
+    squared = np.where(is_point, 0.0, unknown)
     for x, y in zip(rows.T, points.T, strict=True):
         difference = y[candidates]
         difference -= x
@@ -293,17 +329,18 @@ def _among_candidates(
         squared += difference
     # The last bits of a distance make room for the position, so that both are sorted as one.
     keys = squared.view(np.int64)
-    keys &= ~np.int64(POSITION_BITS)
-    keys |= np.arange(CANDIDATES, dtype=np.int64)[:, np.newaxis]
+    keys &= ~np.int64(LAYOUT.position_bits)
+    keys |= np.arange(LAYOUT.candidates, dtype=np.int64)[:, np.newaxis]
     smaller = np.empty(len(rows))
     for first in range(n_nearest):
-        for second in range(CANDIDATES - 1, first, -1):
+        for second in range(LAYOUT.candidates - 1, first, -1):
             np.minimum(squared[second - 1], squared[second], out=smaller)
             np.maximum(squared[second - 1], squared[second], out=squared[second])
             squared[second - 1] = smaller
-    last, following = squared[n_nearest - 1], squared[n_nearest:].min(axis=0, initial=2 * _UNKNOWN)
-    is_clear = (last < _UNKNOWN / 2) & (following > last * (1 + _TIE))
-    position = keys[:n_nearest] & np.int64(POSITION_BITS)
+    last, following = squared[n_nearest - 1], squared[n_nearest:].min(axis=0, initial=2 * unknown)
+    # Rounding must not decide which are the nearest.
+    is_clear = (last < unknown / 2) & (following > last * (1 + 1e-12))
+    position = keys[:n_nearest] & np.int64(LAYOUT.position_bits)
     return np.take_along_axis(candidates, position, axis=0).T.astype(np.intp), is_clear
 
 

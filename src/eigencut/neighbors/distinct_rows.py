@@ -16,20 +16,12 @@ _ELEMENTS = 1 << 20  # compared at a time
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """The distinct rows of X in lexicographic order, and how X is made of them.
+    """The distinct rows of X in lexicographic order, and how X is made of them."""
 
-    Attributes
-    ----------
-    rows : array of shape (n_vertices, n_features)
-    multiplicity : array of shape (n_vertices,)
-        How many times each is there; of weighted rows the sum of their weights.
-    vertex_of_row : array of shape (n_rows,)
-        Which of them every row is.
-    """
-
-    rows: Array
+    rows: Array  # (n_vertices, n_features)
+    # (n_vertices,): how many times each is there; of weighted rows the sum of their weights.
     multiplicity: Array
-    vertex_of_row: Indices
+    vertex_of_row: Indices  # (n_rows,): which of them every row is
 
     @classmethod
     def of(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:

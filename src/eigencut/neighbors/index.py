@@ -11,6 +11,7 @@ by asking again and again: no arrangement of points makes it slow.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,8 @@ from scipy import sparse
 
 from eigencut._utils.arrays import Array, Indices, blocks_of_cost, row_blocks
 from eigencut._utils.threads import for_each
-from eigencut.neighbors.distances import Found, nearest_of
-from eigencut.neighbors.metrics import Space
+from eigencut.neighbors.metrics import Found, Space, nearest_of
 
-DIRECT_SHARE = 4  # with more than n over this asked for, all distances are as cheap
-SAME_PLACE = 1e-4  # of the distance to the k-th; nearer than that is a point, but for rounding
 BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread
 
 
@@ -33,6 +31,9 @@ class Index(ABC):
     kept by all of these, and no copy begins where wide vectors want it. It is built anew from the
     same points, and answers the same.
     """
+
+    direct_share = 4  # with more than n over this asked for, all distances are as cheap
+    same_place = 1e-4  # of the distance to the k-th; nearer than that is a point, but for rounding
 
     def __init__(self, points: Any, space: Space) -> None:
         self.points = points
@@ -68,7 +69,7 @@ class Index(ABC):
         """
         distances, numbers = self.query(queries, k)
         nearest, radius = distances[:, 0], distances[:, -1]
-        rounded = np.flatnonzero((nearest > 0) & (nearest <= SAME_PLACE * radius))
+        rounded = np.flatnonzero((nearest > 0) & (nearest <= self.same_place * radius))
         if len(rounded) and not sparse.issparse(queries):
             queries = queries.copy()
             queries[rounded] = self.points[numbers[rounded, 0]]
@@ -77,17 +78,12 @@ class Index(ABC):
 
     def among_all(self, queries: Array, k: int) -> Found:
         """The same from all distances, of which there are as many as pairs."""
-        k = min(k, self.size)
-        distances = np.empty((len(queries), k))
-        numbers = np.empty((len(queries), k), dtype=np.intp)
+        k, blocks = min(k, self.size), row_blocks(len(queries), self.size, BLOCK_ELEMENTS)
 
-        def fill(rows: slice) -> None:
-            every = self.space.all_pairs(queries[rows], self.points)
-            distances[rows], numbers[rows] = nearest_of(every, k)
+        def nearest(rows: slice) -> Found:
+            return nearest_of(self.space.all_pairs(queries[rows], self.points), k)
 
-        blocks = row_blocks(len(queries), self.size, BLOCK_ELEMENTS)
-        for_each(fill, blocks, "blocks of rows searched")
-        return distances, numbers
+        return search_blocks(blocks, k, nearest)
 
     def distances_of_pairs(self, queries: Any, origin: Indices, numbers: Indices) -> Array:
         """Distances from the queries of origin to the points of these numbers, by differences."""
@@ -101,6 +97,19 @@ class Index(ABC):
             near = self.points[numbers[pairs]]
             found[pairs] = self.space.between(queries[origin[pairs]], near)
         return found
+
+
+def search_blocks(blocks: Iterable[slice], k: int, nearest: Callable[[slice], Found]) -> Found:
+    """The k nearest of all queries, found for one block of them after the other, in threads."""
+    blocks = list(blocks)
+    m = blocks[-1].stop if blocks else 0
+    distances, numbers = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+
+    def fill(rows: slice) -> None:
+        distances[rows], numbers[rows] = nearest(rows)
+
+    for_each(fill, blocks, "blocks of rows searched")
+    return distances, numbers
 
 
 def neighbors_together(queries: Any) -> Indices:

@@ -1,16 +1,16 @@
 """The nearest landmarks of every row.
 
 In few dimensions a k-d tree finds them (for millions of rows in the plane, the cells of a grid). In
-many, all distances of a block of rows come from one
-matrix product in float32, and the smallest are picked one after the other: finding a minimum reads
-1000 numbers in 0.1 microseconds, while a partial sort takes ten times as long. Where float32 cannot
-tell the last neighbour from the next, the row is done again in float64 by direct differences; so
-the neighbours are those of float64. All of it happens in the units of ``Space``, in which squares
-neither over- nor underflow.
+many, all distances of a block of rows come from one matrix product in float32, and the smallest are
+picked one after the other, which is faster than a partial sort. Where float32 cannot tell the last
+neighbour from the next, the row is done again in float64 by direct differences; so the neighbours
+are those of float64. All of it happens in the units of ``Space``, in which squares neither over- nor
+underflow.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -18,36 +18,35 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut import kernels
-from eigencut._utils.arrays import Array, Indices, row_blocks
-from eigencut.kernels.layout import CANDIDATES
+from eigencut._utils.arrays import EPS, Array, Indices, row_blocks
+from eigencut.kernels.layout import LAYOUT
 from eigencut.kernels.numpy_kernels import Grid
-from eigencut.neighbors.distances import nearest_of
-from eigencut.neighbors.float32_candidates import score_error
-from eigencut.neighbors.metrics import METRICS, Metric, Space
-from eigencut.neighbors.sparse_rows import SparseIndex, row_squares
-from eigencut.neighbors.tree import TREE_LEAF
+from eigencut.neighbors.brute import SparseIndex, row_squares, score_error
+from eigencut.neighbors.metrics import METRICS, Metric, Space, nearest_of
 
-# Nearest points of very many rows in the plane: a grid whose cells know their candidates.
-#
-# A row x in a cell with centre c and half diagonal h has its r nearest points within ``D_r(x) <=
-# D_r(c) + h``, so within ``D_r(c) + 2 h`` of c. Where a cell has few such points, the nearest of a
-# row in it are found among them by a handful of vector operations, twice as fast as by a walk down
-# a tree.
+_CACHED_ENTRIES = 1 << 19  # of a matrix of distances that stays in the cache of a core
 
-CELL_FEATURES = 2  # in more dimensions there are too many cells, and too many candidates in each
 
-_CELLS_PER_POINT = 64
+@dataclass(frozen=True)
+class Policy:
+    """Which search finds the nearest landmarks."""
+
+    few_points: int = 64  # Up to so many points direct differences are as fast as anything.
+    tree_features: int = 4  # Up to so many features a tree is faster than a product.
+    cell_features: int = 2  # In more dimensions there are too many cells and candidates.
+    many_rows: int = 1 << 19  # From so many rows on the cells of a grid pay,
+    rows_per_point: int = 512  # if there are so many for each of the points.
+
+
+POLICY = Policy()
 
 
 class Cells:
-    """Candidates for the nearest points, by cells of a grid.
+    """Nearest points of very many rows in the plane: a grid whose cells know their candidates.
 
-    Parameters
-    ----------
-    points : array of shape (n_points, n_features)
-    n_nearest : int
-        Below ``CANDIDATES``; where a cell has more of these, the tree is asked.
-    tree : scipy.spatial.cKDTree of the points
+    A row x in a cell with centre c and half diagonal h has its r nearest points within ``D_r(x) <=
+    D_r(c) + h``, so within ``D_r(c) + 2 h`` of c. Where a cell has few such points, the nearest of
+    a row in it are found among them; else the tree of the points is asked.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class Cells:
         extent = np.where(extent > 1e-6 * extent.max(), extent, extent.max())  # points on a line
         n_features = len(extent)
         side = float(np.prod((extent / len(points) ** (1 / n_features)) ** (1 / n_features)))
-        side /= _CELLS_PER_POINT ** (1 / n_features)
+        side /= 64 ** (1 / n_features)  # so many cells per point
         shape = np.ceil(extent / side).astype(np.intp)
         found = self._candidates(low, shape, extent / shape)
         self._grid = Grid(low, shape / extent, shape, *found, points)
@@ -76,7 +75,7 @@ class Cells:
         """The candidates of every cell, ascending, and whether they are all there are."""
         axes = [np.arange(n) + 0.5 for n in shape]
         centres = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(side))
-        distances, found = self._tree.query(low + centres * side, CANDIDATES + 1)
+        distances, found = self._tree.query(low + centres * side, LAYOUT.candidates + 1)
         reach = distances[:, self._n_nearest - 1] + np.linalg.norm(side) * (1 + 1e-9)
         return np.sort(found[:, :-1], axis=1).astype(np.int32), distances[:, -1] > reach
 
@@ -89,29 +88,12 @@ class Cells:
         return found
 
 
-# The nearest landmarks of sparse rows, which are sparse themselves.
-#
-# A centre of a few dozen rows with a few dozen words each has few of all words: products of sparse
-# rows with sparse landmarks take a fraction of the time, and of the memory, of dense ones.
-
-_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
-_PRECISE = 1e-9  # relative error that a squared distance may have
-_EPS = float(np.finfo(np.float64).eps)
-
-
 class SparseLandmarks:
     """Finds the ``n_nearest`` of sparse points, by products in float64.
 
-    Where ``|x|^2 - 2xy + |y|^2`` does not tell which are nearest, or cancels, distances are taken
-    directly.
-
-    Parameters
-    ----------
-    points : sparse array of shape (n_points, n_features)
-    n_nearest : int
-        At most ``n_points``.
-    space : Space
-        In whose units points and rows are.
+    A centre of a few dozen rows with a few dozen words each has few of all words, so these products
+    take a fraction of the time of dense ones. Where ``|x|^2 - 2xy + |y|^2`` does not tell which are
+    nearest, or cancels, distances are taken directly.
     """
 
     def __init__(self, points: Any, n_nearest: int, space: Space) -> None:
@@ -124,7 +106,7 @@ class SparseLandmarks:
         """Numbers of the nearest points, ascending, and squared distances to them."""
         nearest = np.empty((X.shape[0], self._n_nearest), dtype=np.intp)
         squared, in_doubt = np.empty(nearest.shape), np.empty(len(nearest), dtype=bool)
-        for rows in row_blocks(len(nearest), self._index.size, _ENTRIES):
+        for rows in row_blocks(len(nearest), self._index.size, _CACHED_ENTRIES):
             nearest[rows], squared[rows], in_doubt[rows] = self._pick(X[rows])
         again = np.flatnonzero(in_doubt)
         if len(again):
@@ -139,27 +121,25 @@ class SparseLandmarks:
         scores = (X @ self._columns).toarray()
         scores *= -2
         scores += self._squares
-        every = np.arange(len(scores))
-        nearest = np.empty((len(scores), self._n_nearest), dtype=np.intp)
-        found = np.empty(nearest.shape)
-        for place in range(self._n_nearest):
-            nearest[:, place] = best = scores.argmin(axis=1)
-            found[:, place] = scores[every, best]
-            scores[every, best] = np.inf
-        following = scores.min(axis=1)
+        nearest, found, following = _take_smallest(scores, self._n_nearest)
         n_terms = np.diff(X.indptr) + 8
-        error = n_terms * _EPS * np.square(np.sqrt(of_rows) + self._longest)
+        error = n_terms * EPS * np.square(np.sqrt(of_rows) + self._longest)
         squared = found + of_rows[:, np.newaxis]
         is_near = following - found[:, -1] <= 2 * error
-        return nearest, squared, is_near | (_PRECISE * squared.min(axis=1) <= error)
+        return nearest, squared, is_near | (1e-9 * squared.min(axis=1) <= error)
 
 
-_TREE_FEATURES = 4  # up to here the tree is faster
-MANY_ROWS = 1 << 19  # from here on cells pay,
-_ROWS_PER_POINT = 512  # if there are so many for each of the points that they are made of
-_FEW_POINTS = 64  # up to here direct differences are as fast as anything
-_PRODUCT_ENTRIES = 512 * 1024  # of a matrix of distances: it stays in the cache of a core
-_DIRECT_ENTRIES = 4 * 1024 * 1024
+def _take_smallest(scores: Any, n: int) -> tuple[Indices, Any, Any]:
+    """Columns of the n smallest scores of each row, these scores, and the next; scores are used."""
+    every = np.arange(len(scores))
+    nearest = np.empty((len(scores), n), dtype=np.intp)
+    smallest = np.empty(nearest.shape, dtype=scores.dtype)
+    for place in range(n):
+        nearest[:, place] = best = scores.argmin(axis=1)
+        smallest[:, place] = scores[every, best]
+        scores[every, best] = np.inf
+    return nearest, smallest, scores.min(axis=1)
+
 
 _building = Lock()  # cells are made by one thread, while others wait for them
 
@@ -220,23 +200,24 @@ class NearestLandmarks:
 
     def _strategy(self) -> Any:
         n_points, n_features = self.points.shape
-        given = self.points, self.n_nearest, self.metric
+        direct = _Direct(self.points, self.n_nearest, self.metric)
         if issparse(self.points):
             return SparseLandmarks(self.points, self.n_nearest, self.space)
-        if n_points <= _FEW_POINTS or self.n_nearest == n_points:
-            return _Direct(*given)
-        if n_features <= _TREE_FEATURES and self.metric.has_means:
-            return _Tree(*given)
-        return _Product(self.points, self.n_nearest) if self.metric.is_flat else _Direct(*given)
+        if n_points <= POLICY.few_points or self.n_nearest == n_points:
+            return direct
+        if n_features <= POLICY.tree_features and self.metric.has_means:
+            return _Tree(self.points, self.n_nearest, self.metric)
+        return _Product(self.points, self.n_nearest) if self.metric.is_flat else direct
 
     def _search_for(self, n_rows: int) -> Any:
         """What finds the nearest points of so many more rows: cells once they pay."""
         self._n_asked += n_rows
-        if self._n_asked >= MANY_ROWS and isinstance(self._search, _Tree):
+        if self._n_asked >= POLICY.many_rows and isinstance(self._search, _Tree):
             n_points, n_features = self.points.shape
-            pays = n_features <= CELL_FEATURES and self._n_asked >= _ROWS_PER_POINT * n_points
+            pays = self._n_asked >= POLICY.rows_per_point * n_points
+            pays = pays and n_features <= POLICY.cell_features
             pays = pays and self.metric.is_flat
-            if pays and self.n_nearest < CANDIDATES < n_points:
+            if pays and self.n_nearest < LAYOUT.candidates < n_points:
                 with _building:
                     if isinstance(self._search, _Tree):
                         self._search = Cells(self.points, self.n_nearest, self._search.tree)
@@ -272,7 +253,7 @@ class _Direct:
 
     def __call__(self, X: Array) -> Indices:
         found = np.empty((len(X), self._n_nearest), dtype=np.intp)
-        for rows in row_blocks(len(X), len(self._points), _DIRECT_ENTRIES):
+        for rows in row_blocks(len(X), len(self._points), 8 * _CACHED_ENTRIES):
             distances = self._metric.all_pairs(X[rows], self._points)
             found[rows] = nearest_of(distances, self._n_nearest)[1]
         found.sort(axis=1)
@@ -286,7 +267,7 @@ class _Tree:
         from scipy.spatial import cKDTree
 
         self._n_nearest, self._p = n_nearest, metric.p
-        self.tree = cKDTree(points, leafsize=TREE_LEAF)
+        self.tree = cKDTree(points, leafsize=8)
 
     def __call__(self, X: Array) -> Indices:
         _, found = self.tree.query(X, self._n_nearest, p=self._p)
@@ -310,7 +291,7 @@ class _Product:
 
     def __call__(self, X: Array) -> Indices:
         found = np.empty((len(X), self._n_nearest), dtype=np.intp)
-        step = max(1, _PRODUCT_ENTRIES // self._factor.shape[1])
+        step = max(1, _CACHED_ENTRIES // self._factor.shape[1])
         scores = np.empty((step, self._factor.shape[1]), dtype=np.float32)
         doubtful = [np.empty(0, dtype=np.intp)]
         for start in range(0, len(X), step):
@@ -333,13 +314,6 @@ class _Product:
         with np.errstate(over="ignore", invalid="ignore"):
             left = np.column_stack([np.clip(centred, -1e15, 1e15), one]).astype(np.float32)
             scores = np.matmul(left, self._factor, out=scores[: len(X)])
-        every = np.arange(len(X))
-        found = np.empty((len(X), self._n_nearest), dtype=np.intp)
-        last = np.zeros(len(X), dtype=np.float32)
-        for place in range(self._n_nearest):
-            found[:, place] = best = scores.argmin(axis=1)
-            last = scores[every, best]
-            scores[every, best] = np.inf
-        following = scores.min(axis=1)
+        nearest, smallest, following = _take_smallest(scores, self._n_nearest)
         error = score_error(X.shape[1], self._longest, length)
-        return found, ~(following - last > 2 * error)
+        return nearest, ~(following - smallest[:, -1] > 2 * error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 
 _LONGEST = 40  # characters of a name on an axis
 

@@ -16,7 +16,7 @@ from eigencut._utils.threads import threads
 from eigencut.auto.spectrum import Spectrum
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
-from eigencut.extension.combined import CombinedFunctions
+from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.inspection.assessment import assess
 from eigencut.inspection.stability import stability
 from eigencut.inspection.summary import RiskSummary

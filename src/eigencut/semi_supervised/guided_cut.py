@@ -14,8 +14,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import blas_threads
 from eigencut._utils.warn import warn_user
 from eigencut.discretization import Partition, align, assign, normalize_rows, pod
-from eigencut.extension.combined import CombinedFunctions, FixedRows
-from eigencut.extension.eigenfunctions import Eigenfunctions
+from eigencut.extension.eigenfunctions import CombinedFunctions, Eigenfunctions, FixedRows
 from eigencut.graphs.base import Graph
 from eigencut.semi_supervised.known_labels import Known
 from eigencut.solvers.relaxed_cut import RelaxedCut, further_pairs

@@ -1,19 +1,29 @@
-"""The relaxed cut of a graph, whatever pieces it is in.
+"""The relaxed cut: ``L u = lambda M u``, the K smallest eigenvalues (Eqs. 6 and 7).
 
-Connected components are found, those too small to be clusters are set aside, the eigenproblem is
-solved on the others, and the small ones take the value of what is nearest to them. Which are too
-small can depend on the eigenvalues of the others (``eigencut.graphs.components``).
+Identical rows are one vertex of multiplicity c, so the problem on vertices reads
+``C (D - W C) u = lambda C M u`` with C = diag(c). With ``u = (C M)^(-1/2) v`` it is symmetric, and
+turning it upside down makes the wanted eigenvalues the largest ones of
+
+    A = T W T + diag(s - d/m),    T = diag(sqrt(c/m)),    s = max(d/m),    lambda = s - theta.
+
+For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
+A sparse graph is solved for the smallest eigenvalues of s - A instead (``solvers.sparse``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import stage
+from eigencut._utils.threads import blas_threads, n_threads
+from eigencut._utils.warn import warn_user
 from eigencut.affinities.base import Affinity
+from eigencut.affinities.fit_memory import MOST_LAPACK_VERTICES, lapack_vertices
 from eigencut.cut import CUTS, Cut
 from eigencut.graphs.base import Graph
 from eigencut.graphs.components import (
@@ -24,33 +34,270 @@ from eigencut.graphs.components import (
     report_apart,
     report_components,
 )
-from eigencut.solvers.eigenpairs import EigenPairs, eigenpairs
+from eigencut.graphs.sparse import SparseGraph
+from eigencut.io.state_reader import StateReader
+from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
+from eigencut.solvers.sparse import smallest_pairs
+
+_SEVERAL_THREADS = 1200  # vertices from which LAPACK takes as many as it may
+_SPARSE_VERTICES = (400, 1200)  # below, LAPACK solves sparse problems; least and most,
+_SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair in between
+_ROUGH_VERTICES = 300  # the same where rough pairs will do
+_TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
+_LARGEST = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
+_SLACK = 1e-7  # residual up to which a result is usable at all
+
+SOLVERS = ("components", "lapack", "lanczos", "sparse")
+
+
+@dataclass(frozen=True)
+class EigenPairs:
+    """The K smallest eigenpairs, ascending."""
+
+    values: Array  # (K,): the eigenvalues lambda, not below 0
+    # (n_vertices, K): U with ``U^T C M U = I`` on the vertices that take part; the sign of each is
+    # such that its largest entry is positive.
+    vectors: Array
+    # (n_vertices, K): ``W C U``, from which the extension at the training rows follows.
+    products: Array
+    residual: float  # Largest norm of ``A v - theta v``
+    solver: str  # One of ``SOLVERS``
+    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.components``.
+    takes_part: NDArray[np.bool_]
+
+    def first(self, n_pairs: int) -> EigenPairs:
+        """The smallest so many pairs."""
+        return self.only(slice(None, n_pairs))
+
+    def only(self, some: Any) -> EigenPairs:
+        """Some of the pairs."""
+        return replace(
+            self,
+            values=self.values[some],
+            vectors=self.vectors[:, some],
+            products=self.products[:, some],
+        )
+
+    def _state(self) -> dict[str, Any]:
+        """As plain values and arrays."""
+        return {**self.__dict__, "takes_part": self.takes_part.astype(np.uint8)}
+
+    @classmethod
+    def _restored(cls, state: StateReader, n_vertices: int, n_pairs: int) -> EigenPairs:
+        """Saved eigenpairs."""
+        shape = (n_vertices, n_pairs)
+        return cls(
+            values=state.array("values", (n_pairs,)),
+            vectors=state.array("vectors", shape, -_LARGEST, _LARGEST),
+            products=state.array("products", shape, -_LARGEST, _LARGEST),
+            residual=state.number("residual", least=0.0),
+            solver=state.word("solver", SOLVERS),
+            takes_part=state.flags("takes_part", (n_vertices,)),
+        )
+
+
+def eigenpairs(
+    graph: Graph,
+    mass: Array,
+    n_pairs: int,
+    groups: Indices | None = None,
+    seed: int = 0,
+    n_rough: int = 0,
+) -> EigenPairs:
+    """Solve the relaxed cut on a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    mass : array of shape (n_vertices,)
+        The diagonal of M; see ``eigencut.cut``.
+    n_pairs : int
+        K, the number of eigenpairs.
+    groups : array of shape (n_vertices,), optional
+        Connected components, at most K. Their indicators are eigenvectors of eigenvalue 0, handed
+        to the solver so that it cannot miss one of several equal eigenvalues. Vertices of group -1
+        do not take part: the problem is solved as if they did not exist, and their vectors are 0.
+    seed : int
+        Of the random part of the first block.
+    n_rough : int
+        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut.affinities import Precomputed
+    >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
+    array([0.   , 0.667])
+    """
+    if groups is None:
+        groups = np.zeros(graph.n_vertices, dtype=np.intp)
+    part = np.flatnonzero(groups >= 0)
+    problem = _Problem(graph, part, mass[part])
+    known = _indicators(groups[part], problem.root_mass)
+    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, n_rough, seed)
+    residuals = np.linalg.norm(image - vectors * theta, axis=0)
+    residual = float(residuals[: n_pairs - n_rough].max(initial=0.0))
+    _check(residual / problem.shift, solver)
+    signs = _signs(vectors)
+    U = vectors * signs / problem.root_mass[:, np.newaxis]
+    products = (image - problem.diagonal * vectors) * signs / problem.to_symmetric
+    return EigenPairs(
+        np.maximum(problem.shift - theta, 0.0),
+        _spread(U, part, graph.n_vertices),
+        _spread(products, part, graph.n_vertices),
+        residual,
+        solver,
+        groups >= 0,
+    )
+
+
+class _Problem:
+    """The symmetric problem ``A v = theta v`` on the vertices that take part."""
+
+    def __init__(self, graph: Graph, part: Indices, mass: Array) -> None:
+        self.graph, self.part = graph, part
+        multiplicity = graph.multiplicity[part]
+        self.root_mass = np.sqrt(multiplicity * mass)
+        self.to_symmetric = np.sqrt(multiplicity / mass)[:, np.newaxis]
+        self.level = graph.degrees[part] / mass
+        self.shift = float(self.level.max())
+        self.diagonal = (self.shift - self.level)[:, np.newaxis]
+
+    @property
+    def _some(self) -> Indices | None:
+        return None if len(self.part) == self.graph.n_vertices else self.part
+
+    def operator(self, V: Array) -> Array:
+        """``A V``."""
+        everywhere = _spread(self.to_symmetric * V, self.part, self.graph.n_vertices)
+        product = self.graph.matmat(everywhere)
+        return self.to_symmetric * product[self.part] + self.diagonal * V
+
+    def dense(self) -> Array:
+        """A as an array."""
+        A = self.graph.dense(self._some) * (self.to_symmetric / self.graph.n_rows)
+        A *= self.to_symmetric[:, 0]
+        A[np.diag_indices(len(A))] += self.diagonal[:, 0]
+        return A
+
+    def laplacian(self) -> Any:
+        """``s - A`` as a sparse matrix, of a sparse graph."""
+        assert isinstance(self.graph, SparseGraph)
+        laplacian = self.graph.among(self._some) * (-1 / self.graph.n_rows)
+        scale = self.to_symmetric[:, 0]
+        laplacian.data *= np.repeat(scale, np.diff(laplacian.indptr))
+        laplacian.data *= scale[laplacian.indices]
+        laplacian.setdiag(laplacian.diagonal() + self.level)
+        return laplacian
+
+
+def _solve(
+    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
+) -> tuple[str, Solution]:
+    """The method for the size and kind of graph, and what it found."""
+    if known.shape[1] == n_pairs:
+        theta = np.full(n_pairs, problem.shift)
+        return "components", (theta, known, problem.operator(known))
+    n = len(known)
+    is_sparse = isinstance(problem.graph, SparseGraph)
+    are_rough = n_rough == n_pairs
+    if n >= (_sparse_vertices(n_pairs, are_rough) if is_sparse else lapack_vertices(n_pairs)):
+        with blas_threads(1):
+            if is_sparse:
+                solution = _sparse(problem, known, n_pairs, n_rough, seed)
+            else:
+                tolerance = _TOLERANCE * problem.shift
+                solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
+        if solution is not None:
+            return "sparse" if is_sparse else "lanczos", solution
+    with blas_threads(n_threads() if n > _SEVERAL_THREADS else 1):
+        theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
+        return "lapack", (theta, vectors, problem.operator(vectors))
+
+
+def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
+    """Below which LAPACK solves a sparse problem."""
+    if are_rough:
+        return max(_ROUGH_VERTICES, 8 * n_pairs)
+    least, most = _SPARSE_VERTICES
+    return max(min(max(least, _SPARSE_VERTICES_PER_PAIR * n_pairs), most), 8 * n_pairs)
+
+
+def _check(residual: float, solver: str) -> None:
+    """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
+    if solver == "sparse" and residual > _TOLERANCE:
+        warn_user(
+            f"The eigenvectors are less accurate than usual: residual {residual:.2g} of the "
+            f"largest d/m, expected below {_TOLERANCE:.2g}. Labels of rows between clusters may be "
+            "off. Affinities of less different size would help."
+        )
+    elif not residual <= _SLACK:
+        raise ArithmeticError(
+            f"The eigenvectors are not accurate: residual {residual:.2g} of the largest d/m, "
+            f"expected below {_SLACK:.2g}. Check the affinities for values of extremely different "
+            "size."
+        )
+
+
+def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
+    """V on all vertices, given on some of them; zero on the others."""
+    if len(part) == n_vertices:
+        return V
+    everywhere = np.zeros((n_vertices, V.shape[1]))
+    everywhere[part] = V
+    return everywhere
+
+
+def _indicators(groups: Indices, root_mass: Array) -> Array:
+    """Orthonormal eigenvectors of eigenvalue 0 of the symmetric problem, one per group."""
+    known = np.zeros((len(groups), int(groups.max()) + 1))
+    known[np.arange(len(groups)), groups] = root_mass
+    return np.asarray(known / np.linalg.norm(known, axis=0))
+
+
+def _signs(vectors: Array) -> Array:
+    """The sign that makes the largest entry positive; the first one of nearly equal ones."""
+    size = np.abs(vectors)
+    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _sparse(
+    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
+) -> Solution | None:
+    """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, n_rough)
+    residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
+    is_missed = residuals.max(initial=0.0) > _TOLERANCE * problem.shift
+    if is_missed and len(known) <= MOST_LAPACK_VERTICES:
+        return None
+    images = problem.shift * found.vectors - found.images
+    return problem.shift - found.values, found.vectors, images
+
+
+# The relaxed cut of a graph, whatever pieces it is in.
+#
+# Connected components are found, those too small to be clusters are set aside, the eigenproblem is
+# solved on the others, and the small ones take the value of what is nearest to them. Which are too
+# small can depend on the eigenvalues of the others (``eigencut.graphs.components``).
 
 NCUT = CUTS["ncut"]  # its eigenvalues have no unit: by them it is told which components take part
 
 
 @dataclass(frozen=True)
 class RelaxedCut:
-    """The solution, and the pieces of the graph that it was found on.
-
-    Attributes
-    ----------
-    pairs : EigenPairs
-    components : array of shape (n_vertices,)
-        The connected component of every vertex, numbered by decreasing number of rows.
-    groups : array of shape (n_vertices,)
-        The same where a component takes part in the eigenproblem, and -1 elsewhere.
-    n_clear : int
-        Of those, the smallest so many are clusters by what the eigenvalues of the others show.
-    n_apart : int
-        Components that do not take part, but would if there were so many more clusters: those that
-        there are are clearly whole.
-    """
+    """The solution, and the pieces of the graph that it was found on."""
 
     pairs: EigenPairs
+    # (n_vertices,): the connected component of every vertex, numbered by decreasing number of rows.
     components: Indices
+    # (n_vertices,): the same where a component takes part in the eigenproblem, and -1 elsewhere.
     groups: Indices
+    # Of those, the smallest so many are clusters by what the eigenvalues of the others show.
     n_clear: int = 0
+    # Components that do not take part, but would if there were so many more clusters: those that
+    # there are are clearly whole.
     n_apart: int = 0
 
     def judged(self, pieces: Pieces, n_clusters: int, values: Array) -> RelaxedCut:

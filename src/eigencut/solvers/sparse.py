@@ -34,8 +34,13 @@ from eigencut.solvers.block_iteration import (
     orthonormalized,
     rayleigh_ritz,
 )
-from eigencut.solvers.inverse import Inverse, by_inverse_krylov, is_cheap_to_factor
-from eigencut.solvers.multilevel import Hierarchy, Polynomial
+from eigencut.solvers.preconditioners import (
+    Hierarchy,
+    Inverse,
+    Polynomial,
+    by_inverse_krylov,
+    is_cheap_to_factor,
+)
 
 # Plain Lanczos, for graphs whose wanted eigenvalues lie far below the others.
 #

@@ -21,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.contexts import all_or_nothing
+from eigencut._utils.progress import all_or_nothing
 from eigencut._utils.validation import check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD

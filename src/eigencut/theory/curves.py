@@ -19,7 +19,7 @@ from eigencut._utils.json_ready import json_ready
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count, check_fraction, check_magnitude
 from eigencut.affinities import Affinity, named_affinity
-from eigencut.affinities.vectors import VectorAffinity
+from eigencut.affinities.kernel import VectorAffinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.io.of_tables import takes_tables

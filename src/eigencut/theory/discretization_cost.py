@@ -90,7 +90,7 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
     squares = pairs.sums(H**2) / pairs.n_partners
     # What each row adds to E and to G, the mean of both over rows being E and G.
     to_error = 2 * np.maximum(degrees * H**2 - 2 * H * sums + squares, 0.0) / 2
-    to_gram = degrees * H**2 + squares if cut.mass_power else H**2
+    to_gram = degrees * H**2 + squares if cut.mass_is_degree else H**2
     influence = (to_error - values * to_gram).sum(axis=1)
     centred = influence - share[:, 0] @ influence
     variance = float(share[:, 0] @ centred**2) * n / (n - 1)
@@ -226,7 +226,7 @@ def compare(
     epsilon = float(per_cluster.sum())
     # Means over pairs of different rows have n - 1 for n.
     per_norm = THEORIES[cut.name].form_per_norm(largest_weight)
-    per_norm *= 1.0 if cut.mass_power else pairs.n_rows / pairs.n_partners
+    per_norm *= 1.0 if cut.mass_is_degree else pairs.n_rows / pairs.n_partners
     return DiscretizationCost(
         discrete=discrete,
         continuous=continuous.value,

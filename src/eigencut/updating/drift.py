@@ -22,8 +22,8 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.printable import printable
 from eigencut._utils.progress import without_progress
+from eigencut._utils.validation import printable
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
@@ -156,7 +156,7 @@ class FactTotals:
         volume = gram.sum(axis=1) @ of_vertices
         inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
         rows = affinity.multiplicity_ @ of_vertices
-        mass = volume if fitted.functions.cut.mass_power else rows
+        mass = volume if fitted.functions.cut.mass_is_degree else rows
         judged, n = fitted.judged, float(affinity.n_rows_)
         return cls(n, judged.share * n, rows, np.maximum(volume - inside, 0.0), mass)
 

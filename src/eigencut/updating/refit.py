@@ -19,7 +19,7 @@ from eigencut.affinities.landmark_growth import grown
 from eigencut.auto.candidates import is_number
 from eigencut.auto.choose import choose_for_graph
 from eigencut.extension.cluster_numbers import ClusterNumbers
-from eigencut.extension.combined import CombinedFunctions
+from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.fitted import FittedCut
 from eigencut.graphs.base import Graph, RowGraph
 from eigencut.io.rows import Rows

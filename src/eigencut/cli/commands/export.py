@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli.options import json_option, say
 from eigencut.cli.outputs import GraphOutput, check_outputs
 from eigencut.cli.values import FILE

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eigencut._utils.printable import printable
+from eigencut._utils.validation import printable
 from eigencut.cli.options import json_option, say
 from eigencut.cli.values import FILE
 
