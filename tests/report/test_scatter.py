@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from eigencut import GPOD, Gaussian
+from eigencut.report.drawings import frame
 from eigencut.report.page import page as page_of
-from eigencut.report.scatter import frame
 from eigencut.report.summarizing import summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

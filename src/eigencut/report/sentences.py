@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -52,6 +54,46 @@ def counted(number: float, thing: str = "row") -> str:
     ('1 row', '12 345 rows', '2 clusters')
     """
     return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
+
+
+def visible(text: str) -> str:
+    """Text without characters that control: they are shown as escapes.
+
+    Letters of any script, emoji and what joins them stay as they are.
+
+    Examples
+    --------
+    >>> print(visible("two\\nlines, back \\u202e"))
+    two\\nlines, back \\u202e
+    """
+    if text.isprintable():
+        return text
+    # These marks of writing direction reach beyond the text they stand in.
+    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    return "".join(
+        c.encode("unicode_escape").decode("ascii")
+        if c in controls or unicodedata.category(c) in ("Cc", "Cs")
+        else c
+        for c in text
+    )
+
+
+def clipped(text: str, longest: int) -> str:
+    """A text of users, visible and not too long.
+
+    Examples
+    --------
+    >>> clipped("x" * 10, longest=5)
+    'xxxx…'
+    """
+    text = str(text)  # a text that says of itself that it is HTML is none here
+    shown = visible(text[: longest + 1])
+    return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
+
+
+def unbroken(text: str) -> str:
+    """Text whose numbers stay on one line with what they count."""
+    return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)
 
 
 def on_clusters(clusters: Sequence[ClusterSummary], n_rows: float, n_unlabelled: int) -> str:
