@@ -11,8 +11,7 @@ import pytest
 
 from eigencut import GPOD, Gaussian, TableModel
 from eigencut.report.page import page as page_of
-from eigencut.report.summarizing import summarize
-from eigencut.report.summary import PairDoubt
+from eigencut.report.summary import PairDoubt, summarize
 from tags import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

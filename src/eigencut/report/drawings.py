@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.plotting.colors import Style, cluster_style
+from eigencut.plotting.style import Style, cluster_style
 from eigencut.report.sentences import clipped
 from eigencut.report.summary import Picture, SpectrumSummary, SupportSummary
 

@@ -11,8 +11,7 @@ import hashlib
 from typing import Any
 
 from eigencut._utils.validation import needed
-from eigencut.plotting.colors import cluster_style
-from eigencut.plotting.sampling import spaced
+from eigencut.plotting.style import cluster_style, spaced
 from eigencut.report.drawings import outline, scatter, short, similarity_plot, spectrum_plot
 from eigencut.report.sentences import clipped, counted, percent, unbroken, visible
 from eigencut.report.summary import ModelSummary
