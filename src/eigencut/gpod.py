@@ -45,7 +45,7 @@ from eigencut.io.validation import check_rows, check_source, check_stream, check
 from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
-from eigencut.semi_supervised.known_labels import Known, warn_of_labels
+from eigencut.semi_supervised.known_labels import Known
 from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def _keeps_rows(model: Any) -> bool:
-    """Not of a precomputed matrix, to which rows cannot be added."""
+    """Return whether rows can be added: not to a precomputed matrix."""
     return not get_tags(model).input_tags.pairwise
 
 
@@ -73,73 +73,70 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "auto" is a graph of nearest neighbours with density contrast, mutual or
-        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``); above
-        500 000 rows, with hundreds of clusters, or where there is no memory for that, landmarks.
-        "gaussian" is the paper's
-        complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
-        ``Landmarks()``; "mixed" is for rows with columns of few values, as words that became points
-        have them: about a hundred landmarks; "precomputed" takes affinities instead of rows;
-        ``Gaussian(sigma=0.5)`` and the like say more; a function ``k(A, B)`` gives any other
-        weights.
+        The graph. "auto" takes a graph of nearest neighbours with density contrast, mutual or
+        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``). It takes
+        landmarks above 500 000 rows, with hundreds of clusters, or where memory is short.
+        "gaussian" is the paper's complete graph with a local bandwidth. "neighbors" and "landmarks"
+        are ``Neighbors()`` and ``Landmarks()``. "mixed" takes about a hundred landmarks, for
+        columns of few values such as words. "precomputed" takes affinities instead of rows. Objects
+        such as ``Gaussian(sigma=0.5)`` set more; a function ``k(A, B)`` gives any other weights.
     metric : str or None, default=None
-        The distance that the graph compares rows by: "euclidean", "cosine", "manhattan",
-        "chebyshev", "hamming", "jaccard" or "haversine" (see ``docs/metrics.md``). None is
-        "euclidean", or that of an affinity object.
+        The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
+        "jaccard" or "haversine" (see ``docs/metrics.md``). None means "euclidean", or the metric of
+        an affinity object.
     extension : {"consistent", "paper"}, default="consistent"
-        The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
-        the consistent form gives back the eigenvectors at the training rows.
+        The form of the eigenfunctions. The two differ for RatioCut only: "paper" is Algorithm 1,
+        "consistent" reproduces the eigenvectors at the training rows.
     n_init : int, default=10
-        The discretization ends when so many starts in a row bring nothing better; see ``pod``.
+        The discretization stops after this many starts in a row without improvement; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
-        Whether rows without support get their label all the same, or -1: in ``predict``, and in
-        ``labels_``.
+        Whether ``predict`` and ``labels_`` keep the label of rows that resemble no training row,
+        or set it to -1.
     outlier_quantile : float, default=0.01
-        Rows count as such if their support (``score_samples``) is below this quantile of the
-        training rows' support, that of each without its affinity to itself.
+        A row is an outlier if its similarity to the training rows (``score_samples``) is below this
+        quantile of the training rows' own, each taken without its affinity to itself.
     random_state : int, RandomState or None, default=None
-        Of those starts. None means 0: fits are reproducible unless asked otherwise.
+        Seeds those starts. None means 0: fits are reproducible by default.
     n_jobs : int or None, default=None
-        Threads. None means all cores; the result does not depend on it.
+        The number of threads. None means all cores; the result does not depend on it.
     memory_limit : None, number of bytes or str such as "4GB", default=None
-        What ``fit`` may add to the memory that the rows take: a fit that would need more is refused
-        with a ``MemoryError`` before it begins, and ``affinity="auto"`` chooses what needs less.
-        None is what the machine has left. On a Dask cluster workers have limits of their own.
+        The memory that ``fit`` may use beside the rows. A fit that would need more raises a
+        ``MemoryError`` before it begins; ``affinity="auto"`` chooses a graph that needs less. None
+        means what the machine has left. On a Dask cluster the workers have their own limits.
     verbose : bool, default=False
-        Say on standard error which stage of the fit is running, how far it is and how long it took:
-        by a line that changes on a terminal, with ``pip install 'eigencut[cli]'``, or else by
-        plain lines, at most one in two seconds within a stage.
+        Print on standard error which stage of the fit is running, how far it is and how long it
+        took. On a terminal one line changes (with ``pip install 'eigencut[cli]'``); otherwise plain
+        lines appear, at most one in two seconds within a stage.
 
     Attributes
     ----------
     n_clusters_ : int
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
-        Clusters of the training rows, 0 .. K-1 by decreasing size (landmarks: by the number
-        of rows that those of a cluster stand for; of equal ones, the cluster of the row, or
-        landmark, that is the first in lexicographic order); -1 where ``predict`` has it. Not there
-        after a fit on a stream: see ``predict_stream``.
+        The cluster of each training row, 0 .. K-1 by decreasing size; clusters of equal size are
+        ordered by their first row in lexicographic order. -1 where ``predict`` says -1. Not set by
+        a fit on a stream: use ``predict_stream``.
     probabilities_ : array of shape (n_samples,)
-        The probability of each of these labels, as HDBSCAN has it; 0 where the label is -1.
+        The probability of each of these labels, as in HDBSCAN; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
-        The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
-        Rows of components too small to be a cluster have the value of a row nearby. Not kept after
-        a fit on a stream, nor by landmarks beyond 10 million entries: ``transform`` gives it.
+        The eigenvectors U, ``U^T M U = I`` on the rows that take part; ``transform`` extends them.
+        Rows of components too small to be a cluster have the value of a row nearby. Not set by a
+        fit on a stream, nor by landmarks beyond 10 million entries: use ``transform``.
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``.
     rotation_ : array of shape (K, K)
-        ``labels_ == argmax(rows(embedding_) @ rotation_)``, rows() normalizing to unit length,
-        but for rows that ``outliers="label"`` marks.
+        ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length,
+        except for rows that ``outliers="label"`` marks.
     partition_ : Partition
         The discretization with its history; its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
-        What answers for new rows: eigenfunctions and their rotation.
+        The eigenfunctions and their rotation, which answer for new rows.
     choice_ : tuple of Compared
         The affinities that "auto" compared, each with a score; larger is clearer.
     warnings_ : tuple of str
-        What the fit warned of, unless warnings were silenced.
+        The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
         Connected components of the graph.
     n_features_in_, feature_names_in_
@@ -207,6 +204,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Self:
         """Cluster the rows of X.
@@ -214,20 +212,19 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
-            scipy.sparse arrays too, but with "gaussian".
-            ``eigencut.Rows`` if they do not fit in memory.
-        y : array-like of shape (n_samples,), optional
-            Known classes of some rows, 0 .. K-1, and -1 or a missing value for unknown: then
-            cluster k is class k, and further clusters are numbered after those
-            (``docs/living-models.md``). A y in which no class is unknown is ignored, as by other
-            clusterers of scikit-learn, and so are numbers below -1, with a warning where these may
-            have been meant as classes; fractions, the target of a regression, without one.
+            Rows of numbers: numpy, pandas, polars, or scipy.sparse (not with "gaussian").
+            Affinities among rows if "precomputed". ``eigencut.Rows`` if they do not fit in memory.
+        y : ignored
+            As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts. An integer is so many identical rows, and gives the same model to
-            the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
-            out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
-            ``eigencut.Rows`` has the weights.
+            The weight of each row. An integer weight equals that many identical rows, to the last
+            bit; a common factor of all weights changes no label. Rows of weight 0 are left out of
+            the fit, and get the label that ``predict`` gives. A stream, ``eigencut.Rows``, carries
+            its own weights.
+        known_labels : array-like of shape (n_samples,), optional
+            Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
+            cluster k is class k, and further clusters are numbered after those; a known row may get
+            another label where its neighbours say so (``docs/living-models.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
         """
@@ -238,7 +235,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
-                known = Known.of(rows, y, constraints, weight)
+                known = Known.from_rows(rows, known_labels, constraints, weight)
                 model._set_fit(fit_rows(rows, model._settings(), weight, known))
             model.warnings_ = tuple(heard)
         return self
@@ -249,21 +246,24 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Indices:
-        """Fit, and return ``labels_``; of a stream there are none.
+        """Fit, and return ``labels_``; a stream has none.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         labels : array of shape (n_samples,)
         """
-        fitted = self.fit(X, y, sample_weight=sample_weight, constraints=constraints)
+        fitted = self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        )
         if not hasattr(fitted, "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
@@ -277,6 +277,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> NDArray[Any]:
         """Fit, and return ``transform(X)``.
@@ -284,34 +285,34 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y, sample_weight, constraints
+        y, sample_weight, known_labels, constraints
             As of ``fit``.
 
         Returns
         -------
         embedding : array of shape (n_samples, K)
         """
-        return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
+        return self.fit(
+            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
+        ).transform(X)
 
     # ------------------------------------------------------------ new rows
 
     def predict(self, X: ArrayLike) -> Indices:
-        """The cluster of each row, by the fitted rotation; a row's label ignores its company.
+        """Return the cluster of each row; a row's label does not depend on the other rows.
 
-        The numbers are those of ``labels_``; -1 for rows without support if ``outliers="label"``.
+        The numbers are those of ``labels_``; -1 for outliers if ``outliers="label"``.
         """
         return self._ask(X, self.labels_of, -1)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The probability of each cluster, for each row: how sure its label is.
+        """Return the probability of each cluster, for each row.
 
         With other training rows from the same source, a row would get the label k about that often
-        (``docs/probabilities.md`` says how well that holds, and on what data). Rows sum to 1, and
-        the largest, of equal ones the first, is the label: ``predict`` with ``outliers="keep"``,
-        which differs from the label only where that is -1. The logarithm of the ratio of the
-        largest and the second largest is the margin, divided by ``fitted_cut_.temperature``; with
-        more than two clusters the largest itself also depends on the others, and need not grow with
-        the margin from row to row. A row without support has equal probabilities, but for rounding.
+        (``docs/probabilities.md`` says how well that holds, and on what data). The probabilities of
+        a row sum to 1. The first of the largest is the label that ``predict`` gives with
+        ``outliers="keep"``. The logarithm of the ratio of the two largest is the margin divided by
+        ``fitted_cut_.temperature``. A row that resembles no training row has equal probabilities.
 
         Parameters
         ----------
@@ -320,28 +321,28 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Returns
         -------
         probabilities : array of shape (n_samples, K)
-            Column k is cluster k; after an ``update`` those of clusters that have gone are 0. Of
-            many rows at once accurate to about 1e-4, otherwise to rounding.
+            Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
+            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
         """
         return self._ask(X, self._probabilities_of, np.nan)
 
     def predict_set(
         self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
     ) -> NDArray[np.bool_]:
-        """The clusters that each row may belong to, with a guarantee.
+        """Return the clusters that each row may belong to, with a guarantee.
 
-        The set of a new row holds, with probability ``coverage`` at least, the label that the row
-        gets in a refit on the training rows, it and a few other new rows. That is an average over
-        rows, for new rows of the distribution of the held-out ones; it is no statement on a single
-        row, nor on classes. ``eigencut.inspection.label_sets`` says it in full.
+        With probability ``coverage`` at least, the set of a new row holds the label that the row
+        gets in a refit on the training rows, itself and a few other new rows. The probability is an
+        average over new rows from the distribution of the held-out ones; it does not hold for a
+        single row, and says nothing of classes. See ``eigencut.inspection.label_sets``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         coverage : float, default=0.9
         calibration : array-like of shape (m, n_features) or LabelSets
-            Rows that played no part in the fit, 20 of them or (better) hundreds, on which the model
-            is calibrated by 20 refits. To do that once for many calls, or for a model that has not
+            Rows that played no part in the fit, at least 20 and better hundreds; 20 refits
+            calibrate the model on them. To do that once for many calls, or for a model that has not
             kept its training rows, pass ``eigencut.inspection.label_sets(model, X_heldout)``.
 
         Returns
@@ -362,17 +363,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         return sets.predict_set(X, coverage)
 
     def predict_margin(self, X: ArrayLike) -> Array:
-        """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
+        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
 
-        The rotated row of unit length has a coordinate per cluster; the margin is the difference of
-        the largest and the second largest, negative ones counting as 0. Rows with less support than
-        training rows have count for less, ``d(x)`` divided by the least of theirs (the
-        ``outlier_quantile``): far from all training rows nothing is certain, and the margin 0.
+        The rotated row of unit length has a coordinate for each cluster. The margin is the
+        difference of the two largest, where negative ones count as 0. It is scaled down for rows
+        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
         """
         return self._ask(X, lambda rows: self.fitted_cut_.margins(rows), np.nan)
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """The eigenfunctions at each row.
+        """Return the eigenfunctions at each row.
 
         Parameters
         ----------
@@ -390,7 +390,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         return self._ask(X, lambda rows: self.fitted_cut_.embedding(rows, dtype), np.nan)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
+        """Return the similarity of each row to the training rows: log d(x), its mean affinity."""
         return self._ask(X, lambda rows: self.fitted_cut_.support(rows), np.nan)
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
@@ -456,7 +456,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     def score(
         self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Minus the error F per cluster on the rows of X; larger is better.
+        """Return minus the error F per cluster on the rows of X; larger is better.
 
         The U-statistic over pairs of rows of the extended eigenfunctions, in the population
         normalization (functions of unit norm on the training rows). With "precomputed" affinities
@@ -471,8 +471,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         X : array-like of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts; weights that are no integers count together as many rows
-            as ``(sum w)^2 / sum w^2``.
+            How many times each row counts; other weights than integers count together as
+            ``(sum w)^2 / sum w^2`` rows.
 
         Returns
         -------
@@ -494,29 +494,27 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     ) -> Self:
         """Refit the model as if it had seen these rows too; clusters keep their numbers.
 
-        The model itself changes, as a whole or, if anything is wrong, not at all. With landmarks
-        only the new rows are passed over, and the result is, bit for bit, that of a fit of all rows
-        with the same landmarks and K; where clearly more rows than usual are without support,
-        landmarks are placed for these first. Neighbours and complete graphs are fitted again on the
-        rows that they keep and the new ones. With ``n_clusters="auto"`` the number of clusters is
-        chosen anew.
+        The model changes as a whole or, if anything is wrong, not at all. With landmarks only the
+        new rows are read, and the result equals, bit for bit, a fit of all rows with the same
+        landmarks and K; if many new rows resemble no landmark, new landmarks are placed first.
+        Neighbours and complete graphs are fitted again on the rows that they keep and the new ones.
+        With ``n_clusters="auto"`` the number of clusters is chosen again.
 
-        A cluster goes on under its number if it shares more than half of the rows of the smaller of
-        the two with a cluster of before; other clusters are new, and get numbers that were never
-        given. The number of a cluster that has gone is not given again, and its column of
-        ``predict_proba`` stays, with zeros. ``updated_`` says which are which, and ``labels_`` are
-        those of the rows of X. See ``docs/living-models.md``.
+        A cluster keeps its number if it shares more than half of the rows of the smaller of the two
+        with a cluster of the earlier model. Other clusters are new and get new numbers. The number
+        of a cluster that has gone is not used again; its column of ``predict_proba`` stays 0.
+        ``updated_`` lists the changes, and ``labels_`` are those of the rows of X. See
+        ``docs/living-models.md``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Or ``eigencut.Rows``, with landmarks.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts, as in ``fit``.
+            The weight of each row, as in ``fit``.
         decay : float, default=1.0
-            What each row that the model has seen before counts from now on, above 0 and at most 1.
-            Below 1 sums are rounded, to 1e-10 of a row, and rows that count less than a
-            sixty-fourth are forgotten.
+            The factor on the weight of each earlier row, above 0 and at most 1. Below 1, sums are
+            rounded to 1e-10 of a row, and rows of weight below 1/64 are forgotten.
 
         Returns
         -------
@@ -541,13 +539,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         sample_weight: ArrayLike | None = None,
         decay: float = 1.0,
     ) -> Self:
-        """``fit`` at the first call, ``update`` at later ones; ``labels_`` are of the rows of X.
+        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
-            Known classes are for ``fit``: a warning says so.
         sample_weight : array-like of shape (n_samples,), optional
         decay : float, default=1.0
             As of ``update``.
@@ -556,27 +553,26 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         self : the model
         """
-        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
             checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)
         return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
-        """Say how rows differ from those that the model has seen; nothing changes.
+        """Return how rows differ from those that the model has seen; the model stays as it is.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, in memory: of a stream some of its blocks.
+            New rows in memory; for a stream, some of its blocks.
         random_state : int, RandomState or None
-            Of the rows that are left out to compare with. None means 0.
+            Seeds the choice of rows that are held out to compare with. None means 0.
 
         Returns
         -------
         Drift
-            The share of rows without support, the shares of clusters and the value of the cut,
-            before and now, each with a p-value; and whether a new cluster stands out.
+            The share of outliers, the shares of clusters and the value of the cut, before and now,
+            each with a p-value; and whether a new cluster stands out.
         """
         from eigencut.updating.drift import drift_of
 
@@ -586,9 +582,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             return drift_of(self, rows, random_state)
 
     def hierarchy(self) -> Hierarchy:
-        """The clusters as a tree: which of them are one group in coarser cuts, down to one group.
+        """Return the tree of clusters: which of them form one group in coarser cuts.
 
-        From the fitted model alone, without its rows. See ``docs/describe.md``.
+        It needs the fitted model alone, without its rows. See ``docs/describe.md``.
 
         Returns
         -------

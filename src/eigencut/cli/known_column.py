@@ -19,28 +19,17 @@ def known_classes(
 
     import numpy as np  # here, so that --help is quick
 
-    from eigencut.semi_supervised.known_labels import KnownClasses
+    from eigencut.semi_supervised.known_labels import read_known_labels
 
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
-    found = KnownClasses.of(words[int(c)] for c in np.where(np.isnan(codes), len(words) - 1, codes))
-    expected = f"{source}: column {column!r}, which --known names, must hold"
-    if found is None:
-        other = next(word for word in words if word and not word.isdecimal() and word != "-1")
+    cells = [words[int(code)] for code in np.where(np.isnan(codes), len(words) - 1, codes)]
+    name = f"{source}: column {column!r}, which --known names,"
+    found = read_known_labels(np.array(cells, dtype=object), len(cells), name=name)
+    if (found.labels < 0).all():
         raise ValueError(
-            f"{expected} names of classes or whole numbers from 0 on, and nothing or -1 where the "
-            f"class is unknown. Got {other}; number the classes, or write words."
-        )
-    if not found.are_some:
-        what = "no class at all" if (found.labels < 0).all() else "a class in every row"
-        raise ValueError(
-            f"{expected} the classes of some rows, and nothing or -1 in the others. Got {what}; "
-            "leave --known out to look for clusters without classes."
-        )
-    if "-1" in words and not found.names and set(found.labels.tolist()) == {-1, 1}:
-        raise ValueError(
-            f"{expected} numbers of classes from 0 on. Got 1 and -1 only; if -1 is a class, write "
-            "words, and else 0 instead of 1."
+            f"{name} must hold the classes of some rows, and nothing or -1 in the others. Got no "
+            "class at all; leave --known out to look for clusters without classes."
         )
     n_classes = int(found.labels.max()) + 1
     if isinstance(n_clusters, int) and n_clusters < n_classes:

@@ -36,7 +36,7 @@ from eigencut.io.validation import check_rows, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
-from eigencut.semi_supervised.known_labels import known_classes_of_rows, warn_of_labels
+from eigencut.semi_supervised.known_labels import read_known_labels
 from eigencut.tables.incomplete_rows import refuse_width, sparse_rows
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.tables.preparation import (
@@ -86,7 +86,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     model_ : GPOD
         Fitted on the prepared rows.
     class_names_ : list of str
-        What clusters 0, 1, ... are called, where y had words; else nothing.
+        What clusters 0, 1, ... are called, where known labels were words; else nothing.
     labels_ : array of shape (n_rows,)
         Not there after a fit on a stream.
     n_features_in_, feature_names_in_
@@ -129,6 +129,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         y: Any = None,
         *,
         sample_weight: Any = None,
+        known_labels: Any = None,
         constraints: Constraints | None = None,
     ) -> Self:
         """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
@@ -139,12 +140,13 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Parameters
         ----------
         X : data frame, array of shape (n_samples, n_features) or Rows
-        y : array-like of shape (n_samples,), optional
-            Known classes of some rows: numbers from 0 on, or words, and -1 or a missing value for
-            unknown. A y in which no class is unknown is ignored, and so are other numbers: see
-            ``GPOD.fit``.
+        y : ignored
+            As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
+        known_labels : array-like of shape (n_samples,), optional
+            Known classes of rows: numbers from 0 on, or words, and -1 or a missing value where they
+            are unknown. See ``GPOD.fit``.
         constraints : eigencut.Constraints, optional
             Pairs of rows, by their place in the table from 0 on: see ``GPOD.fit``.
         """
@@ -156,7 +158,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             preparation = learn_preparation_from_stream(X, *how, self.columns)
             model.set_params(affinity=preparation.affinity_for(model.affinity))
             with naming_rows_of_table(X, None, preparation):
-                model.fit(preparation.stream(X), y, constraints=constraints)
+                model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)
             return self._take(preparation, model)
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
@@ -164,17 +166,23 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         preparation = learn_preparation(replace(table, weight=weight), *how)
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
-        known = known_classes_of_rows(y, len(table.values))
+        known = None
+        if known_labels is not None:
+            known = read_known_labels(known_labels, len(table.values))
         model.set_params(affinity=preparation.affinity_for(model.affinity))
-        of_rows = known.as_y[complete] if known.are_some else None
         pairs = None if constraints is None else check_kind(constraints).among(complete)
         with naming_rows_of_table(table, complete, preparation):
-            model.fit(rows, of_rows, sample_weight=of_complete, constraints=pairs)
-        return self._take(preparation, model, complete, X, known.names)
+            model.fit(
+                rows,
+                sample_weight=of_complete,
+                known_labels=None if known is None else known.labels[complete],
+                constraints=pairs,
+            )
+        return self._take(preparation, model, complete, X, () if known is None else known.names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none."""
-        if not hasattr(self.fit(X, y, **params), "labels_"):
+        if not hasattr(self.fit(X, **params), "labels_"):
             raise TypeError(
                 "X must be rows in memory, for labels of a stream may not fit there. Got "
                 "eigencut.Rows; the model is fitted: predict block by block, or use the command "
@@ -299,7 +307,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
-        warn_of_labels(y)
         if not self.__sklearn_is_fitted__():
             checked_decay(decay)
             return self.fit(X, sample_weight=sample_weight)

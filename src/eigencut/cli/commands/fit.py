@@ -184,11 +184,11 @@ def command(
         is_known = None if classes is None else classes.labels >= 0
         rows, complete = sampled(*preparation.apply(whole), options, is_known)
         of_rows = None if whole.weight is None else whole.weight[complete]
-        y = None if classes is None else classes.as_y[complete]
+        known_labels = None if classes is None else classes.labels[complete]
         gpod.set_params(affinity=preparation.affinity_for(gpod.affinity))
         placed = naming_rows_of_table(whole, complete, preparation)
         with progress_bar("fit", options.quiet), placed:
-            gpod.fit(rows, y, sample_weight=of_rows)
+            gpod.fit(rows, sample_weight=of_rows, known_labels=known_labels)
             names = () if classes is None else classes.names
             model = table_model(gpod, preparation, complete, kinds, names)
         found = [(block.ids, model.labels_)]
