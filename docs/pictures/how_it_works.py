@@ -129,7 +129,13 @@ def draw_first_page() -> None:
     bare(axes[1], "eigencut: labels of 302 new rows, and how far to trust them")
     regions(axes[1], fitted, X, margin=1.1)
     axes[1].scatter(*X_new.T, s=12, c=colors(labels), edgecolors="white", linewidths=0.3)
-    axes[1].scatter(*X_new[far].T, s=110, facecolors="none", edgecolors="black", label="unlike the training rows")
+    axes[1].scatter(
+        *X_new[far].T,
+        s=110,
+        facecolors="none",
+        edgecolors="black",
+        label="unlike these",
+    )
     axes[1].legend(loc="lower right")
     for ax in axes:
         ax.set(xlim=(-1.8, 2.9), ylim=(-1.1, 1.75), aspect="equal")
