@@ -19,7 +19,7 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD
 from eigencut.plotting import ClusterDisplay
-from eigencut.plotting.colors import COLORS, OUTSIDE_COLOR
+from eigencut.plotting.style import COLORS, OUTSIDE_COLOR
 
 INK = "#2b2f36"
 MOST_BYTES = 150_000

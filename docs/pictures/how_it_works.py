@@ -103,11 +103,11 @@ def draw_new_rows() -> None:
     margins = model.predict_margin(X_new)
     labels = model.predict(X_new)
     ax.scatter(*X_new.T, s=16, c=colors(labels), edgecolors="white", linewidths=0.4)
-    torn = margins < 0.3
+    ambiguous = margins < 0.3
     ax.scatter(
-        *X_new[torn].T, s=60, facecolors="none", edgecolors="black", label="margin below 0.3"
+        *X_new[ambiguous].T, s=60, facecolors="none", edgecolors="black", label="margin below 0.3"
     )
-    bare(ax, "400 new rows; inside the line the training rows support a label").legend(
+    bare(ax, "400 new rows; inside the line rows are similar to the training rows").legend(
         loc="upper right"
     )
     save(figure, "how-new-rows")
@@ -129,7 +129,13 @@ def draw_first_page() -> None:
     bare(axes[1], "eigencut: labels of 302 new rows, and how far to trust them")
     regions(axes[1], fitted, X, margin=1.1)
     axes[1].scatter(*X_new.T, s=12, c=colors(labels), edgecolors="white", linewidths=0.3)
-    axes[1].scatter(*X_new[far].T, s=110, facecolors="none", edgecolors="black", label="no support")
+    axes[1].scatter(
+        *X_new[far].T,
+        s=110,
+        facecolors="none",
+        edgecolors="black",
+        label="unlike these",
+    )
     axes[1].legend(loc="lower right")
     for ax in axes:
         ax.set(xlim=(-1.8, 2.9), ylim=(-1.1, 1.75), aspect="equal")

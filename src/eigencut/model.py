@@ -90,6 +90,11 @@ class Model(BaseEstimator, ABC):
         """Return whether rows are points of the plane: two numbers, not affinities."""
         return not self.gpod.affinity_.pairwise and self.gpod.n_features_in_ == 2
 
+    @property
+    def is_numeric(self) -> bool:
+        """Return whether all columns are numbers, so that prepared rows have units."""
+        return True
+
     def in_units(self, rows: Array) -> Array:
         """Return prepared rows of numbers in the units of the columns."""
         return np.asarray(rows, dtype=np.float64)

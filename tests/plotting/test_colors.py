@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigencut.plotting.colors import COLORS, MARKERS, OUTSIDE_COLOR, cluster_style, lighter
-from eigencut.plotting.markers import NAMES
+from eigencut.plotting.style import COLORS, MARKERS, OUTSIDE_COLOR, cluster_style
 
 # Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 # Deficiency", 2009: linear red, green and blue as they are seen without a kind of cone.
@@ -104,13 +103,9 @@ def test_the_test_tells_colours_that_are_too_alike():
 
 
 def test_styles_are_unique_beyond_thirty_clusters():
-    styles = [cluster_style(number) for number in range(len(COLORS) * len(MARKERS))]
+    styles = [cluster_style(number) for number in range(len(COLORS) * (len(MARKERS) - 1))]
     assert len(set(styles)) == len(styles) >= 30
     assert all(style.marker == "circle" for style in styles[: len(COLORS)])
     assert cluster_style(-1) not in styles
-    assert {style.marker for style in styles} | {cluster_style(-1).marker} <= set(NAMES)
+    assert {style.marker for style in styles} | {cluster_style(-1).marker} == set(MARKERS)
     assert cluster_style(len(styles)) == styles[0]
-
-
-def test_lighter():
-    assert lighter("#102030", 0.0) == "#102030" and lighter("#102030", 1.0) == "#ffffff"

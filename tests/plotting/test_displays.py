@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors, TableModel, load, plotting, recluster, select
 from eigencut.inspection import learning_curve
-from eigencut.plotting.sampling import MOST_SHOWN
+from eigencut.plotting.rows import MOST_SHOWN
 from pictures import check_picture
 
 mpl = pytest.importorskip("matplotlib")
@@ -189,11 +189,10 @@ def test_split_clusters():
     check_display(display)
     np.testing.assert_array_equal(display.rows.labels, finer.predict(X))
     assert sorted(np.unique(display.regions.labels)) == [0, 1, 2]
-    for name in ("MarginDisplay", "SupportDisplay", "SimilarityDisplay", "EmbeddingDisplay"):
+    for name in OF_MODEL.keys() - {"CutValueDisplay"}:
         check_display(OF_MODEL[name](getattr(plotting, name), finer, X, X[:50]))
-    for name in ("CutValueDisplay", "DriftDisplay", "HierarchyDisplay"):
-        with pytest.raises(ValueError, match="base"):
-            OF_MODEL[name](getattr(plotting, name), finer, X, X[:50])
+    with pytest.raises(TypeError, match=r"model must be one whose clusters all come from one cut"):
+        plotting.CutValueDisplay.from_estimator(finer, X[:50])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -280,7 +279,7 @@ def test_more_rows_than_can_be_seen_are_sampled_and_that_is_said():
 # ------------------------------------------------------------------ mistakes
 
 
-@pytest.mark.parametrize("name", sorted(OF_MODEL.keys() - {"DriftDisplay", "HierarchyDisplay"}))
+@pytest.mark.parametrize("name", OF_MODEL)
 def test_what_is_no_model_is_refused(name):
     with pytest.raises(ValueError, match="model must be a GPOD, a TableModel"):
         OF_MODEL[name](getattr(plotting, name), "model", np.ones((5, 2)), np.ones((5, 2)))
@@ -385,7 +384,7 @@ def test_what_are_no_axes_is_refused(name):
         ),
         (
             plotting.LearningCurveDisplay.from_curve,
-            "curve must be a LearningCurve, which eigencut.ri",
+            "curve must be a LearningCurve, which eigencut.in",
         ),
         (
             plotting.ConvergenceDisplay.from_partition,

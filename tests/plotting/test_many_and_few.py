@@ -31,9 +31,9 @@ def test_the_legend_counts_all_rows_where_some_are_shown():
     model = GPOD(3, affinity="landmarks").fit(X)
     outside = int((model.score_samples(X) < model.fitted_cut_.least_support).sum())
     display = ClusterDisplay.from_estimator(model, X, grid_resolution=5)
-    assert display.rows.is_outside.sum() < outside == display.rows.n_without_support
+    assert display.rows.is_outside.sum() < outside == display.rows.n_unlike
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert f"without support ({outside})" in texts
+    assert f"outside ({outside})" in texts
     assert sum(display.rows.sizes) == 60_000
 
 
@@ -74,11 +74,11 @@ def test_a_single_step_is_shown_beside_what_it_could_be():
     partition = pod(U)
     assert len(partition.gap_history) == 1
     display = ConvergenceDisplay.from_partition(partition)
-    torn = np.linalg.norm(np.eye(4)[np.zeros(20, dtype=int)] - np.full((20, 4), 0.5))
-    assert_allclose(display.largest, torn)
+    alike = np.linalg.norm(np.eye(4)[np.zeros(20, dtype=int)] - np.full((20, 4), 0.5))
+    assert_allclose(display.largest, alike)
     low, high = display.ax_.get_ylim()
-    assert low == 0 and high > torn
-    assert any("rows torn between all clusters" in t.get_text() for t in display.ax_.texts)
+    assert low == 0 and high > alike
+    assert any("rows ambiguous between all clusters" in t.get_text() for t in display.ax_.texts)
     check_picture(display.figure_)
     assert ConvergenceDisplay(np.array([3.0]), True).plot().ax_.get_ylim()[1] > 3
 

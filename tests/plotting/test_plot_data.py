@@ -11,12 +11,10 @@ from sklearn.decomposition import PCA
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.discretization import normalize_rows
 from eigencut.hierarchy.hierarchy import ClusterWeights, join_all
-from eigencut.plotting.asked_model import AskedModel
-from eigencut.plotting.projection import project
-from eigencut.plotting.regions import regions_around
-from eigencut.plotting.sampling import shown_rows
-from eigencut.plotting.similarity import _means
-from eigencut.plotting.text import plain
+from eigencut.plotting.clusters import regions_around
+from eigencut.plotting.rows import Shown, project
+from eigencut.plotting.scores import _means
+from eigencut.plotting.style import plain
 
 mpl = pytest.importorskip("matplotlib")
 mpl.use("Agg")
@@ -57,7 +55,7 @@ def test_further_eigenvalues_are_those_of_the_whole_matrix():
 def test_regions_are_the_predictions_of_their_cells(scaled):
     rows = make_moons(150, noise=0.07, random_state=0)[0] * [100.0, 1.0]
     model = TableModel(GPOD(2)).fit(rows) if scaled else GPOD(2).fit(rows)
-    found = regions_around(AskedModel.of(model), rows, model.score_samples(rows), 12)
+    found = regions_around(model, rows, model.score_samples(rows), 12)
     cells = np.array([[x, y] for y in found.y for x in found.x])
     assert_array_equal(found.labels.ravel(), model.predict(cells))
     assert_allclose(found.support.ravel(), model.score_samples(cells))
@@ -65,7 +63,7 @@ def test_regions_are_the_predictions_of_their_cells(scaled):
 
 
 def test_principal_components_are_those_of_scikit_learn():
-    found = project(AskedModel.of(GPOD(3).fit(X)), X, "pca")
+    found = project(GPOD(3).fit(X), X, "pca")
     reference = PCA(2).fit(X)
     assert_allclose(np.abs(found.apply(X)), np.abs(reference.transform(X)), atol=1e-10)
     for label, share in zip(found.axis_labels, reference.explained_variance_ratio_, strict=True):
@@ -120,11 +118,11 @@ def test_cells_are_means_over_their_rows(n):
 
 @given(st.integers(1, 10_000), st.integers(1, 500))
 def test_shown_rows_are_different_and_in_order(n_rows, most):
-    found = shown_rows(n_rows, most)
+    found = Shown.draw(n_rows, most)
     assert len(found.rows) == min(n_rows, most) and (np.diff(found.rows) > 0).all()
     assert found.rows[0] >= 0 and found.rows[-1] < n_rows
     assert (" of " in found.sentence) == (n_rows > most)
-    assert_array_equal(found.rows, shown_rows(n_rows, most).rows)
+    assert_array_equal(found.rows, Shown.draw(n_rows, most).rows)
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("$\\_^{}\n\t\u202e"), st.characters())))

@@ -7,7 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOUND = json.loads((ROOT / "benchmarks" / "results" / "report_time.json").read_text("utf-8"))
 PAGE = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-SCRIPT = (ROOT / "src" / "eigencut" / "report" / "page.js").read_text(encoding="utf-8")
+SCRIPT = (ROOT / "src" / "eigencut" / "report" / "templates" / "page.js").read_text(
+    encoding="utf-8"
+)
 
 
 def test_time_and_size_are_those_that_are_stored():

@@ -2,7 +2,7 @@
 that are nothing but text."""
 
 import re
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +11,8 @@ import pytest
 
 from eigencut import GPOD, Gaussian, TableModel
 from eigencut.report.page import page as page_of
-from eigencut.report.summarizing import summarize
-from eigencut.report.summary import PairDoubt
+from eigencut.report.summary import PairDoubt, summarize
+from tags import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -24,7 +24,7 @@ HOSTILE = {
     "backwards": "שלום \u202eevil",
     "long": "x" * 10_240,
 }
-PANELS = ["picture", "sizes", "effects", "support", "doubt", "cuts", "spectrum", "choice"]
+PANELS = ["picture", "sizes", "effects", "similarity", "doubt", "cuts", "spectrum", "choice"]
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,17 @@ def summary():
     frame = pd.DataFrame(columns | {"town": np.array([*HOSTILE.values()])[true]})
     model = TableModel(GPOD(3, affinity=Gaussian(0.8))).fit(frame[:240])
     names = {0: HOSTILE["script"], 1: HOSTILE["quotes"], 2: HOSTILE["backwards"]}
-    how = dict(X_new=frame[240:], names=names, title=HOSTILE["end"], n_refits=1)
-    return summarize(model, frame[:240], **how)
+    # A document is one hostile text after the other, a word of it begins with a letter.
+    texts = [f"{HOSTILE['script']} word{k}</li><b>{HOSTILE['quotes']}" for k in true[:240]]
+    return summarize(
+        model,
+        frame[:240],
+        X_new=frame[240:],
+        documents=texts,
+        names=names,
+        title=HOSTILE["end"],
+        n_refits=1,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +99,32 @@ def test_hostile_names_are_text(shown, summary):
     assert shown.evaluate("document.title") == HOSTILE["end"]
     tips = shown.evaluate("[...document.querySelectorAll('.mark')].map(m => m.dataset.tip)")
     assert any(HOSTILE["script"] in said for said in tips) and all(tips)
+
+
+def with_text(value, text):
+    """The same data with this text wherever there is one."""
+    if isinstance(value, str):
+        return text
+    if isinstance(value, dict):
+        return {key: with_text(item, text) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(with_text(item, text) for item in value)
+    if is_dataclass(value):
+        parts = {one.name: with_text(getattr(value, one.name), text) for one in fields(value)}
+        return replace(value, **parts)
+    return value
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), "{{ 7 * 7 }}{% raw %}"])
+def test_no_text_of_a_summary_adds_a_tag(summary, text):
+    """In every place of every template: the tags are those of a harmless text."""
+    full = replace(summary, risk=None, warnings=("w",), notes=("n",))
+    tags = [
+        [(tag, sorted(given)) for tag, given in read(page_of(with_text(full, each))).tags]
+        for each in ("harmless", text)
+    ]
+    assert tags[0] == tags[1] and sum(tag == "script" for tag, _ in tags[1]) == 1
+    assert "li" in {tag for tag, _ in tags[1]} and full.clusters[0].words
 
 
 @pytest.mark.parametrize("panel", PANELS)

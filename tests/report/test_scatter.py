@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from eigencut import GPOD, Gaussian
+from eigencut.report.drawings import frame
 from eigencut.report.page import page as page_of
-from eigencut.report.scatter import frame
-from eigencut.report.summarizing import summarize
+from eigencut.report.summary import summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])

@@ -36,9 +36,8 @@ FLOORS = [
     ["theory.measured_excess"],
     ["inspection.cut_values"],
     ["theory"],
-    ["plotting.choices", "plotting.learning_curve"],  # what theory and auto found draws itself
-    ["plotting.display"],
-    ["plotting.axes", "plotting.colors", "plotting.text"],
+    ["plotting.curves"],  # what theory and auto found draws itself
+    ["plotting.style"],
     ["extension"],
     ["discretization", "solvers"],
     ["cut"],

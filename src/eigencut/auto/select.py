@@ -73,7 +73,7 @@ class Selection:
         -------
         ax : matplotlib axes
         """
-        from eigencut.plotting.choices import ChoiceDisplay
+        from eigencut.plotting.curves import ChoiceDisplay
 
         return ChoiceDisplay.from_selection(self, ax=ax).ax_
 

@@ -265,6 +265,11 @@ class Reclustered(Model):
         """Return whether rows are points of the plane."""
         return self.base_.is_plane
 
+    @property
+    def is_numeric(self) -> bool:
+        """Return whether all columns are numbers."""
+        return self.base_.is_numeric
+
     def in_units(self, rows: Array) -> Array:
         """Return prepared rows of numbers in the units of the columns."""
         return self.base_.in_units(rows)

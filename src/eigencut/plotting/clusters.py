@@ -1,4 +1,4 @@
-"""The clusters of rows in the plane, with decision regions and support."""
+"""The clusters of rows in the plane, with decision regions and similarity to the training rows."""
 
 from __future__ import annotations
 
@@ -6,37 +6,191 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Indices
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count, needed, shown
-from eigencut.plotting.asked_model import AskedModel
-from eigencut.plotting.axes import INK, put_legend, size_beside, tidy
-from eigencut.plotting.colors import OUTSIDE_COLOR, OUTSIDE_MARKER
-from eigencut.plotting.display import DisplayMixin
-from eigencut.plotting.markers import (
-    NAMES,
-    NEW_MARKER,
+from eigencut.exceptions import invalid
+from eigencut.model import Mask, Model
+from eigencut.plotting.points import (
     cluster_handles,
     dot,
-    has_many,
     point_area,
     scatter_clusters,
+    sizes_of,
     write_numbers,
 )
-from eigencut.plotting.plotted_rows import PlottedRows, plotted_rows, projection_of
-from eigencut.plotting.regions import Regions, draw_regions, regions_around
-from eigencut.plotting.sampling import spaced
-from eigencut.plotting.taken_rows import TakenRows
-from eigencut.plotting.text import plain
+from eigencut.plotting.rows import PreparedRows, Shown, prepared_rows, project
+from eigencut.plotting.style import (
+    INK,
+    OUTSIDE_COLOR,
+    Display,
+    cluster_style,
+    legend_beside,
+    plain,
+    size_beside,
+    spaced,
+    tidy,
+)
+
+
+@dataclass(frozen=True)
+class PlottedRows:
+    """Rows as points.
+
+    Attributes
+    ----------
+    points : array of shape (n_shown, 2)
+    labels : array of shape (n_shown,)
+        As of ``predict``.
+    is_outside : array of bool of shape (n_shown,)
+        Which of them are less similar to the training rows than these are.
+    sizes : array of shape (K,)
+        Rows of each cluster, those that are not shown included.
+    n_outside : int
+        Rows that the model labels -1, those that are not shown included.
+    n_unlike : int
+        Rows outside, those that are not shown included.
+    n_incomplete : int
+        Rows with missing values, which have no place.
+    shown : Shown
+        Which of all complete rows these are.
+    """
+
+    points: Array
+    labels: Indices
+    is_outside: Mask
+    sizes: NDArray[np.intp]
+    n_outside: int
+    n_unlike: int
+    n_incomplete: int
+    shown: Shown
+
+    @classmethod
+    def compute(cls, taken: PreparedRows, points: Array) -> PlottedRows:
+        """Label all rows, and say which lie outside."""
+        labels, some = taken.model.labels_of(taken.rows), taken.shown.rows
+        is_outside = taken.model.gpod.fitted_cut_.is_outlier(taken.rows)
+        return cls(
+            points=points,
+            labels=labels[some],
+            is_outside=is_outside[some],
+            sizes=sizes_of(labels, taken.model.cluster_numbers_),
+            n_outside=int((labels < 0).sum()),
+            n_unlike=int(is_outside.sum()),
+            n_incomplete=int((~taken.complete).sum()),
+            shown=taken.shown,
+        )
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Labels of a grid, and similarity to the training rows.
+
+    Attributes
+    ----------
+    x, y : arrays of shape (n_x,) and (n_y,)
+        Middles of the cells.
+    labels : array of shape (n_y, n_x)
+        The cluster of each cell, also of those unlike the training rows.
+    support : array of shape (n_y, n_x)
+        Similarity to the training rows.
+    least_support : float
+        What rows outside stay below.
+    levels : array of shape (3,)
+        Quantiles of the similarity of the rows that are shown.
+    """
+
+    x: Array
+    y: Array
+    labels: Indices
+    support: Array
+    least_support: float
+    levels: Array
+
+    @property
+    def bounded(self) -> Array:
+        """The similarity, not too far below the least; rows without any have minus infinity."""
+        return np.maximum(self.support, self.least_support - 4.0)
+
+
+def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
+    """Return the regions of a model of the plane around points, whose support says the levels.
+
+    None where the points have no finite extent, so that there is nothing to draw on.
+    """
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
+    sides = [
+        np.linspace(a - 0.07 * w, b + 0.07 * w, resolution)
+        for a, b, w in zip(low, high, width, strict=True)
+    ]
+    if not np.isfinite(sides).all():
+        return None
+    x, y = sides
+    grid = model.from_units(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    shape, answers = (resolution, resolution), model.answers_of(grid)
+    least = model.gpod.fitted_cut_.least_support
+    return Regions(
+        x=x,
+        y=y,
+        labels=answers.probabilities.argmax(axis=1).reshape(shape),
+        support=answers.support.reshape(shape),
+        least_support=least,
+        levels=np.quantile(np.maximum(support, least), (0.25, 0.5, 0.75)),
+    )
+
+
+def draw_regions(ax: Any, regions: Regions) -> None:
+    """Draw colours of clusters, paler where rows are less similar; lines of equal similarity."""
+    x, y, support = regions.x, regions.y, regions.bounded
+    half = np.array([-0.5, 0.5])
+    extent = [*(x[[0, -1]] + half * (x[1] - x[0])), *(y[[0, -1]] + half * (y[1] - y[0]))]
+    ax.imshow(
+        region_image(regions),
+        extent=extent,
+        origin="lower",
+        aspect="auto",
+        interpolation="bilinear",
+        zorder=0,
+    )
+    # Equal levels would be one line twice, which contour refuses.
+    inner = np.unique(regions.levels[regions.levels > regions.least_support])
+    for levels, look in (
+        (inner, dict(colors="white", linewidths=0.8, alpha=0.9)),
+        ([regions.least_support], dict(colors=INK, linewidths=1.1, linestyles="dashed")),
+    ):
+        if len(levels) and support.min() < levels[0] and levels[-1] < support.max():
+            ax.contour(x, y, support, levels=levels, zorder=1, **look)
+    ax.set(xlim=extent[:2], ylim=extent[2:])
+
+
+def region_image(regions: Regions) -> Array:
+    """Return red, green and blue of each cell, with a white line between clusters."""
+    labels, support = regions.labels, regions.bounded
+    numbers, place = np.unique(labels, return_inverse=True)
+    styles = [cluster_style(int(number)) for number in numbers]
+    colors = np.array([[*bytes.fromhex(style.color[1:])] for style in styles]) / 255
+    top = max(float(regions.levels[-1]), regions.least_support + 1e-9)
+    depth = np.clip((support - regions.least_support) / (top - regions.least_support), 0, 1)
+    # The share of white in the colour of a region.
+    white = np.where(support < regions.least_support, 0.93, 0.80 - 0.18 * depth)[..., np.newaxis]
+    image = colors[place.reshape(labels.shape)] * (1 - white) + white
+    is_border = np.zeros(labels.shape, dtype=bool)
+    is_border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
+    is_border[1:] |= labels[1:] != labels[:-1]
+    image[is_border] = 1.0
+    return np.asarray(image)
 
 
 @dataclass
-class ClusterDisplay(DisplayMixin):
-    """Rows coloured by cluster; in the plane, with decision regions and lines of equal support.
+class ClusterDisplay(Display):
+    """Rows coloured by cluster; in the plane, with decision regions and lines of equal similarity.
 
-    Regions are paler where rows have less support; beyond the dashed line they have less than
-    training rows have. Rings are around rows without support. Above 50 000 rows some are shown,
-    and the legend says how many; what it counts besides, it counts in all rows.
+    Regions are paler where rows are less similar to the training rows; beyond the dashed line, and
+    in rings, are rows outside: less similar than training rows are. Above 50 000 rows some are
+    shown, and the legend says how many; what it counts besides, it counts in all rows.
 
     Attributes
     ----------
@@ -105,28 +259,44 @@ class ClusterDisplay(DisplayMixin):
         -------
         ClusterDisplay
         """
-        _check_resolution(grid_resolution)
+        check_count("grid_resolution", grid_resolution, "use the default of 300", least=2)
         if projection_new is not None and (X_new is None or isinstance(projection, str)):
-            raise ValueError(
-                "projection_new must be left out unless X_new is given and projection is an array. "
-                f"Got projection={shown(projection)} and X_new "
-                f"{'left out' if X_new is None else 'given'}; leave projection_new out, or pass "
-                "X_new and the points of X as projection."
+            raise invalid(
+                "projection_new",
+                "be left out unless X_new is given and projection is an array",
+                f"projection={shown(projection)} and X_new "
+                f"{'left out' if X_new is None else 'given'}",
+                "leave projection_new out, or pass X_new and the points of X as projection",
             )
-        asked = AskedModel.of(model)
-        taken = TakenRows.of(asked, X)
-        how = projection_of(asked, taken, projection)
-        rows, new_rows = plotted_rows(asked, taken, how), None
+        with prepared_rows(model, X) as taken:
+            how = project(taken.model, taken.some, projection)
+            rows = PlottedRows.compute(taken, how.points(taken, projection, "projection"))
+            support = taken.model.gpod.fitted_cut_.support(taken.some)
+        if how.kind == "given" and X_new is not None and projection_new is None:
+            raise invalid(
+                "projection_new",
+                "hold the points of X_new where projection is an array",
+                "None",
+                "pass them, or use projection='pca'",
+            )
+        new_rows = None
         if X_new is not None:
-            new = TakenRows.of(asked, X_new)
-            new_rows = plotted_rows(asked, new, how.for_new_rows(new, projection_new))
+            with prepared_rows(model, X_new) as new:
+                points = how.points(new, projection_new, "projection_new")
+                new_rows = PlottedRows.compute(new, points)
         regions = None
         if how.kind == "columns":
-            both = [rows.points] + ([] if new_rows is None else [new_rows.points])
-            support = asked.support(taken.shown_rows)
-            regions = regions_around(asked, np.concatenate(both), support, grid_resolution)
-        found = cls(rows, new_rows, asked.numbers, how.kind, how.axis_labels, regions)
-        return found.plot(ax)
+            points = np.concatenate([each.points for each in (rows, new_rows) if each is not None])
+            with threads(model.gpod.n_jobs):
+                regions = regions_around(model, points, support, grid_resolution)
+        return cls(
+            rows=rows,
+            new_rows=new_rows,
+            numbers=model.cluster_numbers_,
+            kind=how.kind,
+            axis_labels=how.axis_labels,
+            regions=regions,
+        ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return size_beside(len(self._handles()))
@@ -143,35 +313,33 @@ class ClusterDisplay(DisplayMixin):
         if self.new_rows is not None:
             area = 2.2 * point_area(len(self.new_rows.labels))
             new: dict[str, Any] = dict(s=area, linewidths=0.7, edgecolors=INK, zorder=4)
-            scatter_clusters(
-                ax, self.new_rows.points, self.new_rows.labels, marker=NEW_MARKER, **new
-            )
+            scatter_clusters(ax, self.new_rows.points, self.new_rows.labels, marker="P", **new)
             _ring(ax, self.new_rows, area)
-        if has_many(self.numbers):
-            write_numbers(ax, self.rows.points, self.rows.labels)
+        write_numbers(ax, self.rows.points, self.rows.labels, self.numbers)
         first, second = (plain(label) for label in self.axis_labels)
         ax.set(xlabel=first, ylabel=second)
         tidy(ax)
-        put_legend(ax, self._handles(), self._legend_title())
+        legend_beside(ax, self._handles(), self._legend_title())
 
     def _handles(self) -> list[Any]:
         rows, new = self.rows, self.new_rows
         found = cluster_handles(self.numbers, rows.sizes)
         if rows.n_outside:
-            marker = NAMES[OUTSIDE_MARKER]
-            found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, marker))
+            found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
         if new is not None:
             text = f"new rows ({spaced(new.shown.n_rows)})"
             if not new.shown.is_all:
                 text = f"new rows ({new.shown.sentence})"
-            found.append(dot(text, "white", NEW_MARKER, markeredgecolor=INK))
-        outside = [each.n_without_support for each in (rows, new) if each is not None]
+            found.append(dot(text, "white", "P", markeredgecolor=INK))
+        outside = [each.n_unlike for each in (rows, new) if each is not None]
         if any(outside):
             text = " + ".join(spaced(count) for count in outside)
-            text = f"without support ({text}{' new' if new is not None else ''})"
+            text = f"outside ({text}{' new' if new is not None else ''})"
             found.append(dot(text, "none", "o", markeredgecolor=INK))
         if self.regions is not None:
-            found.append(_dashed("least support"))
+            lines = needed("matplotlib.lines", "plot")
+            look = dict(color=INK, linestyle="dashed", linewidth=1.1)
+            found.append(lines.Line2D([], [], label="least similarity", **look))
         return found
 
     def _legend_title(self) -> str:
@@ -183,20 +351,8 @@ class ClusterDisplay(DisplayMixin):
         return title
 
 
-def _check_resolution(grid_resolution: object) -> None:
-    remedy = "use the default of 300"
-    check_count("grid_resolution", grid_resolution, remedy)
-    if grid_resolution == 1:  # cells have a width by the next one
-        raise ValueError(f"grid_resolution must be an integer of at least 2. Got 1; {remedy}.")
-
-
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
-    """A ring around each row that has less support than training rows have."""
+    """Draw a ring around each row that is less similar than training rows are."""
     if rows.is_outside.any():
         look = dict(facecolors="none", edgecolors=INK, linewidths=0.7, zorder=5)
         ax.scatter(*rows.points[rows.is_outside].T, s=3.0 * area + 12, marker="o", **look)
-
-
-def _dashed(label: str) -> Any:
-    lines = needed("matplotlib.lines", "plot")
-    return lines.Line2D([], [], color=INK, linestyle="dashed", linewidth=1.1, label=label)

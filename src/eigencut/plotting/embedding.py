@@ -12,21 +12,21 @@ import numpy as np
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
 from eigencut.discretization import normalize_rows
-from eigencut.plotting.asked_model import AskedModel
-from eigencut.plotting.axes import INK, PALE, put_legend, size_beside, tidy
-from eigencut.plotting.colors import cluster_style
-from eigencut.plotting.display import DisplayMixin
-from eigencut.plotting.markers import cluster_handles, point_area, scatter_clusters, sizes_of
-from eigencut.plotting.projection import telling_functions
-from eigencut.plotting.sampling import Shown
-from eigencut.plotting.taken_rows import TakenRows
-
-_FEW = 3  # clusters that two eigenfunctions tell apart
-_SHORT = 0.3  # of the longest direction: shorter ones have no number
+from eigencut.exceptions import invalid
+from eigencut.model import check_model
+from eigencut.plotting.points import (
+    cluster_handles,
+    point_area,
+    scatter_clusters,
+    sizes_of,
+    write_number,
+)
+from eigencut.plotting.rows import Shown, prepared_rows, varying_functions
+from eigencut.plotting.style import PALE, Display, cluster_style, legend_beside, size_beside, tidy
 
 
 @dataclass
-class EmbeddingDisplay(DisplayMixin):
+class EmbeddingDisplay(Display):
     """Rows of the embedding at unit length, and the direction of each cluster.
 
     A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
@@ -90,31 +90,33 @@ class EmbeddingDisplay(DisplayMixin):
         -------
         EmbeddingDisplay
         """
-        asked = AskedModel.of(model).unsplit()
-        if asked.gpod.n_clusters_ < 2:
-            raise ValueError(
-                "model must have two clusters at least, for each is a dimension of the embedding. "
-                "Got one of 1 cluster; draw ClusterDisplay or SupportDisplay of it instead."
+        model = check_model(model).unsplit
+        K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
+        if K < 2:
+            raise invalid(
+                "model",
+                "have two clusters at least, for each is a dimension of the embedding",
+                "one of 1 cluster",
+                "draw ClusterDisplay or SupportDisplay of it instead",
             )
-        K, rotation = asked.gpod.n_clusters_, asked.fitted.rotation
         two: tuple[int, int] | None = None
-        if dimensions is not None or K <= _FEW:
-            given = telling_functions(asked) if dimensions is None else dimensions
+        if dimensions is not None or K <= 3:
+            given = varying_functions(model) if dimensions is None else dimensions
             two = _check_dimensions(given, K)
-        taken = TakenRows.of(asked, X)
-        labels, shown = asked.labels(taken.prepared), taken.shown
-        unit = normalize_rows(asked.embedding(taken.shown_rows))
-        plane = (
-            rotation @ evenly_around(unit @ rotation) if two is None else np.eye(K)[:, list(two)]
-        )
+        with prepared_rows(model, X) as taken:
+            labels = model.labels_of(taken.rows)
+            unit = normalize_rows(fitted.embedding(taken.some))
+        plane = np.eye(K)[:, list(two or ())]
+        if two is None:
+            plane = fitted.rotation @ evenly_around(unit @ fitted.rotation)
         return cls(
-            unit @ plane,
-            rotation.T @ plane,
-            labels[shown.rows],
-            asked.numbers,
-            sizes_of(labels, asked.numbers),
-            two,
-            shown,
+            points=unit @ plane,
+            directions=fitted.rotation.T @ plane,
+            labels=labels[taken.shown.rows],
+            numbers=model.cluster_numbers_,
+            sizes=sizes_of(labels, model.cluster_numbers_),
+            dimensions=two,
+            shown=taken.shown,
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -128,7 +130,7 @@ class EmbeddingDisplay(DisplayMixin):
         )
         scatter_clusters(ax, self.points, self.labels, **look)
         lengths = np.hypot(*self.directions.T)
-        is_long = lengths >= _SHORT * lengths.max()  # numbers of others would lie on each other
+        is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
         for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
             self._draw_direction(ax, int(number), at, bool(is_named))
         reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
@@ -138,7 +140,7 @@ class EmbeddingDisplay(DisplayMixin):
         first, second = self._axis_labels()
         ax.set(xlabel=first, ylabel=second)
         handles = cluster_handles(self.numbers, self.sizes)
-        put_legend(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
+        legend_beside(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
 
     def _axis_labels(self) -> tuple[str, str]:
         K = len(self.numbers)
@@ -149,27 +151,18 @@ class EmbeddingDisplay(DisplayMixin):
         return f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
 
     def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
-        effects = needed("matplotlib.patheffects", "plot")
-        halo = [effects.withStroke(linewidth=2.5, foreground="white")]
         arrow = dict(arrowstyle="-|>", color=cluster_style(number).color, linewidth=1.8)
         ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
         if is_named:
             beyond = 11 * at / np.hypot(*at)
-            look = dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
-            look |= dict(textcoords="offset points", path_effects=halo, zorder=5)
-            ax.annotate(str(number), at, beyond, **look)
+            write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
 
 
 def evenly_around(turned: Array) -> Array:
-    """A K x 2 matrix that carries K axes to a circle, evenly.
+    """Return a K x 2 matrix that carries K axes, near which rows lie, to a circle, evenly.
 
     Its columns are at right angles and as long as each other, so what it shows is a shadow, and no
     picture that is bent. Axes that rows share are neighbours as far as one after the other goes.
-
-    Parameters
-    ----------
-    turned : array of shape (n_rows, K)
-        Rows that lie near the axes.
     """
     K = turned.shape[1]
     share = np.abs(turned)
@@ -187,9 +180,11 @@ def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
     found = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
     are_two = isinstance(found, Sequence) and len(found) == 2
     if not (are_two and all(_is_place(k, n_clusters) for k in found) and found[0] != found[1]):
-        raise ValueError(
-            f"dimensions must be two different integers from 0 to {n_clusters - 1}, below the "
-            f"number of clusters. Got {dimensions!r}; use (0, 1)."
+        raise invalid(
+            "dimensions",
+            f"be two different integers from 0 to {n_clusters - 1}, below the number of clusters",
+            repr(dimensions),
+            "use (0, 1)",
         )
     return int(found[0]), int(found[1])
 

@@ -9,15 +9,22 @@ import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut.hierarchy.hierarchy import Hierarchy
-from eigencut.plotting.axes import SIZE, tidy
-from eigencut.plotting.colors import OUTSIDE_COLOR, cluster_style
-from eigencut.plotting.display import DisplayMixin, check_drawable
-from eigencut.plotting.markers import NAMES
-from eigencut.plotting.sampling import spaced
+from eigencut.model import check_model
+from eigencut.plotting.style import (
+    MARKERS,
+    OUTSIDE_COLOR,
+    SIZE,
+    Display,
+    check_drawable,
+    cluster_style,
+    height_for,
+    spaced,
+    tidy,
+)
 
 
 @dataclass
-class HierarchyDisplay(DisplayMixin):
+class HierarchyDisplay(Display):
     """A tree with the clusters at its right end; a fork stands where two groups part.
 
     Forks are placed by the number of groups: the first, at the left, parts two groups, the last
@@ -66,19 +73,14 @@ class HierarchyDisplay(DisplayMixin):
 
         Parameters
         ----------
-        model : fitted GPOD or TableModel
+        model : fitted GPOD, TableModel or Reclustered
         ax : matplotlib axes, optional
 
         Returns
         -------
         HierarchyDisplay
         """
-        if not hasattr(model, "hierarchy"):
-            raise ValueError(
-                "model must have a hierarchy to draw, as GPOD and TableModel have. Got "
-                f"{type(model).__name__}; draw that of its base."
-            )
-        return cls.from_hierarchy(model.hierarchy(), ax=ax)
+        return cls.from_hierarchy(check_model(model).hierarchy(), ax=ax)
 
     @classmethod
     def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: Any = None) -> HierarchyDisplay:
@@ -97,17 +99,17 @@ class HierarchyDisplay(DisplayMixin):
         leaves = _leaf_order(hierarchy)
         forks, ends = _forks(hierarchy, leaves)
         return cls(
-            forks,
-            ends,
-            leaves,
-            hierarchy.sizes,
-            hierarchy.cut_values,
-            hierarchy.cut,
-            hierarchy.exact,
+            forks=forks,
+            ends=ends,
+            leaves=leaves,
+            sizes=hierarchy.sizes,
+            cut_values=hierarchy.cut_values,
+            cut=hierarchy.cut,
+            exact=hierarchy.exact,
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
-        return SIZE[0] + 0.4, float(np.clip(1.6 + 0.24 * len(self.leaves), 3.0, 10.0))
+        return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
 
     def _draw(self, ax: Any) -> None:
         K = len(self.leaves)
@@ -121,7 +123,7 @@ class HierarchyDisplay(DisplayMixin):
         for height, number in enumerate(self.leaves):
             style = cluster_style(int(number))
             look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
-            ax.plot(K + 0.5, height, NAMES[style.marker], **look)
+            ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
         names = [f"cluster {number} ({spaced(self.sizes[number])})" for number in self.leaves]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), names)

@@ -1,4 +1,4 @@
-"""The eigenvalues of a model's graph, and the gap after those of its clusters."""
+"""How the clusters came out: the eigenvalues of the graph, and the steps of POD to labels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ from eigencut._utils.arrays import Array
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count
 from eigencut.auto.spectrum import Spectrum
-from eigencut.plotting.asked_model import AskedModel
-from eigencut.plotting.axes import PALE, legend_above, tidy
-from eigencut.plotting.colors import COLORS, OUTSIDE_COLOR
-from eigencut.plotting.display import DisplayMixin
+from eigencut.discretization import Partition
+from eigencut.model import check_model
+from eigencut.plotting.style import (
+    COLORS,
+    INK,
+    OUTSIDE_COLOR,
+    PALE,
+    Display,
+    check_drawable,
+    legend_above,
+    tidy,
+)
 
 
 @dataclass
-class SpectrumDisplay(DisplayMixin):
+class SpectrumDisplay(Display):
     """The smallest eigenvalues, and the gap between those of the clusters and the next.
 
     A large gap says that the number of clusters is clear.
@@ -61,8 +69,8 @@ class SpectrumDisplay(DisplayMixin):
 
         Parameters
         ----------
-        model : fitted GPOD or TableModel
-            Of a ``Reclustered``, its base.
+        model : fitted GPOD, TableModel or Reclustered
+            Of a ``Reclustered``, the model before the split.
         X : array-like of shape (n_samples, n_features), optional
             The training rows, where the model has not kept them (landmarks, precomputed). Without
             them there are the eigenvalues of the clusters only.
@@ -75,19 +83,18 @@ class SpectrumDisplay(DisplayMixin):
         SpectrumDisplay
         """
         check_count("n_more", n_more, "use the default of 6")
-        asked = AskedModel.of(model)
-        K, cut = len(asked.fitted.functions.pairs.values), asked.fitted.functions.cut
-        affinity, weight = asked.fitted.affinity, None
-        rows = None if X is None else asked.prepared(X)[0]
+        gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
+        affinity, weight = functions.affinity, None
+        rows = None if X is None else model.prepare(X)[0]
         if rows is None and affinity.keeps == "rows":
             rows, weight = affinity.rows_, affinity.multiplicity_
-        if rows is None:
-            values = asked.gpod.eigenvalues_
-        else:
-            most = min(K + n_more, asked.fitted.functions.degrees.size)
-            with threads(asked.gpod.n_jobs):
-                values = Spectrum.of(rows, affinity.frozen(), cut, most, weight).pairs.values
-        return cls(np.asarray(values), asked.gpod.n_clusters_, cut.name).plot(ax)
+        values = gpod.eigenvalues_
+        if rows is not None:
+            most = min(len(functions.pairs.values) + n_more, functions.degrees.size)
+            with threads(gpod.n_jobs):
+                spectrum = Spectrum.of(rows, affinity.frozen(), functions.cut, most, weight)
+            values = spectrum.pairs.values
+        return cls(np.asarray(values), gpod.n_clusters_, functions.cut.name).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         K, values = self.n_clusters, self.eigenvalues
@@ -114,3 +121,93 @@ class SpectrumDisplay(DisplayMixin):
         label = f"gap of {self.gap:.3g} after {K}"
         ax.axhspan(low, high, color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
         ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
+
+
+@dataclass
+class ConvergenceDisplay(Display):
+    """The distance of the rotated rows from indicators after each step of the discretization.
+
+    Attributes
+    ----------
+    gaps : array of shape (n_iter,)
+        ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
+    converged : bool
+    largest : float or None
+        The gap of rows that belong to all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``: what the
+        gap of a single step is shown beside.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> from eigencut.plotting import ConvergenceDisplay
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> ConvergenceDisplay.from_estimator(GPOD(2).fit(X)).converged
+    True
+    """
+
+    gaps: Array
+    converged: bool
+    largest: float | None = None
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the discretization of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+            Of a ``Reclustered``, the model before the split.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        return cls.from_partition(check_model(model).gpod.fitted_cut_.partition, ax=ax)
+
+    @classmethod
+    def from_partition(cls, partition: Partition, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw what ``eigencut.pod`` has found.
+
+        Parameters
+        ----------
+        partition : Partition
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        check_drawable("partition", partition, "Partition", "eigencut.pod")
+        n, K = len(partition.labels), len(partition.rotation)
+        largest = float(np.sqrt(n * (2 - 2 / np.sqrt(K))))
+        return cls(partition.gap_history, partition.converged, largest).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        steps = np.arange(1, len(self.gaps) + 1)
+        end = "converged" if self.converged else "stopped before it converged,"
+        many = "step" if len(steps) == 1 else "steps"
+        title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
+        ax.set_title(title, loc="left", fontsize=10, color=INK)
+        tidy(ax, "y")
+        if len(steps) == 1:
+            self._draw_step(ax)
+        else:
+            ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
+            ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.ticklabel_format(axis="y", useOffset=False)
+        ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")
+
+    def _draw_step(self, ax: Any) -> None:
+        """One step has no course: how small its gap is, beside that of rows without clusters."""
+        ax.bar([1], self.gaps, width=0.5, color=COLORS[0], alpha=0.6)
+        ax.plot([1], self.gaps, "o", color=COLORS[0], markersize=7, clip_on=False)
+        ax.set(xlim=(0, 2), xticks=[1])
+        ax.set_ylim(0, 1.25 * max(self.gaps[0], self.largest or 0.0, 1e-3))
+        if self.largest:
+            ax.axhline(self.largest, color=INK, linestyle="dashed", linewidth=1.1)
+            look = dict(textcoords="offset points", ha="left", fontsize=9, color=INK)
+            text = f"rows ambiguous between all clusters: {self.largest:.4g}"
+            ax.annotate(text, (0.05, self.largest), (0, 5), **look)

@@ -1,11 +1,10 @@
 """A report on a fitted model, to send to a colleague: ``summarize`` gives data, ``write`` a file.
 
-HTML (``page.py`` with ``html.py``, ``panels.py`` and ``drawings.py``), text (``terminal.py``) and
-JSON show the same summary. It imports everything below the command line but paper and partners.
+HTML (``page.py`` with ``drawings.py`` and templates), text (``terminal.py``) and JSON show the same
+summary. It imports everything below the command line but paper and partners.
 """
 
-from eigencut.report.summarizing import summarize
-from eigencut.report.summary import ModelSummary
+from eigencut.report.summary import ModelSummary, summarize
 from eigencut.report.writing import write
 
 __all__ = ["ModelSummary", "summarize", "write"]

@@ -1,153 +1,184 @@
-"""Drawings of a page: marks of SVG, each with the words that appear beside it.
-
-Text in a drawing shrinks with it, so there is little; names stand beside it, in HTML.
-"""
+"""Where the marks of a page stand: plain numbers and words, which the templates write as SVG."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigencut.plotting.colors import cluster_style
-from eigencut.report.html import Html, element, joined
-from eigencut.report.summary import SpectrumSummary, SupportSummary
+from eigencut._utils.arrays import Array, Indices
+from eigencut.plotting.style import Style, cluster_style
+from eigencut.report.sentences import clipped
+from eigencut.report.summary import Picture, SpectrumSummary, SupportSummary
 
-_SMALL = (440.0, 250.0)  # of the drawings here
-_BOX = (52.0, 14.0, 428.0, 206.0)  # within these: left, top, right, bottom
-
-
-def drawing(width: float, height: float, *children: Html | None) -> Html:
-    """A drawing as wide as its place. What it shows is said by the element around it."""
-    return element(
-        "svg", *children, viewBox=f"0 0 {width:g} {height:g}", aria_hidden="true", class_="drawing"
-    )
+BOX = (52.0, 14.0, 428.0, 206.0)  # of a plot: left, top, right and bottom of what lies in it
 
 
-def marker(shape: str, x: float, y: float, radius: float, **attributes: object) -> Html:
-    """A mark at a place: a circle, or a path around 0 that is moved there."""
-    if shape == "circle":
-        place = {"cx": short_number(x), "cy": short_number(y)}
-        return element("circle", **place, r=short_number(radius), **attributes)
+class Mark(NamedTuple):
+    """A point or the corner of a bar, its class in the style sheet, and the words beside it."""
+
+    x: float
+    y: float
+    kind: str
+    tip: str
+    width: float = 0.0
+    height: float = 0.0
+    far: tuple[float, float] | None = None  # where it lies, if it is drawn elsewhere
+
+
+class Plot(NamedTuple):
+    """Points, bars and upright lines over a grid."""
+
+    axis: str
+    grid: list[tuple[float, str]]
+    ticks: list[tuple[float, str, str]]
+    bars: list[Mark]
+    lines: list[Mark]
+    points: list[Mark]
+    box: tuple[float, float, float, float] = BOX
+
+
+class Scatter(NamedTuple):
+    """Rows as points, a group for each cluster; how many lie beyond the frame."""
+
+    groups: list[tuple[int, Style, list[Mark]]]
+    numbers: list[tuple[int, float, float]]
+    n_beyond: int
+    n_new_beyond: int
+    width: float = 720.0
+    height: float = 470.0
+
+
+def outline(shape: str, radius: float) -> str:
+    """The path of a shape around 0, other than a circle."""
     corners = {
         "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         "triangle-down": [(0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
         "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
     }
-    moved = f"translate({short_number(x)} {short_number(y)})"
-    r = radius
     if shape in corners:
-        places = [f"{short_number(r * a)} {short_number(r * b)}" for a, b in corners[shape]]
-        return element("path", d=f"M{'L'.join(places)}Z", transform=moved, **attributes)
-    d = f"M{-r:g} {-r:g}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}"
-    kind = f"{attributes.pop('class_', '')} cross".strip()
-    return element("path", d=d, transform=moved, class_=kind, **attributes)
+        places = [f"{short(radius * a)} {short(radius * b)}" for a, b in corners[shape]]
+        return f"M{'L'.join(places)}Z"
+    r, d = f"{radius:g}", f"{2 * radius:g}"
+    return f"M-{r} -{r}l{d} {d}m0 -{d}l-{d} {d}"  # a cross
 
 
-def swatch(cluster: int) -> Html:
-    """The mark of a cluster, for a line of text."""
-    style = cluster_style(cluster)
-    shape = marker(style.marker, 8, 8, 5.5, class_="swatch-mark")
-    return element(
-        "svg",
-        shape,
-        viewBox="0 0 16 16",
-        width="16",
-        height="16",
-        aria_hidden="true",
-        style=f"--c:{style.color}",
-        class_="k swatch",
+def short(value: float) -> str:
+    """A coordinate to a tenth."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def spectrum_plot(spectrum: SpectrumSummary) -> Plot:
+    """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
+    K, values = len(spectrum.values), spectrum.measured or spectrum.values
+    left, top, right, bottom = BOX
+    highest, step = max([*values, 1e-12]), (right - left) / len(values)
+    x = [left + step * (i + 0.5) for i in range(len(values))]
+    y = [bottom - (bottom - top) * value / highest for value in values]
+    bars = []
+    if len(values) > K:
+        tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
+        start, height = (x[K - 1] + x[K]) / 2 - 0.3 * step, max(y[K - 1] - y[K], 1.5)
+        bars = [Mark(start, y[K], "mark gap", tip, 0.6 * step, height)]
+    points, ticks = [], []
+    for i, value in enumerate(values):
+        tip = f"eigenvalue {i + 1}: {value:.3g}" + ("" if i < K else ", beyond the clusters")
+        points.append(Mark(x[i], y[i], "mark own" if i < K else "mark beyond", tip))
+        if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
+            ticks.append((x[i], str(i + 1), "mid"))
+    return Plot("number of the eigenvalue", _grid(highest, ".2g"), ticks, bars, [], points)
+
+
+def similarity_plot(support: SupportSummary) -> Plot | None:
+    """Two histograms of shares, rows and new rows, and the line below which is outside."""
+    if not support.edges:
+        return None
+    left, top, right, bottom = BOX
+    edges = np.asarray(support.edges)
+    x = left + (right - left) * (edges - edges[0]) / (edges[-1] - edges[0])
+    both = [("rows", "mark bin", support.counts), ("new rows", "mark bin new", support.new_counts)]
+    shares = [(*one, sum(one[2])) for one in both if sum(one[2])]
+    highest = max(max(counts) / total for *_, counts, total in shares)
+    bars = []
+    for name, kind, counts, total in shares:
+        for i in np.flatnonzero(counts):
+            share, span = counts[i] / total, f"{edges[i]:.3g} to {edges[i + 1]:.3g}"
+            tip = f"{counts[i]} {name} ({share:.1%}), similarity {span}"
+            width, height = max(x[i + 1] - x[i] - 0.8, 0.5), (bottom - top) * share / highest
+            bars.append(Mark(x[i] + 0.4, bottom - height, kind, tip, width, height))
+    at = float(np.interp(support.least, edges, x))
+    tip = f"below {support.least:.3g}: outside what the model knows"
+    ticks = [(left, f"{edges[0]:.3g}", "start"), (right, f"{edges[-1]:.3g}", "end")]
+    axis = "similarity to the training rows (log of the mean affinity)"
+    return Plot(
+        axis, _grid(highest, ".0%"), ticks, bars, [Mark(at, top, "mark least", tip)], points=[]
     )
 
 
-def spectrum_drawing(spectrum: SpectrumSummary) -> Html:
-    """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
-    K, values = len(spectrum.values), spectrum.measured or spectrum.values
-    left, top, right, bottom = _BOX
-    highest = max(*values, 1e-12) if len(values) > 1 else max(values[0], 1e-12)
-    at_x = lambda i: left + (right - left) * (i + 0.5) / len(values)  # noqa: E731
-    at_y = lambda value: bottom - (bottom - top) * value / highest  # noqa: E731
-    marks = [_grid(0.0, highest), _below("number of the eigenvalue")]
-    if len(values) > K:
-        x, width = (at_x(K - 1) + at_x(K)) / 2, (right - left) / len(values)
-        box = {"x": short_number(x - 0.3 * width), "width": short_number(0.6 * width)}
-        low, high = at_y(values[K - 1]), at_y(values[K])
-        tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
-        span = {"y": short_number(high), "height": short_number(max(low - high, 1.5))}
-        marks.append(element("rect", **box, **span, class_="mark gap", data_tip=tip))
-    for i, value in enumerate(values):
-        kind = "mark own" if i < K else "mark beyond"
-        tip = f"eigenvalue {i + 1}: {value:.3g}" + ("" if i < K else ", beyond the clusters")
-        place = {"x": float(at_x(i)), "y": float(at_y(value)), "radius": 5.0}
-        marks.append(marker("circle", **place, class_=kind, data_tip=tip))
-        if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
-            marks.append(
-                element(
-                    "text",
-                    i + 1,
-                    x=short_number(at_x(i)),
-                    y=short_number(bottom + 17),
-                    class_="tick mid",
-                )
-            )
-    return drawing(*_SMALL, *marks)
-
-
-def support_drawing(support: SupportSummary) -> Html:
-    """Two histograms of shares, rows and new rows, and the line below which is outside."""
-    left, top, right, bottom = _BOX
-    edges = np.asarray(support.edges)
-    at_x = lambda value: left + (right - left) * (value - edges[0]) / (edges[-1] - edges[0])  # noqa: E731
-    both = [("rows", support.counts), ("new rows", support.new_counts)]
-    shares = [(name, counts, sum(counts)) for name, counts in both if sum(counts)]
-    highest = max(max(counts) / total for _, counts, total in shares)
-    marks = [_grid(0.0, highest, as_percent=True), _below("support, log of the mean affinity")]
-    for name, counts, total in shares:
-        for i, n in enumerate(counts):
-            if n:
-                height = (bottom - top) * n / total / highest
-                x, width = at_x(edges[i]), at_x(edges[i + 1]) - at_x(edges[i])
-                tip = f"{n} {name} ({n / total:.1%}), support {edges[i]:.3g} to {edges[i + 1]:.3g}"
-                box = {"x": short_number(x + 0.4), "width": short_number(max(width - 0.8, 0.5))}
-                span = {"y": short_number(bottom - height), "height": short_number(height)}
-                kind = "mark bin new" if name == "new rows" else "mark bin"
-                marks.append(element("rect", **box, **span, class_=kind, data_tip=tip))
-    for value, anchor in ((edges[0], "start"), (edges[-1], "end")):
-        place = {"x": short_number(at_x(value)), "y": short_number(bottom + 17)}
-        marks.append(element("text", f"{value:.3g}", **place, class_=f"tick {anchor}"))
-    at = short_number(at_x(np.clip(support.least, edges[0], edges[-1])))
-    tip = f"below {support.least:.3g}: outside what the model knows"
-    line = {"x1": at, "x2": at, "y1": short_number(top), "y2": short_number(bottom)}
-    marks.append(element("line", **line, class_="mark least", data_tip=tip))
-    return drawing(*_SMALL, *marks)
-
-
-def _grid(low: float, high: float, as_percent: bool = False) -> Html:
+def _grid(highest: float, form: str) -> list[tuple[float, str]]:
     """Four lines across, and what they stand for."""
-    left, top, right, bottom = _BOX
-    lines = []
-    for share in (0.0, 1 / 3, 2 / 3, 1.0):
-        y, value = bottom - share * (bottom - top), low + share * (high - low)
-        ends = {
-            "x1": short_number(left),
-            "x2": short_number(right),
-            "y1": short_number(y),
-            "y2": short_number(y),
-        }
-        text = f"{value:.0%}" if as_percent else f"{value:.2g}"
-        lines.append(element("line", **ends, class_="grid"))
-        place = {"x": short_number(left - 7), "y": short_number(y + 4)}
-        lines.append(element("text", text, **place, class_="tick end"))
-    return joined(lines)
+    _, top, _, bottom = BOX
+    shares = (0.0, 1 / 3, 2 / 3, 1.0)
+    return [(bottom - share * (bottom - top), f"{share * highest:{form}}") for share in shares]
 
 
-def _below(text: str) -> Html:
-    left, _, right, bottom = _BOX
-    place = {"x": short_number((left + right) / 2), "y": short_number(bottom + 37)}
-    return element("text", text, **place, class_="axis mid")
+def scatter(picture: Picture, names: dict[int, str]) -> Scatter:
+    """Rows as points within a frame that far rows do not widen; these stand at its edge."""
+    labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
+    found = Scatter([], [], 0, 0)
+    (x, drawn_x), (y, drawn_y) = (
+        _placed(np.asarray(values), labels, is_new, length)
+        for values, length in ((picture.x, found.width), (-np.asarray(picture.y), found.height))
+    )
+    beyond = (x != drawn_x) | (y != drawn_y)
+    for cluster in (-1, *names):
+        name, own = clipped(names.get(cluster, "in no cluster"), 60), labels == cluster
+        marks = []
+        for i in np.flatnonzero(own):
+            which, kind = ("new row", "mark new") if is_new[i] else ("row", "mark")
+            tip = f"{which} {picture.rows[i]} · {name} · margin {picture.margins[i]:.2f}"
+            tip += " · beyond the frame" if beyond[i] else ""
+            far = (x[i], y[i]) if beyond[i] else None
+            marks.append(Mark(drawn_x[i], drawn_y[i], kind, tip, far=far))
+        if marks:
+            found.groups.append((cluster, cluster_style(cluster), marks))
+        if marks and cluster >= 0 and len(names) <= 60:  # more numbers would cover the points
+            middle = float(np.median(drawn_x[own])), float(np.median(drawn_y[own])) + 7
+            found.numbers.append((cluster, *middle))
+    n_beyond, n_new = int((beyond & ~is_new).sum()), int((beyond & is_new).sum())
+    return found._replace(n_beyond=n_beyond, n_new_beyond=n_new)
 
 
-def short_number(value: float) -> str:
-    """A coordinate to a tenth."""
-    return f"{value:.1f}".removesuffix(".0")
+def _placed(
+    values: Array, labels: Indices, is_new: NDArray[np.bool_], length: float
+) -> tuple[Array, Array]:
+    """Where values lie in a drawing of this length, and where they are drawn."""
+    margin, edge, farthest = 26.0, 9.0, 1e6  # beyond the margin stands what lies out of the frame
+    low, high = frame(values, labels, is_new)
+    scale = (length - 2 * margin) / ((high - low) or 1.0)
+    with np.errstate(over="ignore"):
+        places = np.clip(margin + (values - low) * scale, -farthest, farthest)
+    inside = (values >= low) & (values <= high)
+    return places, np.where(inside, places, np.clip(places, edge, length - edge))
+
+
+def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[float, float]:
+    """From where to where the clusters lie: nine tenths of each, and half of that around them.
+
+    The rows of the fit decide it, where there are any; not new ones, however far away. Neither do
+    clusters of very few rows: a hundredth of all, or a fifth of what each would have.
+    """
+    deciding = ~is_new if (~is_new).any() else np.ones(len(values), dtype=bool)
+    clusters, counts = np.unique(labels[deciding & (labels >= 0)], return_counts=True)
+    least = min(0.01, 0.2 / max(len(clusters), 1)) * deciding.sum()
+    lows, highs = [], []
+    for cluster in clusters[counts >= least]:
+        low, high = np.percentile(values[deciding & (labels == cluster)], (5.0, 95.0))
+        lows.append(low - 0.5 * (high - low))
+        highs.append(high + 0.5 * (high - low))
+    if not lows:
+        return float(values.min()), float(values.max())
+    return float(max(min(lows), values.min())), float(min(max(highs), values.max()))

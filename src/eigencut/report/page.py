@@ -1,173 +1,86 @@
-"""One page that needs nothing else: no network, no other file.
+"""One page that needs nothing else, from templates: no network, no other file.
 
-The browser is told so too: its policy allows no request, and no script but the one whose digest is
-named, so that text of users could not run even if it were not escaped.
+Autoescape is on in every template, so that text of users is text. The browser is told so too: the
+policy of the page allows no request, and no script but the one whose digest it names.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from importlib.resources import files
 from typing import Any
 
-from eigencut.plotting.sampling import spaced
-from eigencut.report import panels
-from eigencut.report.cards import cards_section
-from eigencut.report.html import Html, clipped, element, lines_of, unbroken, user_text
+from eigencut._utils.validation import needed
+from eigencut.plotting.style import cluster_style, spaced
+from eigencut.report.drawings import outline, scatter, short, similarity_plot, spectrum_plot
+from eigencut.report.sentences import clipped, counted, percent, unbroken, visible
 from eigencut.report.summary import ModelSummary
-
-_TORN = (
-    "Torn rows are all whose margin is below 0.1. Those that are called unsure above are the torn "
-    "ones inside what the model knows; the others lie outside, and are counted there."
-)
 
 
 def page(summary: ModelSummary) -> str:
     """The summary as HTML."""
-    script, style = (_file(name) for name in ("page.js", "page.css"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+    templates = environment()
+    script = templates.get_template("page.js").render()
+    clusters, picture = {one.cluster: one for one in summary.clusters}, summary.picture
+    names = {number: one.name for number, one in clusters.items()}
+    has_cards = any(
+        one.contrasts or one.rule or one.words or one.typical for one in summary.clusters
     )
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("link", rel="icon", href="data:,"),
-        element("title", clipped(summary.title)),
-        element("style", Html(style)),
+    text = templates.get_template("page.html.j2").render(
+        summary=summary,
+        clusters=clusters,
+        has_cards=has_cards,
+        effects=_effects(summary),
+        picture=scatter(picture, names) if picture is not None and picture.x else None,
+        similarity=similarity_plot(summary.support),
+        spectrum=spectrum_plot(summary.spectrum),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    tip = element("div", id="tip", role="status", aria_live="polite", hidden=True)
-    body = element("body", _banner(summary), _main(summary), _footer(summary), tip, _script(script))
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    return str(text)
 
 
-def _file(name: str) -> str:
-    return files("eigencut.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _script(script: str) -> Html:
-    return element("script", Html(script))
-
-
-def _banner(summary: ModelSummary) -> Html:
-    links = (
-        ("summary", "Summary"),
-        ("clusters", "Clusters"),
-        ("profiles", "Profiles"),
-        ("trust", "Trust"),
-        ("details", "Details"),
-    )
-    has_cards = cards_section(summary) is not None
-    shown = [link for link in links if link[0] != "profiles" or has_cards]
-    anchors = [element("a", text, href=f"#{place}") for place, text in shown]
-    toggle = element(
-        "button", "Dark", type="button", id="theme", hidden=True
-    )  # the script names it
-    return element(
-        "header",
-        element("a", "To the content", href="#content", class_="skip"),
-        element("nav", *anchors, aria_label="Parts of the report"),
-        toggle,
-        class_="banner",
-    )
-
-
-def _main(summary: ModelSummary) -> Html:
-    return element(
-        "main",
-        _summary_section(summary),
-        _section(
-            "clusters",
-            "The clusters",
-            panels.picture_panel(summary),
-            panels.sizes_panel(summary),
-            panels.effects_panel(summary),
+def environment() -> Any:
+    """What renders the templates: all text is escaped, and what controls is shown as an escape."""
+    jinja2 = needed("jinja2", "report")
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("eigencut.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # What has __html__ came out of a template.
+        finalize=lambda value: (
+            visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
         ),
-        cards_section(summary),
-        _section(
-            "trust",
-            "How far to trust it",
-            element(
-                "div",
-                panels.support_panel(summary),
-                panels.doubt_panel(summary),
-                panels.cuts_panel(summary),
-                panels.spectrum_panel(summary),
-                class_="pairs",
-            ),
-            panels.choice_panel(summary),
-            _risk(summary),
-        ),
-        _details(summary),
-        id="content",
     )
+    templates.filters |= {
+        "clip": clipped,
+        "counted": counted,
+        "outline": outline,
+        "percent": percent,
+        "short": short,
+        "spaced": spaced,
+        "style": cluster_style,
+        "unbroken": unbroken,
+        "value": _value,
+    }
+    return templates
 
 
-def _section(identity: str, title: str, *content: Html | None) -> Html:
-    heading = element("h2", title, id=identity)
-    return element("section", heading, *content, aria_labelledby=identity)
+def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, float]]]:
+    """The effects of columns, or of their categories, in the first clusters; strongest first."""
+    effects: dict[tuple[str, str], dict[int, float]] = {}
+    for cluster in summary.clusters[:30]:
+        for contrast in cluster.contrasts:
+            row = (contrast.column, getattr(contrast, "category", ""))
+            effects.setdefault(row, {})[cluster.cluster] = contrast.effect
+    return sorted(effects.items(), key=lambda row: -max(map(abs, row[1].values())))
 
 
-def _summary_section(summary: ModelSummary) -> Html:
-    first, *others = summary.sentences
-    fitted = f"A model fitted on {spaced(summary.n_fitted)} rows"
-    if summary.n_new:
-        fitted += f", asked about {spaced(summary.n_new)} new ones"
-    return element(
-        "section",
-        element("p", fitted, class_="over"),
-        element("h1", user_text(summary.title), id="summary"),
-        element("p", unbroken(first), class_="lead"),
-        element("ul", *(element("li", unbroken(sentence)) for sentence in others), class_="said"),
-        class_="summary",
-        aria_labelledby="summary",
-    )
-
-
-def _risk(summary: ModelSummary) -> Html | None:
-    """The whole assessment, for those who want the theorems."""
-    if summary.risk is None:
-        return None
-    return element(
-        "details",
-        element("summary", "The assessment in full: errors, excess risk and bounds"),
-        element("p", _TORN, class_="reading") if summary.unsure is not None else None,
-        element("pre", lines_of(str(summary.risk)), tabindex="0"),
-        class_="panel",
-    )
-
-
-def _details(summary: ModelSummary) -> Html:
-    settings = [[name, _setting(value)] for name, value in summary.settings.items()]
-    parts = [
-        _messages("warnings", "Warnings raised at the fit", summary.warnings),
-        _messages("notes", "What was left out or looked at in part", summary.notes),
-        panels.panel("settings", "Settings", panels.table(["setting", "value"], settings, "")),
-    ]
-    return _section("details", "Details", *parts)
-
-
-def _messages(identity: str, title: str, texts: tuple[str, ...]) -> Html | None:
-    if not texts:
-        return None
-    items = [element("li", clipped(text, 800)) for text in texts]
-    return panels.panel(identity, title, element("ul", *items))
-
-
-def _setting(value: Any) -> Html:
-    shown = value
-    if isinstance(value, list):
-        shown = ", ".join(clipped(str(item), 60) for item in value[:60])
-        shown += f" and {len(value) - 60} more" if len(value) > 60 else ""
-        return element("bdi", shown)
-    return element("code", clipped(str(shown), 300))
-
-
-def _footer(summary: ModelSummary) -> Html:
-    versions = ", ".join(f"{name} {number}" for name, number in summary.versions.items())
-    return element("footer", f"Made with {versions}.")
+def _value(value: Any) -> str:
+    """A number as people write it, or a text."""
+    if value is None:
+        return "missing"
+    if isinstance(value, str):
+        return clipped(value, 60)
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eigencut.inspection.cut_values import CutValue
 from eigencut.inspection.summary import RiskSummary
-from eigencut.plotting.sampling import spaced
+from eigencut.plotting.style import spaced
+from eigencut.report.rows import POLICY
 
 if TYPE_CHECKING:
     from eigencut.report.summary import (
         ChoiceSummary,
         ClusterSummary,
+        ModelSummary,
         PairDoubt,
         QuickStability,
         SupportSummary,
     )
-
-_LISTED = 6  # clusters whose shares are named
-_WORTH_NAMING = 0.01  # share of unsure rows from which a pair is named
-_PAIRS = 2  # of them, at most
-_SHAKY = 0.8  # agreement of refits below which a cluster is named
-_BEYOND_CHANCE = 2.0  # standard errors
-_FAR_BEYOND_CHANCE = 3.5  # the same, for the largest of many differences
 
 
 def percent(share: float) -> str:
@@ -54,13 +51,70 @@ def counted(number: float, thing: str = "row") -> str:
     return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
 
 
-def on_clusters(clusters: Sequence[ClusterSummary], n_rows: float, n_unlabelled: int) -> str:
+def visible(text: str) -> str:
+    """Text without characters that control: they are shown as escapes.
+
+    Letters of any script, emoji and what joins them stay as they are.
+
+    Examples
+    --------
+    >>> print(visible("two\\nlines, back \\u202e"))
+    two\\nlines, back \\u202e
+    """
+    if text.isprintable():
+        return text
+    # These marks of writing direction reach beyond the text they stand in.
+    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    return "".join(
+        c.encode("unicode_escape").decode("ascii")
+        if c in controls or unicodedata.category(c) in ("Cc", "Cs")
+        else c
+        for c in text
+    )
+
+
+def clipped(text: str, longest: int) -> str:
+    """A text of users, visible and not too long.
+
+    Examples
+    --------
+    >>> clipped("x" * 10, longest=5)
+    'xxxx…'
+    """
+    text = str(text)  # a text that says of itself that it is HTML is none here
+    shown = visible(text[: longest + 1])
+    return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
+
+
+def unbroken(text: str) -> str:
+    """Text whose numbers stay on one line with what they count."""
+    return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)
+
+
+def summary_sentences(summary: ModelSummary) -> tuple[str, ...]:
+    """The whole summary in plain words, the most important first."""
+    names = {cluster.cluster: cluster.name for cluster in summary.clusters}
+    n_rows, which = summary.n_rows or summary.n_fitted, "new rows" if summary.n_new else "the rows"
+    sentences = (
+        _on_clusters(summary.clusters, n_rows, summary.n_unlabelled),
+        _on_support(summary.support, summary.n_new),
+        _on_shares(summary.clusters, n_rows),
+        _on_doubt(summary.pairs, summary.unsure, names, which),
+        _on_choice(summary.choice),
+        _on_risk(summary.risk),
+        _on_stability(summary.stability, names),
+        _on_warnings(summary.warnings),
+    )
+    return tuple(sentence for sentence in sentences if sentence is not None)
+
+
+def _on_clusters(clusters: Sequence[ClusterSummary], n_rows: float, n_unlabelled: int) -> str:
     """How many clusters there are, and how large."""
     shares = [percent(cluster.share) for cluster in clusters]
     text = f"{counted(len(clusters), 'cluster')} of {counted(n_rows)}"
-    if 1 < len(shares) <= _LISTED:
+    if 1 < len(shares) <= 6:
         text += f": {', '.join(shares[:-1])} and {shares[-1]}"
-    elif len(shares) > _LISTED:
+    elif len(shares) > 6:
         ordered = sorted(cluster.share for cluster in clusters)
         text += f", the largest {percent(ordered[-1])} and the smallest {percent(ordered[0])}"
     if n_unlabelled:
@@ -68,7 +122,7 @@ def on_clusters(clusters: Sequence[ClusterSummary], n_rows: float, n_unlabelled:
     return f"{text}."
 
 
-def on_support(support: SupportSummary, n_new: int) -> str | None:
+def _on_support(support: SupportSummary, n_new: int) -> str | None:
     """How many new rows the model knows nothing of."""
     if support.new_outside is None:
         return None
@@ -79,7 +133,7 @@ def on_support(support: SupportSummary, n_new: int) -> str | None:
     return f"{text}."
 
 
-def on_shares(clusters: Sequence[ClusterSummary], n_rows: float) -> str | None:
+def _on_shares(clusters: Sequence[ClusterSummary], n_rows: float) -> str | None:
     """Whether new rows fall into the clusters as the others did; the largest change is named."""
     m = sum(cluster.n_new or 0 for cluster in clusters)
     if len(clusters) < 2 or m == 0:
@@ -88,7 +142,7 @@ def on_shares(clusters: Sequence[ClusterSummary], n_rows: float) -> str | None:
     now = (one.n_new or 0) / m
     pooled = (one.share * n_rows + now * m) / (n_rows + m)
     chance = math.sqrt(max(pooled * (1 - pooled), 0.0) * (1 / n_rows + 1 / m))
-    if abs(now - one.share) <= max(_FAR_BEYOND_CHANCE * chance, _WORTH_NAMING):
+    if abs(now - one.share) <= max(POLICY.far_beyond_chance * chance, POLICY.worth_naming):
         return "New rows fall into the clusters in about the same shares as the others."
     return (
         f"New rows fall into the clusters in other shares: {percent(now)} of them are in "
@@ -96,13 +150,13 @@ def on_shares(clusters: Sequence[ClusterSummary], n_rows: float) -> str | None:
     )
 
 
-def on_doubt(
+def _on_doubt(
     pairs: Sequence[PairDoubt], unsure: float | None, names: dict[int, str], which: str
 ) -> str | None:
     """Which clusters are hard to tell apart."""
     if unsure is None or len(names) < 2:
         return None
-    worst = [pair for pair in pairs if pair.share >= _WORTH_NAMING][:_PAIRS]
+    worst = [pair for pair in pairs if pair.share >= POLICY.worth_naming][:2]
     if not worst:
         return f"The clusters are told apart clearly: {percent(unsure)} of {which} are unsure."
     said = [
@@ -114,7 +168,7 @@ def on_doubt(
     return f"{text}; of all {which}, {percent(unsure)} are unsure."
 
 
-def on_choice(choice: ChoiceSummary) -> str:
+def _on_choice(choice: ChoiceSummary) -> str:
     """How the number of clusters and the graph came about."""
     number = "was given"
     if choice.chosen_clusters:
@@ -127,7 +181,7 @@ def on_choice(choice: ChoiceSummary) -> str:
     return f"The number of clusters {number}; {graph}."
 
 
-def on_risk(risk: RiskSummary | None) -> str | None:
+def _on_risk(risk: RiskSummary | None) -> str | None:
     """Whether the clusters hold on new rows."""
     if risk is None or risk.n_clusters < 2 or risk.cut_heldout is None:
         return None
@@ -137,7 +191,7 @@ def on_risk(risk: RiskSummary | None) -> str | None:
         return f"{text}; 0 would be clusters without any weight between them."
     spread = math.hypot(new.standard_error, own.standard_error)
     verdict = "within chance"
-    if abs(new.value - own.value) > _BEYOND_CHANCE * spread:
+    if abs(new.value - own.value) > POLICY.beyond_chance * spread:
         verdict = "more than chance explains"
     return f"{text}, on the rows of the fit {_with_error(own)}: the difference is {verdict}."
 
@@ -146,7 +200,7 @@ def _with_error(found: CutValue) -> str:
     return f"{found.value:.2g} ± {found.standard_error:.1g}"
 
 
-def on_stability(stability: QuickStability | None, names: dict[int, str]) -> str | None:
+def _on_stability(stability: QuickStability | None, names: dict[int, str]) -> str | None:
     """Whether the clusters would come out again."""
     if stability is None or len(names) < 2:
         return None
@@ -155,12 +209,12 @@ def on_stability(stability: QuickStability | None, names: dict[int, str]) -> str
         f"samples of {counted(stability.n_rows)} ({counted(stability.n_refits, 'refit')})"
     )
     number, least = min(stability.per_cluster.items(), key=lambda entry: entry[1])
-    if least < _SHAKY:
+    if least < POLICY.shaky:
         text += f"; {names[number]} is the least firm, with {percent(least)}"
     return f"{text}."
 
 
-def on_warnings(warnings: Sequence[str]) -> str | None:
+def _on_warnings(warnings: Sequence[str]) -> str | None:
     """That something was said at the fit."""
     if not warnings:
         return None

@@ -10,8 +10,7 @@ from typing import Any
 
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.report.page import page
-from eigencut.report.summarizing import summarize
-from eigencut.report.summary import ModelSummary
+from eigencut.report.summary import ModelSummary, summarize
 
 
 def _json(summary: ModelSummary) -> str:

@@ -365,6 +365,11 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """Return whether the table has two columns, both of numbers."""
         return self.preparation_.is_numeric and len(self.columns_) == 2
 
+    @property
+    def is_numeric(self) -> bool:
+        """Return whether all columns are numbers."""
+        return self.preparation_.is_numeric
+
     def in_units(self, rows: Array) -> Array:
         """Return prepared rows of numbers in the units of the columns."""
         return np.asarray(rows * self.preparation_.scale + self.preparation_.shift)

@@ -150,7 +150,7 @@ class LearningCurve:
         -------
         ax : matplotlib axes
         """
-        from eigencut.plotting.learning_curve import LearningCurveDisplay
+        from eigencut.plotting.curves import LearningCurveDisplay
 
         return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 

@@ -10,32 +10,18 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
-from eigencut.plotting.axes import INK
-from eigencut.plotting.colors import FEW_CLUSTERS, cluster_style
-from eigencut.plotting.sampling import spaced
-
-# What matplotlib calls the markers of colors.py.
-NAMES = {
-    "circle": "o",
-    "square": "s",
-    "triangle": "^",
-    "diamond": "D",
-    "triangle-down": "v",
-    "cross": "x",
-}
-NEW_MARKER = "P"  # of new rows
-_LARGEST, _SMALLEST, _AREA = 26.0, 2.5, 16_000.0
+from eigencut.plotting.style import COLORS, INK, MARKERS, cluster_style, spaced
 
 
 def point_area(n_points: int) -> float:
-    """The area of a point where there are so many, in square points."""
-    return float(np.clip(_AREA / max(n_points, 1), _SMALLEST, _LARGEST))
+    """Return the area of a point where there are so many, in square points."""
+    return float(np.clip(16_000 / max(n_points, 1), 2.5, 26.0))
 
 
 def scatter_clusters(
     ax: Any, points: Array, labels: Indices, marker: str | None = None, **look: Any
 ) -> None:
-    """Points in the styles of their clusters, or all with one marker.
+    """Draw points in the styles of their clusters, or all with one marker.
 
     They are drawn in a random order, so that of two clusters that overlap none covers the other.
     """
@@ -45,54 +31,42 @@ def scatter_clusters(
         numbers = [number for number, style in styles.items() if style.marker == kind]
         some = order[np.isin(labels[order], numbers)]
         colors = [styles[int(number)].color for number in labels[some]]
-        name = marker or NAMES[kind]
+        name = marker or MARKERS[kind]
         own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # it has no inside
         ax.scatter(*points[some].T, c=colors, marker=name, **{**look, **own})
 
 
-def write_numbers(ax: Any, points: Array, labels: Indices) -> None:
-    """The number of each cluster at the row nearest to its middle: where colours come again."""
+def write_number(ax: Any, number: int, at: Array, **look: Any) -> None:
+    """Write the number of a cluster at a place, with a halo."""
     effects = needed("matplotlib.patheffects", "plot")
+    look |= dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
     halo = [effects.withStroke(linewidth=2.5, foreground="white")]
+    ax.annotate(str(number), at, path_effects=halo, **look)
+
+
+def write_numbers(ax: Any, points: Array, labels: Indices, numbers: Indices) -> None:
+    """Write each number at the row nearest to the middle of its cluster, if colours come again."""
+    if max(len(numbers), *(numbers + 1), 1) <= len(COLORS):
+        return
     for number in np.unique(labels[labels >= 0]):
         own = points[labels == number]
         own = own[np.isfinite(own).all(axis=1)]
-        if not len(own):
-            continue
-        middle = own[np.abs(own - np.median(own, axis=0)).sum(axis=1).argmin()]
-        ax.annotate(
-            str(number),
-            middle,
-            ha="center",
-            va="center",
-            fontsize=9,
-            fontweight="bold",
-            color=INK,
-            path_effects=halo,
-            zorder=6,
-        )
-
-
-def has_many(numbers: Sequence[int] | Indices) -> bool:
-    """Whether colours come again, so that numbers must be written beside them."""
-    return len(numbers) > FEW_CLUSTERS or max(numbers, default=0) >= FEW_CLUSTERS
+        if len(own):
+            middle = own[np.abs(own - np.median(own, axis=0)).sum(axis=1).argmin()]
+            write_number(ax, number, middle, zorder=6)
 
 
 def cluster_handles(numbers: Sequence[int] | Indices, sizes: Any) -> list[Any]:
-    """Entries of a legend: the style, the number and the size of each cluster."""
+    """Return entries of a legend: the style, the number and the size of each cluster."""
+    styles = [cluster_style(int(number)) for number in numbers]
     return [
-        dot(f"cluster {number} ({spaced(size)})", *_of(int(number)))
-        for number, size in zip(numbers, sizes, strict=True)
+        dot(f"cluster {number} ({spaced(size)})", style.color, MARKERS[style.marker])
+        for number, size, style in zip(numbers, sizes, styles, strict=True)
     ]
 
 
-def _of(number: int) -> tuple[str, str]:
-    style = cluster_style(number)
-    return style.color, NAMES[style.marker]
-
-
 def dot(label: str, color: str, marker: str = "o", **look: Any) -> Any:
-    """An entry of a legend that is a point."""
+    """Return an entry of a legend that is a point."""
     lines = needed("matplotlib.lines", "plot")
     return lines.Line2D(
         [], [], linestyle="none", marker=marker, markersize=6, color=color, label=label, **look
@@ -100,5 +74,5 @@ def dot(label: str, color: str, marker: str = "o", **look: Any) -> Any:
 
 
 def sizes_of(labels: Indices, numbers: Indices) -> NDArray[np.intp]:
-    """How many rows each cluster has."""
+    """Return how many rows each cluster has."""
     return np.array([(labels == number).sum() for number in numbers], dtype=np.intp)

@@ -1,4 +1,7 @@
-"""What ``select`` has compared: a score for each number of clusters and each graph."""
+"""What ``select`` has compared, and the excess risk against the number of rows.
+
+What they draw is made below the models, so this imports none.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.plotting.axes import INK, SIZE, legend_above, tidy
-from eigencut.plotting.colors import COLORS
-from eigencut.plotting.display import DisplayMixin, check_drawable
-from eigencut.plotting.text import plain
+from eigencut.plotting.style import (
+    COLORS,
+    INK,
+    OUTSIDE_COLOR,
+    SIZE,
+    Display,
+    check_drawable,
+    colorbar,
+    height_for,
+    legend_above,
+    plain,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from eigencut.auto.select import Selection
-
-_WRITTEN = 20  # columns up to which scores fit into their cells
-_ONE_SCORE = "the only number with a score; select(X, range(2, 11)) compares more"
-_BREAK = 28  # characters of a line of a graph's name
+    from eigencut.theory.curves import LearningCurve
 
 
 @dataclass
-class ChoiceDisplay(DisplayMixin):
+class ChoiceDisplay(Display):
     """Scores as a heat map, a row for each graph; of a single graph as a line.
 
     ``Selection.plot`` draws it. What was chosen is framed; what was not compared stays empty.
@@ -78,14 +88,19 @@ class ChoiceDisplay(DisplayMixin):
             scores[place] = choice.score
         best = selection.best
         chosen = graphs.index(repr(best.affinity)), numbers.index(best.n_clusters)
-        n_clusters = np.array(numbers, dtype=np.intp)
-        return cls(scores, n_clusters, tuple(graphs), chosen, selection.criterion).plot(ax)
+        return cls(
+            scores=scores,
+            n_clusters=np.array(numbers, dtype=np.intp),
+            graphs=tuple(graphs),
+            chosen=chosen,
+            criterion=selection.criterion,
+        ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         if len(self.graphs) == 1:
             return SIZE
         width = 3.2 + 0.42 * min(max(len(self.n_clusters), 6), 24)
-        return width, float(np.clip(1.5 + 0.5 * len(self.graphs), 2.4, 10.0))
+        return width, height_for(len(self.graphs), 0.5, around=1.5, least=2.4)
 
     def _draw(self, ax: Any) -> None:
         if len(self.graphs) == 1:
@@ -105,7 +120,8 @@ class ChoiceDisplay(DisplayMixin):
         if there.sum() == 1:
             ax.set_xlim(at[0] - 1.5, at[0] + 1.5)
             look = dict(ha="center", fontsize=9, color=INK, transform=ax.transAxes)
-            ax.text(0.5, 0.08, _ONE_SCORE, **look)
+            text = "the only number with a score; select(X, range(2, 11)) compares more"
+            ax.text(0.5, 0.08, text, **look)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
         ax.margins(y=0.15)
@@ -115,8 +131,8 @@ class ChoiceDisplay(DisplayMixin):
     def _draw_map(self, ax: Any) -> None:
         low, high = _range(self.scores)
         look = dict(cmap="Blues", aspect="auto", interpolation="nearest", vmin=low, vmax=high)
-        image = ax.imshow(self.scores, **look)
-        if len(self.n_clusters) <= _WRITTEN:
+        ax.imshow(self.scores, **look)
+        if len(self.n_clusters) <= 20:  # scores fit into their cells
             for (row, column), score in np.ndenumerate(self.scores):
                 if np.isfinite(score):
                     is_dark = high > low and (score - low) / (high - low) > 0.6
@@ -134,9 +150,7 @@ class ChoiceDisplay(DisplayMixin):
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.tick_params(length=0, labelsize=8)
         extend = "min" if np.nanmin(self.scores) < low else "neither"
-        bar = ax.figure.colorbar(image, ax=ax, pad=0.02, shrink=0.9, extend=extend)
-        bar.set_label(f"{self.criterion} score", color=INK)
-        bar.outline.set_visible(False)
+        colorbar(ax, f"{self.criterion} score", shrink=0.9, extend=extend)
 
 
 def _range(scores: Array) -> tuple[float, float]:
@@ -147,10 +161,99 @@ def _range(scores: Array) -> tuple[float, float]:
 
 
 def _broken(text: str) -> str:
-    """On several lines, at its commas."""
+    """Break text into lines at its commas."""
     lines = [""]
     for part in text.replace(", ", ",\x00").split("\x00"):
-        if lines[-1] and len(lines[-1]) + len(part) > _BREAK:
+        if lines[-1] and len(lines[-1]) + len(part) > 28:
             lines.append("")
         lines[-1] += (" " if lines[-1] else "") + part
     return "\n".join(lines)
+
+
+@dataclass
+class LearningCurveDisplay(Display):
+    """The excess risk of fits on samples, on logarithmic axes. ``LearningCurve.plot`` draws it.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_sizes,)
+        Rows of the samples.
+    excess : array of shape (n_sizes, n_repeats)
+    is_there : array of bool of shape (n_sizes, n_repeats)
+        Where there is any, which rounding does not explain.
+    line : array of shape (2,) or None
+        The fitted line at the smallest and at the largest size; None where there is none.
+    slope : float
+    slope_interval : tuple of float
+    theory_slope : float
+        That of the bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> from eigencut.plotting import LearningCurveDisplay
+    >>> from eigencut.inspection import learning_curve
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
+    >>> LearningCurveDisplay.from_curve(curve).ax_.get_xscale()
+    'log'
+    """
+
+    sizes: Indices
+    excess: Array
+    is_there: NDArray[np.bool_]
+    line: Array | None
+    slope: float
+    slope_interval: tuple[float, float]
+    theory_slope: float
+
+    @classmethod
+    def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
+        """Draw what ``eigencut.inspection.learning_curve`` has measured.
+
+        Parameters
+        ----------
+        curve : LearningCurve
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
+        check_drawable("curve", curve, "LearningCurve", "eigencut.inspection.learning_curve")
+        line = None
+        if np.isfinite(curve.slope):
+            ends = (curve.sizes.min(), curve.sizes.max())
+            line = np.array([curve.excess_at(float(end)) for end in ends])
+        return cls(
+            sizes=curve.sizes,
+            excess=curve.excess,
+            is_there=curve.is_measurable,
+            line=line,
+            slope=curve.slope,
+            slope_interval=curve.slope_interval,
+            theory_slope=curve.theory_slope,
+        ).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        n, excess = np.repeat(self.sizes, self.excess.shape[1]), self.excess.ravel()
+        has_excess = bool(self.is_there.any())  # zeros have no logarithm
+        ax.set(xscale="log", yscale="log" if has_excess else "linear")
+        some = self.is_there.ravel() if has_excess else np.ones(len(n), dtype=bool)
+        look = dict(ms=5, alpha=0.45, markeredgewidth=0)
+        ax.plot(n[some], excess[some], "o", color=COLORS[0], label="fits on samples", **look)
+        if self.line is not None:
+            ends = np.array([self.sizes.min(), self.sizes.max()], dtype=np.float64)
+            low, high = self.slope_interval
+            label = f"measured slope {self.slope:.2f} ({low:.2f} to {high:.2f})"
+            ax.plot(ends, self.line, "-", color=COLORS[0], linewidth=1.8, label=label)
+            rate = self.line[0] * (ends / ends[0]) ** self.theory_slope
+            bounds = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
+            ax.plot(ends, rate, "--", **bounds)
+        ax.set(xlabel="rows n", ylabel="excess risk")
+        ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
+        ax.minorticks_off()
+        tidy(ax, "y")
+        ax.legend(framealpha=0.8, edgecolor="none", fontsize=9, labelcolor=INK)

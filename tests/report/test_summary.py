@@ -1,6 +1,7 @@
 """Summaries: sentences and numbers against counts made by other means; mistakes by name."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,8 @@ from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
-from eigencut.report.seen_rows import SeenRows
-from eigencut.report.summarizing import summarize
+from eigencut.report.rows import POLICY, SeenRows
+from eigencut.report.summary import summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -124,7 +125,7 @@ def test_the_spectrum_goes_on_after_that_of_the_model():
 
 
 def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
-    monkeypatch.setattr("eigencut.report.seen_rows.LOOKED_AT", 100)
+    monkeypatch.setattr("eigencut.report.rows.POLICY", replace(POLICY, looked_at=100))
     found = summarize(MODEL, X, stability=False)
     assert (found.n_rows, found.n_looked_at) == (400, 100)
     assert [cluster.size for cluster in found.clusters] == [c.size for c in ALONE.clusters]
@@ -151,7 +152,7 @@ def test_stability_is_measured_and_can_be_left_out():
 
 
 def test_refits_end_after_some_seconds(monkeypatch):
-    monkeypatch.setattr("eigencut.report.measured._SECONDS", 0.0)
+    monkeypatch.setattr("eigencut.report.summary.POLICY", replace(POLICY, seconds=0.0))
     assert summarize(MODEL, X, n_refits=50).stability.n_refits == 1
 
 
@@ -270,7 +271,7 @@ def test_split_models_without_rows_ask_for_them(tmp_path):
 
 
 def test_the_room_is_lazy():
-    assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.seen_rows"
+    assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.rows"
 
 
 def test_warnings_of_the_fit_are_kept_and_said(tmp_path):

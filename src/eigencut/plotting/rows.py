@@ -1,0 +1,253 @@
+"""Rows as points: prepared by a model, not too many of them, and placed in the plane."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import shown as in_words
+from eigencut.discretization import normalize_rows
+from eigencut.exceptions import invalid
+from eigencut.model import Mask, Model, check_model
+from eigencut.plotting.style import spaced
+
+MOST_SHOWN = 50_000  # points of a picture; more only cover each other
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Rows that are shown.
+
+    Attributes
+    ----------
+    rows : array of shape (n_shown,)
+        Their places, ascending.
+    n_rows : int
+        Of how many.
+    """
+
+    rows: Indices
+    n_rows: int
+
+    @classmethod
+    def draw(cls, n_rows: int, most: int = MOST_SHOWN, random_state: int = 0) -> Shown:
+        """Take all rows, or so many of them at random: the same ones each time.
+
+        Examples
+        --------
+        >>> Shown.draw(1_000_000).sentence, Shown.draw(1500).sentence
+        ('50 000 of 1 000 000 rows', '1500 rows')
+        """
+        if n_rows <= most:
+            return cls(np.arange(n_rows), n_rows)
+        rng = np.random.default_rng(random_state)
+        return cls(np.sort(rng.choice(n_rows, most, replace=False, shuffle=False)), n_rows)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no row is left out."""
+        return len(self.rows) == self.n_rows
+
+    @property
+    def sentence(self) -> str:
+        """How many rows are shown, and of how many if not all are."""
+        if self.is_all:
+            return f"{spaced(self.n_rows)} rows"
+        return f"{spaced(len(self.rows))} of {spaced(self.n_rows)} rows"
+
+
+class PreparedRows(NamedTuple):
+    """The complete rows as the GPOD of a model takes them, and which of them are shown."""
+
+    model: Model
+    rows: Any
+    complete: Mask
+    shown: Shown
+
+    @property
+    def some(self) -> Any:
+        """The rows that are shown."""
+        return self.rows[self.shown.rows]
+
+
+@contextmanager
+def prepared_rows(model: Any, X: Any, most: int = MOST_SHOWN) -> Iterator[PreparedRows]:
+    """Check a model and prepare rows for it; inside, the model's threads compute."""
+    model = check_model(model)
+    with model.preparing(X) as (rows, complete):
+        if not rows.shape[0]:
+            raise invalid(
+                "X",
+                "have a row without missing values to show",
+                f"{len(complete)} rows, none of them complete",
+                "fill in what is missing",
+            )
+        yield PreparedRows(model, rows, complete, Shown.draw(rows.shape[0], most))
+
+
+class Projection(NamedTuple):
+    """How prepared rows become points of the plane.
+
+    ``kind`` is "columns", "eigenfunctions", "pca" or "given"; names of columns in ``axis_labels``
+    are as users wrote them; ``apply`` carries prepared rows to points, unless they are given.
+    """
+
+    kind: str
+    axis_labels: tuple[str, str]
+    apply: Callable[[Any], Array]
+
+    def points(self, rows: PreparedRows, given: Any, name: str) -> Array:
+        """Return the points of the rows that are shown, from ``given`` where users have them."""
+        if self.kind != "given":
+            return self.apply(rows.some)
+        return given_points(given, len(rows.complete), name)[rows.complete][rows.shown.rows]
+
+
+def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
+    """Return how rows become points.
+
+    Parameters
+    ----------
+    model : Model
+    rows : array of shape (n_rows, n_features)
+        Prepared rows, all of them or some, that the projection is made for.
+    how : {"auto", "columns", "eigenfunctions", "pca"} or array, default="auto"
+        "columns": rows of two numbers are points. "pca": the two directions in which prepared rows
+        differ most. "eigenfunctions": the first two that are not constant on connected rows, of
+        rows of unit length. "auto" is columns for two numbers, PCA for more, and eigenfunctions
+        for affinities and for sparse rows. An array: points of the user.
+
+    Returns
+    -------
+    Projection
+    """
+    if not isinstance(how, str):
+        return Projection("given", ("given coordinate 1", "given coordinate 2"), np.asarray)
+    kinds = {"columns": _columns, "eigenfunctions": _eigenfunctions, "pca": _pca}
+    if how == "auto":
+        has_directions = _has_features(model, rows) and rows.shape[1] > 1
+        is_plane = model.is_plane and not issparse(rows)
+        how = "columns" if is_plane else "pca" if has_directions else "eigenfunctions"
+    if how not in kinds:
+        raise invalid(
+            "projection",
+            "be 'auto', 'columns', 'eigenfunctions', 'pca', or an array of points of shape "
+            "(n_rows, 2)",
+            repr(how),
+            "leave it out for 'auto'",
+        )
+    return kinds[how](model, rows)
+
+
+def _has_features(model: Model, rows: Any) -> bool:
+    return not model.gpod.affinity_.pairwise and not issparse(rows)
+
+
+def _columns(model: Model, rows: Any) -> Projection:
+    if not model.is_plane or issparse(rows):
+        raise invalid(
+            "projection='columns'",
+            "have rows of two numbers",
+            f"a model of {len(model.columns_)} columns",
+            "use 'pca' or 'eigenfunctions'",
+        )
+    first, second = model.columns_
+    return Projection("columns", (first, second), model.in_units)
+
+
+def _eigenfunctions(model: Model, rows: Any) -> Projection:
+    if model.gpod.n_clusters_ < 2:
+        raise invalid(
+            "projection='eigenfunctions'",
+            "have a model of two clusters at least",
+            f"one of {model.gpod.n_clusters_}",
+            "use 'pca'",
+        )
+    both, fitted = list(varying_functions(model)), model.gpod.fitted_cut_
+    first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
+    return Projection(
+        "eigenfunctions",
+        (first, second),
+        lambda some: normalize_rows(fitted.embedding(some))[:, both],
+    )
+
+
+def varying_functions(model: Model) -> tuple[int, int]:
+    """Return the first two eigenfunctions that tell more than connected components apart."""
+    values = model.gpod.eigenvalues_
+    n_zero = int((values <= 1e-10).sum())
+    first = max(min(n_zero, len(values) - 2), 0)
+    return first, first + 1
+
+
+def _pca(model: Model, rows: Any) -> Projection:
+    if not _has_features(model, rows) or rows.shape[1] < 2:
+        pairwise = model.gpod.affinity_.pairwise
+        raise invalid(
+            "projection='pca'",
+            "have rows of two numbers or more",
+            "affinities" if pairwise else "sparse rows, or of one column",
+            "use 'eigenfunctions', or pass points of your own",
+        )
+    values = np.asarray(rows, dtype=np.float64)
+    largest = np.abs(values).max(initial=0.0) or 1.0  # so that no square is infinite
+    mean = (values / largest).mean(axis=0)
+    centred = values / largest - mean
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    # The sign of a direction is arbitrary: its largest entry is positive here.
+    chosen = directions[:, :-3:-1]
+    chosen = chosen * np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])
+    shares = variances[:-3:-1] / max(float(variances.sum()), np.finfo(np.float64).tiny)
+    first, second = (f"principal component {k + 1} ({shares[k]:.0%} of variance)" for k in (0, 1))
+    return Projection(
+        "pca",
+        (first, second),
+        lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
+    )
+
+
+def given_points(points: Any, n_rows: int, name: str) -> Array:
+    """Return points that a user has for rows, checked."""
+    try:
+        given = np.asarray(points)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.shape != (n_rows, 2):
+        raise invalid(
+            name,
+            f"be points of shape ({n_rows}, 2), one for each row",
+            f"shape {given.shape}" if given.ndim else in_words(points),
+            "pass two numbers for each row",
+        )
+    try:
+        found = None if np.iscomplexobj(given) else given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None:
+        found = np.array([[_number(value) for value in row] for row in given])
+    is_bad = ~np.isfinite(found).all(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        pair = " and ".join(str(value)[:30] for value in given[row])
+        raise invalid(
+            name,
+            "be finite real numbers, two for each row",
+            f"{pair} in row {row}",
+            "correct it, or leave such rows out",
+        )
+    return found
+
+
+def _number(value: Any) -> float:
+    """Return a float, NaN for words and for complex numbers."""
+    try:
+        return math.nan if np.iscomplexobj(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
