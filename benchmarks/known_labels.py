@@ -86,7 +86,7 @@ def measure_share(X: Array, y: Labels, plain: GPOD, share: float, seed: int) -> 
     known = np.full(len(y), -1)
     known[chosen] = y[chosen]
     others = known < 0
-    guided = GPOD(K).fit(X, known)
+    guided = GPOD(K).fit(X, known_labels=known)
     found = {"guided": guided.labels_, "unguided": plain.labels_}
     if n_known:
         found["spread on chosen"] = spread_labels(guided, X, known, 0.2)
@@ -178,12 +178,12 @@ def measure(n_seeds: int, quick: bool) -> dict[str, Any]:
 def curve_table(curves: dict[str, Any]) -> str:
     header = ["data", "method", *(f"{100 * share:g} %" for share in SHARES)]
     names = {
-        "guided": "`fit(X, y)`",
+        "guided": "`fit(X, known_labels=y)`",
         "unguided": "`fit(X)`, same rows",
-        "worst": "`fit(X, y)` less `fit(X)`, worst draw",
+        "worst": "`fit(X, known_labels=y)` less `fit(X)`, worst draw",
         "spread 0.2": "LabelSpreading",
         "spread 0.9": "LabelSpreading, alpha=0.9",
-        "spread on chosen": "LabelSpreading, graph of `fit(X, y)`",
+        "spread on chosen": "LabelSpreading, graph of `fit(X, known_labels=y)`",
     }
     lines = [
         [data, title, *(_cell(curve[str(share)].get(method)) for share in SHARES)]

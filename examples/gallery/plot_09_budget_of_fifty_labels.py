@@ -38,7 +38,7 @@ for budget in budgets:
         known[asked] = truth[asked]
         if len(np.unique(truth[asked])) < 3:
             continue
-        model = GPOD(3).fit(X, known)
+        model = GPOD(3).fit(X, known_labels=known)
         found["eigencut"].append(accuracy_score(truth_new, model.predict(X_new)))
         peer = LabelSpreading("knn", n_neighbors=15).fit(X, known)
         found["LabelSpreading"].append(accuracy_score(truth_new, peer.predict(X_new)))
@@ -52,7 +52,7 @@ for budget in budgets:
 asked = np.random.default_rng(0).choice(len(X), 50, replace=False)
 known = np.full(len(X), -1)
 known[asked] = truth[asked]
-model = GPOD(3).fit(X, known)
+model = GPOD(3).fit(X, known_labels=known)
 palette = np.array(["#0072B2", "#D55E00", "#009E73"])
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 axes[0].scatter(*X_new.T, s=10, c=palette[model.predict(X_new)])

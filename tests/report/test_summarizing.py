@@ -199,7 +199,7 @@ def test_models_of_every_kind():
     assert marked.n_unlabelled == n and f"; {n} rows are in none." in marked.sentences[0]
     y = np.array([0, 0, 1])[MODEL.labels_]  # which no cut of the rows alone gives
     y[::2] = -1
-    known = summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X, y), X)
+    known = summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X, known_labels=y), X)
     assert known.stability is None and any("known at the fit" in note for note in known.notes)
 
 

@@ -60,7 +60,7 @@ def is_consistent(model, X):
 @pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
 def test_labels_teach_what_clusters_cannot_know(affinity, cut):
     X, y = several_blobs()
-    model = GPOD(2, affinity=affinity, cut=cut).fit(X, some_known(y, 40))
+    model = GPOD(2, affinity=affinity, cut=cut).fit(X, known_labels=some_known(y, 40))
     assert isinstance(model.fitted_cut_.functions, CombinedFunctions)
     new, expected = several_blobs(400, seed=1)
     assert (model.predict(new) == expected).mean() > 0.93
@@ -73,7 +73,7 @@ def test_saved_models_are_the_same_bit_for_bit(affinity, tmp_path):
     X, y = several_blobs()
     pairs = Constraints([(0, 1), (1, 2), (2, 3), (10, 200)])
     model = GPOD(2, affinity=affinity).fit(X, constraints=pairs)
-    again = (GPOD(2, affinity=affinity).fit(X, some_known(y, 40)), model)
+    again = (GPOD(2, affinity=affinity).fit(X, known_labels=some_known(y, 40)), model)
     new = several_blobs(100, seed=2)[0]
     for one in again:
         one.save(tmp_path / "model.eigencut")
@@ -88,7 +88,9 @@ def test_saved_models_are_the_same_bit_for_bit(affinity, tmp_path):
 def test_single_precision_gives_the_labels_of_double():
     X, y = several_blobs(1000)
     pairs = Constraints([(0, 1), (1, 2), (2, 3)])
-    model = GPOD(2, affinity=Gaussian(0.8)).fit(X, some_known(y, 60), constraints=pairs)
+    model = GPOD(2, affinity=Gaussian(0.8)).fit(
+        X, known_labels=some_known(y, 60), constraints=pairs
+    )
     assert model.fitted_cut_.functions.single_precision_pays(len(X))
     one_by_one = np.concatenate([model.predict(X[i : i + 50]) for i in range(0, len(X), 50)])
     assert (model.predict(X) == one_by_one).all() and (model.labels_ == one_by_one).all()
@@ -123,7 +125,7 @@ def test_cluster_k_is_class_k(n_clusters, swap):
         X, z = X[z < 2], z[z < 2]
     y = np.where(z < 2, np.array([*swap, 0, 0])[z], -1)  # two of the clusters are known of
     known = np.where(some_known(np.zeros(len(y), dtype=int), 30) == 0, y, -1)
-    model = GPOD(n_clusters).fit(X, known)
+    model = GPOD(n_clusters).fit(X, known_labels=known)
     assert (model.labels_[y >= 0] == y[y >= 0]).all()
     assert (model.labels_[y < 0] >= 2).all()
     assert adjusted_rand_score(z, model.labels_) == 1.0
@@ -133,10 +135,10 @@ def test_rows_in_another_order_get_the_same_labels():
     X, y = several_blobs()
     known = some_known(y, 40)
     pairs = np.array([(0, 7), (3, 9), (100, 30)])
-    labels = GPOD(2).fit(X, known, constraints=Constraints(pairs)).labels_
+    labels = GPOD(2).fit(X, known_labels=known, constraints=Constraints(pairs)).labels_
     order = np.random.default_rng(1).permutation(len(X))
     place = np.argsort(order)
-    moved = GPOD(2).fit(X[order], known[order], constraints=Constraints(place[pairs]))
+    moved = GPOD(2).fit(X[order], known_labels=known[order], constraints=Constraints(place[pairs]))
     assert (moved.labels_ == labels[order]).all()
 
 
@@ -160,25 +162,43 @@ def test_pairs_that_cannot_be_told_apart_are_counted():
 def test_without_anything_known_nothing_changes():
     X, y = several_blobs()
     plain = GPOD(2).fit(X)
-    for other in (GPOD(2).fit(X, y), GPOD(2).fit(X, np.full(len(X), -1)), GPOD(2).fit(X, X[:, 0])):
+    unknown = GPOD(2).fit(X, known_labels=np.full(len(X), -1))
+    for other in (unknown, GPOD(2).fit(X, y), GPOD(2).fit(X, some_known(y, 40))):
         assert (other.labels_ == plain.labels_).all()
         assert (other.transform(X) == plain.transform(X)).all()
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (1, 0)])
+def test_all_rows_may_be_known(classes):
+    X, y = several_blobs()
+    known = np.array(classes)[y]
+    model = GPOD(2).fit(X, known_labels=known)
+    assert (model.labels_ == known).mean() > 0.97
+    is_consistent(model, X)
+
+
+def test_minus_one_is_unknown_whatever_the_other_classes_are():
+    X, z = make_blobs(200, centers=[[0, 0], [9, 9]], random_state=0)
+    known = np.where((z == 0) & (np.arange(200) < 20), 1, -1)
+    assert (GPOD(2).fit(X, known_labels=known).labels_ == 1 - z).all()
 
 
 def test_scikit_learn_hands_labels_through():
     X, y = several_blobs()
     known = some_known(y, 40)
     pipeline = make_pipeline(StandardScaler(), GPOD(2))
-    assert (pipeline.fit_predict(X, known)[y >= 0] == y).mean() > 0.9
+    assert (pipeline.fit_predict(X, gpod__known_labels=known) == y).mean() > 0.9
     full = cross_val_score(GPOD(2, affinity="gaussian"), X, y, cv=3)
     assert (full == cross_val_score(GPOD(2, affinity="gaussian"), X, cv=3)).all()
-    assert (GPOD(2).fit_transform(X, known) == GPOD(2).fit(X, known).transform(X)).all()
+    model = GPOD(2).fit(X, known_labels=known)
+    assert (GPOD(2).fit_transform(X, known_labels=known) == model.transform(X)).all()
+    assert (GPOD(2).fit_predict(X, known_labels=known) == model.labels_).all()
 
 
 @pytest.mark.parametrize(
     ("model", "y", "pairs", "match"),
     [
-        (GPOD(2), [0, 2, -1], None, r"y must hold classes from 0 to 1 \(n_clusters=2\).* Got 2;"),
+        (GPOD(2), [0, 2, -1], None, r"known_labels must hold classes from 0 to 1 .* Got 2;"),
         (GPOD(2, outliers="label"), None, [(0, 1)], "outliers must be 'keep' with must_link"),
         (GPOD(2, cut="ratiocut", extension="paper"), [0, 1, -1], None, "extension must be 'consis"),
         (GPOD(2), None, [(0, 999)], "must_link must hold numbers of rows, from 0 to 244. Got 999"),
@@ -189,7 +209,7 @@ def test_what_cannot_be_done_is_refused(model, y, pairs, match):
     known = None if y is None else np.append(y, np.full(len(X) - 3, -1))
     constraints = None if pairs is None else Constraints(pairs)
     with pytest.raises(ValueError, match=match):
-        model.fit(X, known, constraints=constraints)
+        model.fit(X, known_labels=known, constraints=constraints)
     assert not hasattr(model, "labels_")
 
 
@@ -197,7 +217,7 @@ def test_what_cannot_be_done_is_refused(model, y, pairs, match):
 def test_onnx_gives_the_same_labels(name, tmp_path):
     pytest.importorskip("onnxruntime")
     X, y = several_blobs()
-    model = GPOD(2, affinity=AFFINITIES[name]).fit(X, some_known(y, 40))
+    model = GPOD(2, affinity=AFFINITIES[name]).fit(X, known_labels=some_known(y, 40))
     eigencut.export.to_onnx(model, tmp_path / "model.onnx")
     new = several_blobs(200, seed=3)[0]
     outputs = eigencut.export.run_onnx(tmp_path / "model.onnx", new)
@@ -211,7 +231,9 @@ def with_rows_of_two_classes_linked(affinity):
     linked = [int(np.abs(X - center).sum(axis=1).argmin()) for center in ([0, 0], [0, 4])]
     known = some_known(y, 60)
     known[linked] = -1
-    return X, GPOD(2, affinity=affinity).fit(X, known, constraints=Constraints([linked])), linked
+    constraints = Constraints([linked])
+    model = GPOD(2, affinity=affinity).fit(X, known_labels=known, constraints=constraints)
+    return X, model, linked
 
 
 def test_rows_that_digests_put_together_are_not_exported(tmp_path):
@@ -237,11 +259,13 @@ def test_weights_are_numbers_of_identical_rows():
     known = some_known(y, 40)
     weight = np.random.default_rng(0).integers(0, 3, len(X))
     pairs = Constraints([(0, 7), (3, 9)])
-    weighted = GPOD(2, affinity="gaussian").fit(X, known, sample_weight=weight)
-    repeated = GPOD(2, affinity="gaussian").fit(np.repeat(X, weight, axis=0), known.repeat(weight))
+    weighted = GPOD(2, affinity="gaussian").fit(X, known_labels=known, sample_weight=weight)
+    repeated = GPOD(2, affinity="gaussian").fit(
+        np.repeat(X, weight, axis=0), known_labels=known.repeat(weight)
+    )
     assert (weighted.predict(X) == repeated.predict(X)).all()
     assert (weighted.transform(X) == repeated.transform(X)).all()
     known[[0, 7, 3, 9]] = -1
-    linked = GPOD(2).fit(X, known, sample_weight=weight, constraints=pairs)
+    linked = GPOD(2).fit(X, known_labels=known, sample_weight=weight, constraints=pairs)
     assert linked.labels_[0] == linked.labels_[7] and linked.labels_[3] == linked.labels_[9]
     assert (linked.predict(X) == linked.labels_).all()

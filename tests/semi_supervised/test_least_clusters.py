@@ -45,11 +45,11 @@ def test_rings_cliques_groups_and_classes():
     assert least_apart(np.full(9, -1), [], clique) == 7
     X = np.arange(16.0).reshape(8, 2)
     linked = Constraints([(0, 4), (1, 5)], [(0, 1), (5, 2), (2, 4)])  # 04 - 15 - 2 - 04
-    assert Known.of(X, None, linked).least_clusters == 3
+    assert Known.from_rows(X, None, linked).least_clusters == 3
     y = [0, 1, 2, -1, -1, -1, -1, -1]
-    assert Known.of(X, y, None).least_clusters == 3
+    assert Known.from_rows(X, y, None).least_clusters == 3
     beside_all = Constraints(cannot_link=[(0, 7), (1, 7), (2, 7)])
-    assert Known.of(X, y, beside_all).least_clusters == 4
+    assert Known.from_rows(X, y, beside_all).least_clusters == 4
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_known_classes_are_not_taken_for_one_cluster(blobs):
     y = np.r_[0, 1, 2, 3, 4, np.full(295, -1)]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        model = GPOD("auto").fit(blobs, y)
+        model = GPOD("auto").fit(blobs, known_labels=y)
     assert model.n_clusters_ == 5
     assert not [w for w in heard if "one cluster" in str(w.message)] and not model.warnings_
 
@@ -88,4 +88,4 @@ def test_known_classes_are_not_taken_for_one_cluster(blobs):
 @pytest.mark.parametrize(("asked", "K"), [(range(2, 4), 5), ([1, 2, 6, 8], 6), ("2-5", 5)])
 def test_candidates_below_the_classes_are_left_out(blobs, asked, K):
     y = np.r_[0, 1, 2, 3, 4, np.full(295, -1)]
-    assert GPOD(asked).fit(blobs, y).n_clusters_ == K
+    assert GPOD(asked).fit(blobs, known_labels=y).n_clusters_ == K

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -26,16 +25,16 @@ def table():
 
 def test_labels_are_those_of_gpod_on_prepared_rows(table):
     frame, known, kind = table
-    model = TableModel(GPOD(3)).fit(frame, known)
-    expected = GPOD(3).fit(model.prepare(frame)[0], known)
+    model = TableModel(GPOD(3)).fit(frame, known_labels=known)
+    expected = GPOD(3).fit(model.prepare(frame)[0], known_labels=known)
     assert (model.labels_ == expected.labels_).all() and (model.labels_ == kind).mean() > 0.95
-    assert (TableModel(GPOD(3)).fit_predict(frame, known) == model.labels_).all()
+    assert (TableModel(GPOD(3)).fit_predict(frame, known_labels=known) == model.labels_).all()
 
 
 def test_words_name_clusters_in_files_and_updates_too(table, tmp_path):
     frame, known, kind = table
     words = pd.Series(known).map({0: "c", 1: "b", 2: "a"})
-    model = TableModel(GPOD(3)).fit(frame, words)
+    model = TableModel(GPOD(3)).fit(frame, known_labels=words)
     assert model.class_names_ == ["a", "b", "c"] and (model.labels_ == 2 - kind).mean() > 0.95
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
@@ -48,28 +47,37 @@ def test_classes_of_incomplete_rows_are_left_out(table):
     frame, known, _ = table
     holes = frame.copy()
     holes.loc[known >= 0, "a"] = np.where(np.arange((known >= 0).sum()) % 2, np.nan, 0.5)
-    model = TableModel(GPOD(3), missing="drop").fit(holes, known)
+    model = TableModel(GPOD(3), missing="drop").fit(holes, known_labels=known)
     complete = holes["a"].notna().to_numpy()
-    expected = TableModel(GPOD(3)).fit(holes[complete], known[complete])
+    expected = TableModel(GPOD(3)).fit(holes[complete], known_labels=known[complete])
     assert (model.labels_[complete] == expected.labels_).all()
     assert (model.labels_[~complete] == -1).all()
 
 
-def test_a_y_without_unknown_rows_changes_nothing(table):
-    frame, _, kind = table
+def test_y_is_ignored_in_silence(table):
+    frame, known, kind = table
     labels = TableModel(GPOD(3)).fit(frame).labels_
-    for y in (kind, np.array(["x", "y", "z"])[kind]):
-        with pytest.warns(GraphWarning, match="y has a class for every row and was ignored"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GraphWarning)
+        for y in (kind, known, np.array(["x", "y", "z"])[kind], np.linspace(0, 1, 90)):
             assert (TableModel(GPOD(3)).fit(frame, y).labels_ == labels).all()
-    assert (TableModel(GPOD(3)).fit(frame, np.linspace(0, 1, 90)).labels_ == labels).all()
+            assert (TableModel(GPOD(3)).fit_predict(frame, y) == labels).all()
+            TableModel(GPOD(3)).fit(frame).partial_fit(frame, y)
+        make_pipeline(GPOD(3), LogisticRegression()).fit(frame, kind)
+        cross_val_score(TableModel(GPOD(3)), frame, kind, cv=2)
+
+
+def test_all_rows_may_be_known(table):
+    frame, _, kind = table
+    model = TableModel(GPOD(3)).fit(frame, known_labels=np.array(["z", "y", "x"])[kind])
+    assert model.class_names_ == ["x", "y", "z"] and (model.labels_ == 2 - kind).mean() > 0.95
 
 
 def test_one_known_class_has_its_number(table):
-    """-1 and 1 alone may be two classes; 1 and gaps are not."""
     frame, _, kind = table
     known = np.where((np.arange(90) < 30) & (kind == 1), 1.0, np.nan)
     for model in (TableModel(GPOD(3)), GPOD(3)):
-        assert (model.fit(frame, known).labels_[kind == 1] == 1).mean() > 0.95
+        assert (model.fit(frame, known_labels=known).labels_[kind == 1] == 1).mean() > 0.95
 
 
 def test_pairs_are_rows_of_the_table(table):
@@ -91,32 +99,10 @@ def test_pairs_are_rows_of_the_table(table):
         TableModel(GPOD(3)).fit(frame, constraints=[(0, 1)])
 
 
-def test_partial_fit_says_that_it_takes_no_classes(table):
-    frame, known, kind = table
-    for model in (TableModel(GPOD(3)), GPOD(3)):
-        for _ in range(2):  # the fit, and an update
-            with pytest.warns(GraphWarning, match=r"partial_fit takes no known classes.*fit\(X, y"):
-                model.partial_fit(frame, known)
-        with pytest.warns(GraphWarning, match="y has a class for every row"):
-            model.partial_fit(frame, kind)
-        with pytest.raises(ValueError, match="decay must be a number above 0"):
-            clone(model).partial_fit(frame, decay=5)
-
-
-def test_tools_of_scikit_learn_hand_on_y_in_silence(table):
-    frame, _, kind = table
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", GraphWarning)
-        make_pipeline(GPOD(3), LogisticRegression()).fit(frame, kind)
-        cross_val_score(TableModel(GPOD(3)), frame, kind, cv=2)
-    with pytest.warns(GraphWarning, match="y has a class for every row"):
-        GPOD(3).fit_transform(frame, kind)
-
-
-def test_y_of_another_length_is_refused(table):
+def test_labels_of_another_length_is_refused(table):
     frame, known, _ = table
-    with pytest.raises(ValueError, match=r"for each of the 90 rows. Got 89"):
-        TableModel(GPOD(3)).fit(frame, known[:-1])
+    with pytest.raises(ValueError, match=r"for each of the 90 rows. Got shape \(89,\)"):
+        TableModel(GPOD(3)).fit(frame, known_labels=known[:-1])
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", 1], "ab", ["a", "b", "c"]])

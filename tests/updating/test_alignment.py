@@ -105,7 +105,7 @@ def test_names_of_classes_are_the_reference_s():
     X = frame(300, 0)
     kind = np.where(X["age"] > 44, 0, np.where(X["income"] > 5400, 1, 2))
     known = np.where(np.arange(300) < 40, np.array(["a", "b", "c"])[kind], None)
-    reference = TableModel(GPOD(3, affinity=Neighbors(8))).fit(X, known)
+    reference = TableModel(GPOD(3, affinity=Neighbors(8))).fit(X, known_labels=known)
     model = TableModel(GPOD(3, affinity=Neighbors(8))).fit(X)
     found = align_labels(model, reference)
     assert found.class_names_ == reference.class_names_ == ["a", "b", "c"]

@@ -12,7 +12,6 @@ from eigencut._utils.contexts import holding
 from eigencut.exceptions import GraphWarning
 
 _OURS = ("eigencut", "sklearn", "contextlib")
-_WRAPPER = "sklearn.utils._set_output"
 _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None)
 
 
@@ -53,17 +52,3 @@ def warn_user(message: str) -> None:
         if module.split(".")[0] not in _OURS:
             break
     warnings.warn(message, GraphWarning, stacklevel=level)
-
-
-def is_asked_by_scikit_learn() -> bool:
-    """Whether a tool of scikit-learn, such as a pipeline, has called this library.
-
-    A method that scikit-learn only wraps, as it does ``fit_transform``, is called by the user.
-    """
-    frame = sys._getframe(0)
-    while frame.f_back is not None:
-        frame = frame.f_back
-        module = frame.f_globals.get("__name__", "")
-        if module.split(".")[0] not in ("eigencut", "contextlib") and module != _WRAPPER:
-            return bool(module.split(".")[0] == "sklearn")
-    return False

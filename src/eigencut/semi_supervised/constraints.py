@@ -177,8 +177,8 @@ def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, label
 
 def _refuse(what: str) -> NoReturn:
     raise ValueError(
-        f"constraints must not contradict each other or y. Got a contradiction: {what}; drop one "
-        "of them."
+        f"constraints must not contradict each other or known_labels. Got a contradiction: "
+        f"{what}; drop one of them."
     )
 
 
