@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -117,8 +117,8 @@ def fit(
         gpod.save(output)
     seconds = time.perf_counter() - start
     with run.progress("labels"):
-        n_rows, sizes = _written(labels, labelled, model.model_.n_clusters_, spreadsheet)
-    gpod = model.model_
+        n_rows, sizes = _written(labels, labelled, model.gpod.n_clusters_, spreadsheet)
+    gpod = model.gpod
     result = {
         "rows": n_rows,
         "rows_fitted": gpod.affinity_.n_rows_,
@@ -159,18 +159,18 @@ def _fit_table(
         source.close()
         with run.progress("table"):
             model.fit(Rows.from_file(path, columns, weights=run.weights, **run.reading))
-        return model, tables.labelled_blocks(model, path, run, run.id_column, model_labels)
+        answer = lambda table: tables.cluster_columns(model, model.predict(table))  # noqa: E731
+        return model, tables.labelled_blocks(model, path, run, run.id_column, answer)
     more = () if known is None else (known,)
     block = tables.read_data(source, columns, kinds, run, *more)
-    whole, y, is_known = block.table.choose(columns), None, False
+    whole, classes, is_known = block.table.choose(columns), None, False
     if known is not None:
-        y = np.array(tables.words_of(block.table, known), dtype=object)
-        where = f"{source.name}: column {known!r}"
-        is_known = tables.known_rows(y.tolist(), where, gpod.n_clusters)
+        classes, is_known = tables.known_classes(block.table, known, gpod.n_clusters, source.name)
     tables.suggest_cosine(gpod.metric, run, whole.values)
     some, rows = tables.sample_rows(whole, run, is_known)
     with run.progress("fit"):
-        model.fit(some, None if y is None else y[rows], sample_weight=some.weight)
+        known_labels = None if classes is None else classes[rows]
+        model.fit(some, sample_weight=some.weight, known_labels=known_labels)
     labels = np.full(len(whole.values), -1)
     labels[rows] = model.labels_
     names = {} if run.id_column is None else {run.id_column: block.ids}
@@ -332,9 +332,9 @@ def update(
     from eigencut.cli import tables
     from eigencut.io.rows import Rows
 
-    fitted: Any = tables.load_model(model, run.jobs, may_be_split=False)
+    fitted = tables.load_model(model, run.jobs)
     start = time.perf_counter()
-    if fitted.model_.affinity_.streams and Path(table).is_file():
+    if fitted.gpod.affinity_.streams and not fitted.splits_ and Path(table).is_file():
         source = tables.open_table(table, run)
         columns = tables.model_columns(fitted, source, weights, "--weights")
         source.close()
@@ -346,7 +346,7 @@ def update(
         with run.progress("update"):
             fitted.update(whole, sample_weight=whole.weight, decay=decay)
     fitted.save(output)
-    updated, seconds = fitted.model_.updated_, time.perf_counter() - start
+    updated, seconds = fitted.gpod.updated_, time.perf_counter() - start
     result = updated.to_dict() | {"seconds": round(seconds, 3), "output": output}
     run.say(result, f"{updated}\nThe model is in {output}", output)
 
@@ -373,14 +373,14 @@ def align(model: str, reference: str, table: str | None, output: str, run: opt.R
     from eigencut.cli import tables
     from eigencut.updating.alignment import align_labels, renumbered
 
-    fitted: Any = tables.load_model(model, run.jobs, may_be_split=False)
-    other: Any = tables.load_model(reference, run.jobs, may_be_split=False)
+    fitted = tables.load_model(model, run.jobs, one_cut=True)
+    other = tables.load_model(reference, run.jobs, one_cut=True)
     rows = None if table is None else tables.read_for_model(fitted, table, run).table
     with run.progress("labels"):
         aligned = align_labels(fitted, other, rows)
     aligned.save(output)
     numbers = renumbered(fitted, aligned)
-    known = set(other.model_.cluster_numbers_.tolist())
+    known = set(other.cluster_numbers_.tolist())
     new = sorted(number for number in numbers.values() if number not in known)
     lines = [
         f"Cluster {before} is now {now}{', which is new' if now in new else ''}"

@@ -146,11 +146,6 @@ def hierarchy(model: str, as_json: bool) -> None:
     from eigencut.loading import load
 
     fitted: Any = load(model)
-    if not hasattr(fitted, "hierarchy"):
-        raise ValueError(
-            f"{model} is a model whose clusters were split, which has no hierarchy. Use the model "
-            "that recluster was given."
-        )
     tree = fitted.hierarchy()
     groups = {str(k): tree.labels(k).tolist() for k in range(1, len(tree.sizes) + 1)}
     say(as_json, tree.to_dict() | {"groups": groups}, str(tree))
@@ -180,7 +175,7 @@ def drift(model: str, table: str, alarm: float | None, seed: int, run: opt.RunOp
     """
     from eigencut.cli.tables import load_model, read_for_model
 
-    fitted: Any = load_model(model, run.jobs, may_be_split=False)
+    fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run).table
     with run.progress("drift"):
         change = fitted.drift(rows, random_state=seed)
@@ -226,19 +221,19 @@ def assess(
     from eigencut.cli.tables import load_model, read_for_model
     from eigencut.io.refused_rows import naming_refused_rows
 
-    fitted: Any = load_model(model, run.jobs, may_be_split=False)
-    gpod, rows, counts = fitted.model_, None, None
+    fitted = load_model(model, run.jobs, one_cut=True)
+    gpod, rows, counts = fitted.gpod, None, None
     with ExitStack() as stack:
         if table is not None:
             whole = read_for_model(fitted, table, run, weights=weights).table
             rows, complete = fitted.prepare(whole)
             counts = None if whole.weight is None else whole.weight[complete]
-            stack.enter_context(fitted._naming_rows(whole, complete))
+            stack.enter_context(fitted.naming_rows(whole, rows, complete))
             stack.enter_context(naming_refused_rows(rows))
         stack.enter_context(run.progress("refits"))
         chance = inspection.significance(gpod) if significance else None
         stable = inspection.stability(gpod) if stability else None
-        label_sets = inspection.label_sets(gpod, rows) if sets else None
+        label_sets = inspection.label_sets(gpod, rows) if sets and rows is not None else None
         summary = inspection.assess(
             gpod, rows, delta, sample_weight=counts, significance=chance, stability=stable
         )

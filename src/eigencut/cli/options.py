@@ -211,7 +211,7 @@ def as_one_argument(name: str, kind: type) -> Decorator:
 
         decorated: Callable[..., Any] = collected
         is_inherited = lambda each: each.name not in kind.__annotations__  # noqa: E731
-        for each in reversed(sorted(fields(kind), key=is_inherited)):
+        for each in sorted(fields(kind), key=is_inherited)[::-1]:
             decorated = each.metadata["option"](decorated)
         return decorated
 

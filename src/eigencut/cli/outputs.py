@@ -38,7 +38,7 @@ class Output:
         """An error if the name of the file says that it is something else."""
         name, ending = self.path.lower(), Path(self.path).suffix
         if self.kind == "model":
-            others = (
+            others = [
                 ".tsv",
                 ".gz",
                 ".xlsx",
@@ -49,7 +49,7 @@ class Output:
                 ".zip",
                 ".pkl",
                 ".onnx",
-            )
+            ]
             if name == "-":
                 self._refuse("a model is a file; name it, or /dev/stdout")
             if name.endswith((*TABLES, *others)):

@@ -55,36 +55,40 @@ def predict(
     had names (fit --known) a column cluster_name has them.
     """
     check_outputs([Output("-o", output, "table")], [table, model], run.as_json)
-    more = [name for name in ("margin", "support", "proba") if locals()[name]]
-    if output.lower().endswith(".npy") and (id_column is not None or more):
+    has_more = margin or proba or support
+    if output.lower().endswith(".npy") and (id_column is not None or has_more):
         raise click.UsageError(
             f"-o {output} holds clusters alone; for --id, --margin, --proba and --support use "
             ".csv or .parquet."
         )
 
-    from eigencut._utils.progress import tell
     from eigencut.cli import tables
     from eigencut.exceptions import EmptyTableError
-    from eigencut.io.source import Block
 
     fitted = tables.load_model(model, run.jobs)
+
+    def answer(rows: Any) -> dict[str, Any]:
+        if not has_more:
+            return tables.cluster_columns(fitted, fitted.predict(rows))
+        answers = fitted.answers(rows)
+        columns = tables.cluster_columns(fitted, answers.labels)
+        columns |= {"margin": answers.margins} if margin else {}
+        columns |= {"support": answers.support} if support else {}
+        each = enumerate(answers.probabilities.T) if proba else ()
+        return columns | {f"p{k}": column for k, column in each}
+
     matrix = tables.sparse_matrix(table)
+    blocks = iter(() if matrix is None else [answer(matrix)])
     if matrix is None:
-        source = tables.open_table(table, run)
-        blocks = tables.model_blocks(fitted, source, id_column)
-    else:
-        blocks = iter([Block(matrix, None, matrix.shape[0])])
+        blocks = tables.labelled_blocks(fitted, table, run, id_column, answer)
     start, n_rows = time.perf_counter(), 0
     is_shown = is_standard_output(output)
     if is_shown and sys.stdout.isatty():  # the labels show how far it is
         run = replace(run, quiet=True)
     with run.progress("labels"), open_writer(output, spreadsheet) as write:
-        for block in blocks:
-            columns = {} if id_column is None else {id_column: block.ids}
-            write(columns | _answers(fitted, block.table, more))
-            n_rows += block.table.shape[0] if matrix is not None else len(block.table.values)
-            share = 1.0 if matrix is not None else source.share(block)
-            tell(share, _pace(n_rows, time.perf_counter() - start, share))
+        for columns in blocks:
+            write(columns)
+            n_rows += len(columns["cluster"])
         if not n_rows:
             raise EmptyTableError(f"{table} has no rows.")
     if is_shown:
@@ -92,28 +96,6 @@ def predict(
     seconds = time.perf_counter() - start
     result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
     run.say(result, f"{n_rows} rows labelled; the labels are in {output}", output)
-
-
-def _pace(n_rows: int, seconds: float, share: float | None) -> str:
-    left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""
-    return f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}"
-
-
-def _answers(model: Any, rows: Any, more: list[str]) -> dict[str, Any]:
-    """Columns of the clusters of rows, and of more that options ask for."""
-    from eigencut.cli.tables import cluster_columns
-
-    if not more:
-        return cluster_columns(model, model.predict(rows))
-    answers = model.answers(rows)
-    columns = cluster_columns(model, answers.labels)
-    if "margin" in more:
-        columns["margin"] = answers.margins
-    if "support" in more:
-        columns["support"] = answers.support
-    if "proba" in more:
-        columns |= {f"p{k}": column for k, column in enumerate(answers.probabilities.T)}
-    return columns
 
 
 @opt.command(
@@ -136,7 +118,7 @@ def export(model: str, output: str, dtype: str, as_json: bool) -> None:
     from eigencut.cli.tables import load_model
     from eigencut.export import to_onnx
 
-    fitted = load_model(model, None, may_be_split=False)
+    fitted = load_model(model, None, one_cut=True)
     to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
     text = f"The graph is in {output}; input X: {printable(', '.join(fitted.columns_))}"

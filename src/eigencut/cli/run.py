@@ -78,6 +78,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         reasons = {
             errno.EACCES: "you have no permission for it",
+            errno.EEXIST: "it is a file, where a folder is needed",
             errno.EFBIG: "the file would be larger than the system allows",
             errno.EISDIR: "it is a folder",
             errno.ENOENT: "there is no such file or folder",

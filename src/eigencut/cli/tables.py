@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
+from eigencut._utils.progress import tell
 from eigencut._utils.warn import warn_user
 from eigencut.cli.options import RunOptions, TableOptions, is_given
+from eigencut.exceptions import invalid
 from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
 from eigencut.io.reading import open_source
 from eigencut.io.rows import with_weight_column
 from eigencut.io.source import Block, Source
 from eigencut.io.table import Table
-
-if TYPE_CHECKING:
-    from eigencut.hierarchy.recluster import Reclustered
-    from eigencut.tables.table_model import TableModel
 
 
 def open_table(path: str, run: RunOptions) -> Source:
@@ -111,44 +110,28 @@ def read_data(
         return _read(source, [*columns, *more], options.weights, coding, options.id_column)
 
 
-def words_of(table: Table, column: str) -> list[str | None]:
-    """The cells of a column of words; None where they are missing."""
+def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
+    """The cells of a column as ``known_labels``, and which rows have a class."""
+    from eigencut.semi_supervised.known_labels import read_known_labels
+
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
-    return [words[int(code)] for code in np.where(np.isnan(codes), len(words) - 1, codes)]
-
-
-def known_rows(words: list[str | None], where: str, n_clusters: int | str) -> Any:
-    """Which rows have a class: some, of no more classes than clusters, or it is an error."""
-    from eigencut.semi_supervised.known_labels import KnownClasses
-
-    expected = f"{where}, which --known names, must hold"
-    known = KnownClasses.of(words)
-    if known is None:
-        other = next(word for word in words if word and not word.isdecimal() and word != "-1")
-        raise ValueError(
-            f"{expected} names of classes or whole numbers from 0 on, and nothing or -1 where the "
-            f"class is unknown. Got {other}; number the classes, or write words."
-        )
-    if not known.are_some:
-        what = "no class at all" if (known.labels < 0).all() else "a class in every row"
-        raise ValueError(
-            f"{expected} the classes of some rows, and nothing or -1 in the others. Got {what}; "
-            "leave --known out to look for clusters without classes."
-        )
-    if "-1" in words and not known.names and set(known.labels.tolist()) == {-1, 1}:
-        raise ValueError(
-            f"{expected} numbers of classes from 0 on. Got 1 and -1 only; if -1 is a class, write "
-            "words, and else 0 instead of 1."
-        )
+    cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+    name = f"{source}: column {column!r}, which --known names,"
+    known = read_known_labels(cells, len(cells), name=name)
     n_classes = int(known.labels.max()) + 1
+    if not n_classes:
+        raise invalid(
+            name,
+            "hold the classes of some rows, and nothing or -1 in the others",
+            "no class at all",
+            "leave --known out to look for clusters without classes",
+        )
     if isinstance(n_clusters, int) and n_clusters < n_classes:
         listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
-        raise ValueError(
-            f"-k must be at least the number of classes that --known names, {n_classes} "
-            f"({listed}). Got {n_clusters}; raise it, or use -k auto."
-        )
-    return known.labels >= 0
+        expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
+        raise invalid("-k", expected, n_clusters, "raise it, or use -k auto")
+    return cells, known.labels >= 0
 
 
 @dataclass(frozen=True)
@@ -220,39 +203,48 @@ def sparse_matrix(path: str) -> Any:
 # ---------------------------------------------------------------------- models, and tables for them
 
 
-def load_model(path: str, jobs: int | None, may_be_split: bool = True) -> TableModel | Reclustered:
+def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
     """The model in a file, as one of tables; GPOD alone takes its columns as they are."""
-    from eigencut.hierarchy.recluster import Reclustered
     from eigencut.loading import load
-    from eigencut.tables.table_model import TableModel, table_model
+    from eigencut.tables.table_model import table_model
 
     model: Any = load(path)
-    if isinstance(model, Reclustered):
-        if not may_be_split:
-            raise ValueError(
-                f"{path} is a model whose clusters were split, which this command does not know. "
-                "Use the model that recluster was given; predict, describe and recluster take both."
-            )
+    if model.gpod.affinity_.pairwise:
+        raise ValueError(
+            f"{path} is a model of precomputed affinities, which tables do not have. "
+            "Load it in Python with eigencut.load."
+        )
+    if model.splits_ and one_cut:
+        raise ValueError(
+            f"{path} is a model whose clusters were split, which this command does not know. Use "
+            "the model that recluster was given."
+        )
+    if model.splits_:
         model = model.of_tables()
-        for split in model.splits_:
-            split.part.set_params(n_jobs=jobs)
-        model.base_.model_.set_params(n_jobs=jobs)
-        return model
-    if not isinstance(model, TableModel):
-        if model.affinity_.pairwise:
-            raise ValueError(
-                f"{path} is a model of precomputed affinities, which tables do not have. "
-                "Load it in Python with eigencut.load."
-            )
+    elif model is model.gpod:
         model = table_model(model)
-    model.model_.set_params(n_jobs=jobs)
+    for gpod in (model.gpod, *(split.part for split in model.splits_)):
+        gpod.set_params(n_jobs=jobs)
     return model
 
 
-def model_blocks(model: Any, source: Source, id_column: str | None = None) -> Iterator[Block]:
-    """The rows of a table for a model, in blocks; its columns hold what they did at the fit."""
+def labelled_blocks(
+    model: Any,
+    path: str,
+    run: RunOptions,
+    id_column: str | None,
+    answer: Callable[[Table], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Columns of what is answered for the rows of a table, in blocks; the first may name rows."""
+    source = open_table(path, run)
+    start, n_rows = time.perf_counter(), 0
     columns = model_columns(model, source, id_column, "--id")
-    return source.blocks(columns, id_column, _coding(model))
+    for block in source.blocks(columns, id_column, _coding(model)):
+        yield ({} if id_column is None else {id_column: block.ids}) | answer(block.table)
+        n_rows += len(block.table.values)
+        share, seconds = source.share(block), time.perf_counter() - start
+        left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""
+        tell(share, f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}")
 
 
 def read_for_model(
@@ -300,7 +292,7 @@ def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
 
 def _coding(model: Any) -> Coding:
     """What the columns of a model hold."""
-    coding: Coding = getattr(model, "base_", model).preparation_.coding()
+    coding: Coding = model.unsplit.preparation_.coding()
     return coding
 
 
