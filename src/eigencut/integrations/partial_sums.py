@@ -12,6 +12,7 @@ from typing import Any
 from eigencut._utils.threads import threads
 from eigencut.io.rows import Rows, Seen
 
+FAN_IN = 8  # partial sums that one task adds up
 Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
 
 

@@ -22,8 +22,6 @@ from eigencut.gpod import GPOD
 
 __all__ = ["cluster", "ingest"]
 
-_ALONE = "X"  # what scanpy calls the matrix itself, as a representation
-
 
 def cluster(
     adata: Any,
@@ -77,7 +75,7 @@ def cluster(
     _check_key_added(adata, key_added)
     given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     _check_source(given)
-    only = None if restrict_to is None else _Restriction.of(adata, restrict_to)
+    only = None if restrict_to is None else _Restriction.from_categories(adata, restrict_to)
     adata = adata.copy() if copy else adata
     of_cells = np.arange(adata.n_obs) if only is None else only.cells
     if use_rep is not None:
@@ -184,12 +182,12 @@ def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> A
 
 
 def _representation(adata: Any, use_rep: str) -> Array:
-    if not isinstance(use_rep, str) or (use_rep != _ALONE and use_rep not in adata.obsm):
+    if not isinstance(use_rep, str) or (use_rep != "X" and use_rep not in adata.obsm):
         raise ValueError(
             f"use_rep must be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'}). Got "
             f"{shown(use_rep)}; compute it first, as by sc.pp.pca(adata)."
         )
-    found = adata.X if use_rep == _ALONE else adata.obsm[use_rep]
+    found = adata.X if use_rep == "X" else adata.obsm[use_rep]
     found = found if hasattr(found, "tocsr") else real_array(f"use_rep={use_rep!r}", found)
     if found.ndim != 2 or found.shape[0] != adata.n_obs:
         raise ValueError(
@@ -249,7 +247,7 @@ class _Restriction:
     names: NDArray[np.object_]
 
     @classmethod
-    def of(cls, adata: Any, restrict_to: Any) -> _Restriction:
+    def from_categories(cls, adata: Any, restrict_to: Any) -> _Restriction:
         """Names of categories are text, whatever they are in ``adata.obs``."""
         key, wanted = _key_and_categories(restrict_to)
         if key not in adata.obs:

@@ -18,14 +18,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.validation import needed
-from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
+from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
 from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
 from eigencut.io.rows import Rows, checked_block
 
 Model = TypeVar("Model")
-
-_FAN_IN = 8  # partial sums that one task adds up
-_ROWS_AT_ONCE = 1 << 13
 
 
 class SparkRows(Rows):
@@ -64,7 +61,7 @@ class SparkRows(Rows):
     def _collected(self) -> Iterator[Any]:
         """The rows in the order of partitions, for whoever iterates instead of reducing."""
         rows = self._frame.toLocalIterator()
-        while block := list(islice(rows, _ROWS_AT_ONCE)):
+        while block := list(islice(rows, 8192)):
             values = np.array(block, dtype=np.float64)
             yield (values[:, :-1], values[:, -1]) if self.is_weighted else values
 
@@ -81,7 +78,7 @@ class SparkRows(Rows):
             return _packed(added_up([_unpacked(left), _unpacked(right)], combine))
 
         n_parts = max(2, sums.getNumPartitions())
-        depth = int(np.ceil(np.log(n_parts) / np.log(_FAN_IN)))
+        depth = int(np.ceil(np.log(n_parts) / np.log(FAN_IN)))
         found = sums.map(lambda row: bytes(row["total"])).treeAggregate(None, add, add, depth)
         total, seen = finished(_unpacked(found), finish)
         self._keep_seen(seen)
