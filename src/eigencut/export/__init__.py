@@ -109,9 +109,11 @@ def to_onnx(
         properties={"eigencut": __version__, "columns": "\n".join(table.columns_)},
     )
     if proto.ByteSize() > 1_900_000_000:  # protobuf ends at 2 GB
-        raise ValueError(
-            f"model must fit into an ONNX file of 2 GB. Got {proto.ByteSize()} bytes; "
-            "fit it on fewer rows."
+        raise invalid(
+            "model",
+            "fit into an ONNX file of 2 GB",
+            f"{proto.ByteSize()} bytes",
+            "fit it on fewer rows",
         )
     content = proto.SerializeToString()
     _compare(content, table, dtype)
@@ -121,32 +123,38 @@ def to_onnx(
 
 def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if type(model.affinity_) not in _FUNCTIONS:
-        raise ValueError(
-            "affinity must be Gaussian, Neighbors or Landmarks for a model to be exported. "
-            f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
+        raise invalid(
+            "affinity",
+            "be Gaussian, Neighbors or Landmarks for a model to be exported",
+            type(model.affinity_).__name__,
+            "fit with affinity='gaussian'",
         )
     if model.affinity_.metric not in EXPORTED:
-        raise ValueError(
-            f"metric must be {' or '.join(map(repr, EXPORTED))} for a model to be exported. "
-            f"Got {model.affinity_.metric!r}; fit with metric='euclidean'."
+        raise invalid(
+            "metric",
+            f"be {' or '.join(map(repr, EXPORTED))} for a model to be exported",
+            repr(model.affinity_.metric),
+            "fit with metric='euclidean'",
         )
     kept = (getattr(model.affinity_, name, None) for name in ("rows_", "landmarks_"))
     if any(map(issparse, kept)):
-        raise ValueError(
-            "A model must be of dense rows to be exported. Got one of sparse rows; fit on "
-            "X.toarray()."
+        raise invalid(
+            "A model", "be of dense rows to be exported", "one of sparse rows", "fit on X.toarray()"
         )
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
-        raise ValueError(
-            "constraints must be ones that the functions of the cut satisfy, for a model to be "
-            f"exported. Got {len(functions.fixed.values)} must-link rows that only their digests "
-            "put together; drop pairs that are far apart, or fit with known labels instead."
+        raise invalid(
+            "constraints",
+            "be ones that the functions of the cut satisfy, for a model to be exported",
+            f"{len(functions.fixed.values)} must-link rows that only their digests put together",
+            "drop pairs that are far apart, or fit with known labels instead",
         )
     if isinstance(functions, Algorithm1):
-        raise ValueError(
-            "extension must be 'consistent' for a model to be exported. "
-            f"Got {model.extension!r}; fit with extension='consistent'."
+        raise invalid(
+            "extension",
+            "be 'consistent' for a model to be exported",
+            repr(model.extension),
+            "fit with extension='consistent'",
         )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.validation import needed
+from eigencut.exceptions import invalid
 from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
 from eigencut.io.column_kinds import quoted
 from eigencut.io.rows import Rows
@@ -195,9 +196,11 @@ def transform(model: Any, X: Any) -> Any:
 
 def _check_rows(X: Any, in_memory: str) -> None:
     if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
-        raise ValueError(
-            "X must be a dask array with two dimensions or a dask data frame. "
-            f"Got {type(X).__name__}; use dask.array.from_array, or {in_memory} in memory."
+        raise invalid(
+            "X",
+            "be a dask array with two dimensions or a dask data frame",
+            type(X).__name__,
+            f"use dask.array.from_array, or {in_memory} in memory",
         )
 
 
@@ -234,9 +237,11 @@ def _without_column(X: Any, name: str) -> tuple[Any, Any]:
     """A data frame without the column of that name, and the column."""
     names = list(getattr(X, "columns", []))
     if name not in names:
-        raise ValueError(
-            f"sample_weight must be the name of a column of X, or weights. Got {name!r}, which is "
-            f"not among {quoted([str(other) for other in names])}; correct it."
+        raise invalid(
+            "sample_weight",
+            "be the name of a column of X, or weights",
+            f"{name!r}, which is not among {quoted([str(other) for other in names])}",
+            "correct it",
         )
     return X[[other for other in names if other != name]], X[name]
 
@@ -244,22 +249,25 @@ def _without_column(X: Any, name: str) -> tuple[Any, Any]:
 def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
     """Weights in the pieces that the rows are in, as delayed values."""
     if not hasattr(weight, "dask") or getattr(weight, "ndim", 0) != 1:
-        raise ValueError(
-            "sample_weight must be a dask array with one dimension or a dask series. Got "
-            f"{type(weight).__name__}; use dask.array.from_array(weights, chunks=X.chunks[0])."
+        raise invalid(
+            "sample_weight",
+            "be a dask array with one dimension or a dask series",
+            type(weight).__name__,
+            "use dask.array.from_array(weights, chunks=X.chunks[0])",
         )
     if hasattr(weight, "rechunk") and hasattr(X, "chunks") and not np.isnan(X.shape[0]):
         if weight.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"sample_weight must hold one number for each of the {X.shape[0]} rows. Got shape "
-                f"{weight.shape}; pass the weights of the same rows."
+            raise invalid(
+                "sample_weight",
+                f"hold one number for each of the {X.shape[0]} rows",
+                f"shape {weight.shape}",
+                "pass the weights of the same rows",
             )
         weight = weight.rechunk((X.chunks[0],))
     chunks = list(np.ravel(weight.to_delayed()))
     if len(chunks) != n_chunks:
-        raise ValueError(
-            f"sample_weight must come in the {n_chunks} chunks of X. Got {len(chunks)}; chunk both "
-            "alike."
+        raise invalid(
+            "sample_weight", f"come in the {n_chunks} chunks of X", len(chunks), "chunk both alike"
         )
     return chunks
 

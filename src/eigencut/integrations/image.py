@@ -26,6 +26,7 @@ from eigencut._utils.arrays import Array, Indices, as_numpy
 from eigencut._utils.validation import check_choice, check_count, check_magnitude, needed, shown
 from eigencut.affinities import Landmarks
 from eigencut.cut import CUTS
+from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
 from eigencut.graphs.sparse import SparseGraph
 from eigencut.solvers.eigenpairs import eigenpairs
@@ -145,45 +146,62 @@ def _as_number(texture: object) -> object:
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     """The image as an array of (height, width, channels)."""
     if isinstance(image, np.ma.MaskedArray) and np.ma.getmaskarray(image).any():
-        raise ValueError(
-            "image must have a value at every pixel. Got a masked array with "
-            f"{int(np.ma.getmaskarray(image).sum())} values masked; fill them by image.filled(...)."
+        raise invalid(
+            "image",
+            "have a value at every pixel",
+            f"a masked array with {int(np.ma.getmaskarray(image).sum())} values masked",
+            "fill them by image.filled(...)",
         )
     try:
         found = np.asarray(as_numpy(image))
     except (BufferError, TypeError, ValueError, RuntimeError) as error:  # torch: with gradients
-        raise TypeError(
-            f"image must be an array on the processor. Got {type(image).__name__} ({error}); "
-            "convert it, as by tensor.detach().cpu()."
+        raise invalid(
+            "image",
+            "be an array on the processor",
+            f"{type(image).__name__} ({error})",
+            "convert it, as by tensor.detach().cpu()",
+            error=TypeError,
         ) from error
     if found.dtype.kind not in "buif":
-        raise TypeError(
-            f"image must hold real numbers. Got {found.dtype}; convert it to uint8 or float."
+        raise invalid(
+            "image",
+            "hold real numbers",
+            found.dtype,
+            "convert it to uint8 or float",
+            error=TypeError,
         )
     if shape is not None:
         height, width = _checked_shape(shape)
         if found.ndim != 2 or len(found) != height * width:
-            raise ValueError(
-                f"image must have one row for each of the {height} x {width} pixels of shape. Got "
-                f"an array of shape {found.shape}; correct shape, or leave it out for an image."
+            raise invalid(
+                "image",
+                f"have one row for each of the {height} x {width} pixels of shape",
+                f"an array of shape {found.shape}",
+                "correct shape, or leave it out for an image",
             )
         found = found.reshape(height, width, -1)
     found = found[:, :, np.newaxis] if found.ndim == 2 else found
     if found.ndim != 3 or not found.size:
-        raise ValueError(
-            "image must have height, width and channels. Got an array of shape "
-            f"{np.shape(image)}; pass one image at a time, or shape=(height, width) with rows."
+        raise invalid(
+            "image",
+            "have height, width and channels",
+            f"an array of shape {np.shape(image)}",
+            "pass one image at a time, or shape=(height, width) with rows",
         )
     if found.shape[0] in (1, 3, 4) and min(found.shape[1:]) >= POLICY.least_side:
-        raise ValueError(
-            f"image must have its channels last. Got an array of shape {found.shape}; use "
-            "numpy.moveaxis(image, 0, -1)."
+        raise invalid(
+            "image",
+            "have its channels last",
+            f"an array of shape {found.shape}",
+            "use numpy.moveaxis(image, 0, -1)",
         )
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         row, column, channel = np.argwhere(~np.isfinite(found))[0]
-        raise ValueError(
-            f"image must be finite. Got {found[row, column, channel]} at row {row}, column "
-            f"{column}; use numpy.nan_to_num(image)."
+        raise invalid(
+            "image",
+            "be finite",
+            f"{found[row, column, channel]} at row {row}, column {column}",
+            "use numpy.nan_to_num(image)",
         )
     return found
 
@@ -192,9 +210,11 @@ def _checked_shape(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list, np.ndarray)) else ()
     are_counts = [isinstance(side, (int, np.integer)) and side > 0 for side in sides]
     if are_counts != [True, True]:
-        raise ValueError(
-            "shape must be height and width, two positive integers. Got "
-            f"{repr(shape)[:60]}; write it as shape=(480, 640)."
+        raise invalid(
+            "shape",
+            "be height and width, two positive integers",
+            repr(shape)[:60],
+            "write it as shape=(480, 640)",
         )
     return int(sides[0]), int(sides[1])
 
@@ -203,9 +223,11 @@ def _check_scale(scale: float, pixels: Array) -> None:
     """Smoothing takes time and room in proportion to it, and beyond the image there is nothing."""
     longest = max(pixels.shape[:2])
     if scale > longest:
-        raise ValueError(
-            f"scale must be at most the longer side of the image, {longest} pixels. Got {scale:g}; "
-            "use the default of 1."
+        raise invalid(
+            "scale",
+            f"be at most the longer side of the image, {longest} pixels",
+            f"{scale:g}",
+            "use the default of 1",
         )
 
 
@@ -215,19 +237,22 @@ def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
     if channels == "features" or (channels == "auto" and (shape is not None or not may_be_colour)):
         return image.astype(np.float64)
     if not may_be_colour:
-        raise ValueError(
-            f"image must have 3 or 4 channels with channels='color'. Got {image.shape[2]}; use "
-            "channels='features'."
+        raise invalid(
+            "image",
+            "have 3 or 4 channels with channels='color'",
+            image.shape[2],
+            "use channels='features'",
         )
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
         colours = image.astype(np.float64)
     else:
-        raise ValueError(
-            "image must hold colours as uint8, uint16 or floats from 0 to 1. Got "
-            f"{image.dtype} from {image.min():g} to {image.max():g}; convert it, or use "
-            "channels='features'."
+        raise invalid(
+            "image",
+            "hold colours as uint8, uint16 or floats from 0 to 1",
+            f"{image.dtype} from {image.min():g} to {image.max():g}",
+            "convert it, or use channels='features'",
         )
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
@@ -484,9 +509,11 @@ def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
         a, b = edges[int(np.argmax(is_bad))][:2]
-        raise ValueError(
-            "rag must have finite weights of at least 0. Got "
-            f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}; use mode='similarity'."
+        raise invalid(
+            "rag",
+            "have finite weights of at least 0",
+            f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}",
+            "use mode='similarity'",
         )
     every = np.arange(n)
     row, column = row.astype(np.intp), column.astype(np.intp)
@@ -497,12 +524,14 @@ def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
 
 def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
     if not nodes:
-        raise ValueError("rag must have nodes. Got none; make it by skimage.graph.rag_mean_color.")
+        raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
     for node in nodes:
         if not rag.nodes[node].get("labels"):
-            raise ValueError(
-                f"rag must have nodes with the attribute 'labels', a list. Got none for {node}; "
-                "make it by skimage.graph.rag_mean_color, or set it."
+            raise invalid(
+                "rag",
+                "have nodes with the attribute 'labels', a list",
+                f"none for {node}",
+                "make it by skimage.graph.rag_mean_color, or set it",
             )
     return [list(rag.nodes[node]["labels"]) for node in nodes]
 
@@ -512,15 +541,19 @@ def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
     found = np.asarray(labels)
     if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
         what = f"{found.dtype} of shape {found.shape}"
-        raise ValueError(
-            f"labels must be integers of at least 0, one for each pixel. Got {what}; use "
-            "skimage.segmentation.slic(image, start_label=0)."
+        raise invalid(
+            "labels",
+            "be integers of at least 0, one for each pixel",
+            what,
+            "use skimage.segmentation.slic(image, start_label=0)",
         )
     largest = max(max(its_labels) for its_labels in of_node)
     if largest > found.max():
-        raise ValueError(
-            f"labels must be those that rag was made of. Got labels up to {found.max()} and a node "
-            f"of label {largest}; make rag again."
+        raise invalid(
+            "labels",
+            "be those that rag was made of",
+            f"labels up to {found.max()} and a node of label {largest}",
+            "make rag again",
         )
     return found
 
@@ -528,5 +561,5 @@ def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
 def _check_parameters(thresh: object, num_cuts: object) -> None:
     is_number = isinstance(thresh, Real) and not isinstance(thresh, bool)
     if not is_number or np.isnan(float(thresh)):  # type: ignore[arg-type]
-        raise ValueError(f"thresh must be a number. Got {shown(thresh)}; use thresh=0.001.")
+        raise invalid("thresh", "be a number", shown(thresh), "use thresh=0.001")
     check_count("num_cuts", num_cuts, "use 10")

@@ -19,7 +19,7 @@ from scipy.spatial import KDTree
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
 from eigencut._utils.warn import warn_user
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
 
 __all__ = ["regions"]
@@ -93,21 +93,25 @@ def _attributes(frame: Any, columns: Any) -> Array:
     named = [columns] if isinstance(columns, str) or not hasattr(columns, "__len__") else columns
     named = list(named)
     if not named:
-        raise ValueError("columns must name at least one column. Got none; pass a name or a list.")
+        raise invalid("columns", "name at least one column", "none", "pass a name or a list")
     given = _taken(frame, named)
     try:
         X = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"columns must be numbers. Got {named} of which some are not ({error}); leave them "
-            "out, or code them as numbers."
+        raise invalid(
+            "columns",
+            "be numbers",
+            f"{named} of which some are not ({error})",
+            "leave them out, or code them as numbers",
         ) from error
     bad = ~np.isfinite(X)
     if bad.any():
         at = int(np.flatnonzero(bad.any(axis=0))[0])
-        raise ValueError(
-            f"columns must have a finite value in every row. Got {int(bad[:, at].sum())} row(s) "
-            f"without in {named[at]!r}; fill them, or drop the rows (and their neighbourhoods)."
+        raise invalid(
+            "columns",
+            "have a finite value in every row",
+            f"{int(bad[:, at].sum())} row(s) without in {named[at]!r}",
+            "fill them, or drop the rows (and their neighbourhoods)",
         )
     return X
 
@@ -117,9 +121,11 @@ def _taken(frame: Any, named: list[Any]) -> Any:
     if hasattr(frame, "columns"):
         missing = [name for name in named if name not in frame.columns]
         if missing:
-            raise ValueError(
-                f"columns must be of frame, which has {list(frame.columns)[:8]}. Got "
-                f"{missing[0]!r}; name one of its own."
+            raise invalid(
+                "columns",
+                f"be of frame, which has {list(frame.columns)[:8]}",
+                repr(missing[0]),
+                "name one of its own",
             )
         return frame[named]
     try:
@@ -127,18 +133,21 @@ def _taken(frame: Any, named: list[Any]) -> Any:
     except ValueError:  # lists of different lengths
         array = np.empty(0)
     if array.ndim != 2:
-        raise ValueError(
-            "frame must be a DataFrame, or an array of n rows and d columns. Got "
-            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}; pass one "
-            "of them."
+        raise invalid(
+            "frame",
+            "be a DataFrame, or an array of n rows and d columns",
+            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}",
+            "pass one of them",
         )
     width = array.shape[1]
     for number in named:
         is_whole = isinstance(number, Integral) and not isinstance(number, bool)
         if not is_whole or not -width <= number < width:
-            raise ValueError(
-                f"columns must be numbers from 0 to {width - 1}, the columns of an array. Got "
-                f"{number!r}; pass such numbers, or a DataFrame to name columns."
+            raise invalid(
+                "columns",
+                f"be numbers from 0 to {width - 1}, the columns of an array",
+                repr(number),
+                "pass such numbers, or a DataFrame to name columns",
             )
     return array[:, named]
 
@@ -163,16 +172,19 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
     else:
         found = _from_pairs(contiguity, n)
     if found.shape != (n, n):
-        raise ValueError(
-            f"contiguity must be of the {n} rows of frame. Got the shape {found.shape}; make it "
-            "from the same frame."
+        raise invalid(
+            "contiguity",
+            f"be of the {n} rows of frame",
+            f"the shape {found.shape}",
+            "make it from the same frame",
         )
     weights = sparse.coo_array(found).astype(np.float64)
     if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
-        raise ValueError(
-            "contiguity must have finite weights that are not negative. Got "
-            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}; pass 1 for "
-            "rows that touch."
+        raise invalid(
+            "contiguity",
+            "have finite weights that are not negative",
+            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}",
+            "pass 1 for rows that touch",
         )
     off = (weights.row != weights.col) & (weights.data > 0)
     kept = (weights.data[off], (weights.row[off], weights.col[off]))
@@ -184,14 +196,18 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
 
 def _from_geometries(frame: Any, kind: str) -> Any:
     if kind not in ("queen", "rook"):
-        raise ValueError(
-            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
-            f"pairs. Got {kind!r}; pass one of them."
+        raise invalid(
+            "contiguity",
+            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs",
+            repr(kind),
+            "pass one of them",
         )
     if not hasattr(frame, "geometry"):
-        raise ValueError(
-            f"contiguity must be given for a frame without geometries. Got {kind!r}, which is "
-            "found from those of a GeoDataFrame; pass a sparse matrix or a list of pairs."
+        raise invalid(
+            "contiguity",
+            "be given for a frame without geometries",
+            f"{kind!r}, which is found from those of a GeoDataFrame",
+            "pass a sparse matrix or a list of pairs",
         )
     _check_geometries(frame)
     weights = needed("libpysal.weights", "maps")
@@ -203,10 +219,12 @@ def _from_geometries(frame: Any, kind: str) -> Any:
 def _check_geometries(frame: Any) -> None:
     absent = np.asarray(frame.geometry.isna() | frame.geometry.is_empty)
     if absent.any():
-        raise ValueError(
-            f"frame must have a geometry in every row. Got {int(absent.sum())} row(s) without, the "
-            f"first {frame.index[int(np.argmax(absent))]!r}; drop them, or pass contiguity as a "
-            "matrix or a list of pairs."
+        raise invalid(
+            "frame",
+            "have a geometry in every row",
+            f"{int(absent.sum())} row(s) without, the first "
+            f"{frame.index[int(np.argmax(absent))]!r}",
+            "drop them, or pass contiguity as a matrix or a list of pairs",
         )
 
 
@@ -232,9 +250,11 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
                 "from this frame), or make them by from_dataframe(frame, use_index=True)."
             )
     if not (by_label or by_position):
-        raise ValueError(
-            f"contiguity must be of the {n} rows of frame. Got weights of {len(ids)} rows, of "
-            f"which the first is {ids[0] if ids else None!r}; make them from the same frame."
+        raise invalid(
+            "contiguity",
+            f"be of the {n} rows of frame",
+            f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}",
+            "make them from the same frame",
         )
     place = {name: at for at, name in enumerate(ids)}
     order = [place[row] for row in (index if by_label else range(n))]
@@ -249,9 +269,12 @@ def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
     except ValueError:
         found = np.empty(0)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise ValueError(
-            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
-            f"pairs of positions. Got {type(pairs).__name__}; pass one of them."
+        raise invalid(
+            "contiguity",
+            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs of "
+            "positions",
+            type(pairs).__name__,
+            "pass one of them",
         )
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ValueError(
@@ -304,10 +327,12 @@ def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
     n_parts, part = csgraph.connected_components(touching, directed=False)
     if n_parts > n_regions:
         sizes = ", ".join(map(str, np.sort(np.bincount(part))[::-1][:8]))
-        raise ValueError(
-            f"n_regions must be at least {n_parts}: the map has so many parts that do not touch "
-            f"(of {sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected. Got "
-            f"{n_regions}; ask for more, or add neighbours between parts to contiguity."
+        raise invalid(
+            "n_regions",
+            f"be at least {n_parts}: the map has so many parts that do not touch (of "
+            f"{sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected",
+            n_regions,
+            "ask for more, or add neighbours between parts to contiguity",
         )
     if n_parts > 1:
         warn_user(
