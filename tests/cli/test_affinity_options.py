@@ -7,7 +7,7 @@ import pytest
 
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load
 from eigencut.cli import main
-from eigencut.cli.affinity_options import _NEVER_SCALED, METRIC_NAMES
+from eigencut.cli.options import metric_names, unscaled_metrics
 from eigencut.neighbors.metrics import METRICS
 from metric_data import rows_for
 
@@ -26,8 +26,8 @@ def write(metric, **more):
 
 
 def test_the_names_are_those_of_the_library():
-    assert tuple(METRICS) == METRIC_NAMES
-    assert tuple(name for name in METRICS if not METRICS[name].of_numbers) == _NEVER_SCALED
+    assert list(METRICS) == metric_names
+    assert [name for name in METRICS if not METRICS[name].of_numbers] == unscaled_metrics
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from files.golden.make import MODELS
 from scipy.sparse import csr_array, save_npz
 
 from eigencut import GPOD
@@ -99,6 +98,7 @@ def folder(tmp_path_factory):
     (folder / "folder").mkdir()
     with chdir(folder):
         assert main(["fit", "good.csv", "-k", "2", "-o", "model.eigencut"]) == 0
+    rows = np.random.default_rng(0).normal(size=(12, 2))
     model = folder / "model.eigencut"
     (folder / "model").hardlink_to(model)
     (folder / "cut.eigencut").write_bytes(model.read_bytes()[:-7])
@@ -108,9 +108,9 @@ def folder(tmp_path_factory):
     newer = bytearray(model.read_bytes())
     newer[8] = 3
     (folder / "newer.eigencut").write_bytes(newer)
-    weights, training, _ = MODELS["precomputed"]
-    weights.fit(training).save(folder / "weights.eigencut")
-    paper = GPOD(2, cut="ratiocut", extension="paper", affinity="gaussian").fit(training)
+    weights = np.exp(-((rows[:, np.newaxis] - rows) ** 2).sum(2) / 2)
+    GPOD(2, affinity="precomputed").fit(weights).save(folder / "weights.eigencut")
+    paper = GPOD(2, cut="ratiocut", extension="paper", affinity="gaussian").fit(rows)
     paper.save(folder / "paper.eigencut")
     return folder
 
@@ -627,7 +627,7 @@ USAGE = {
     ),
     "a graph by another name": (
         "export model.eigencut -o new.eigencut",
-        "-o new.eigencut: the graph is ONNX; let the name end in .onnx.",
+        "-o new.eigencut: .eigencut cannot be written; let the name end in .onnx.",
     ),
     "JSON and labels": (
         f"{P} good.csv --json",
@@ -641,7 +641,7 @@ USAGE = {
     "unknown command": (
         "xyzzy m t",
         "No such command 'xyzzy'. There are fit, predict, update, drift, align, select, assess, "
-        "describe, report, hierarchy, recluster, info, export, demo, paper.",
+        "describe, report, hierarchy, recluster, info, export, demo.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),

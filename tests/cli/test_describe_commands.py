@@ -120,7 +120,6 @@ MISTAKES = [
     ("describe", [*ON_DATA, "--confidence", "95"], 2, "strictly between 0 and 1. Got '95'"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
     ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
-    ("hierarchy", ["finer.eigencut"], 1, "has no hierarchy"),
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
     ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
     ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),

@@ -96,7 +96,7 @@ def test_two_outputs_are_two_files(here, labels):
 def test_outputs_are_looked_at_before_work_begins(here, monkeypatch, capfd, line, output):
     (here / "folder").mkdir()
     (here / "loop").symlink_to("loop")
-    for place in ("cli.tables.open_table", "cli.models.load_table_model"):
+    for place in ("cli.tables.open_table", "cli.tables.load_model"):
         monkeypatch.setattr(f"eigencut.{place}", None)  # work begins with these
     before = contents(here) if output != "loop" else None
     assert main(line.format(output).split()) == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from eigencut import GPOD, TableModel
 from eigencut._utils.validation import printable
 from eigencut.cli import main
-from eigencut.cli.printable import as_json, spreadsheet_safe
+from eigencut.cli.outputs import json_text, spreadsheet_safe
 
 HOSTILE = ["a\x1b[2J\x1b[31mred", "b\nclusters     99\x07", "c\u202etxt\x0b\x9b5A\u2028d"]
 
@@ -75,9 +75,8 @@ def test_json_means_the_same(folder, monkeypatch, capfd):
 def test_escapes(text):
     assert printable(text).isprintable()
     assert printable(text, also="\n").replace("\n", "").isprintable()
-    assert as_json({text: [text]}).isprintable() and json.loads(as_json({text: [text]})) == {
-        text: [text]
-    }
+    line = json_text({text: [text]})
+    assert line.isprintable() and json.loads(line) == {text: [text]}
     if text.isprintable():
         assert printable(text) == text
 

@@ -1,6 +1,7 @@
 """Cuts of region graphs: scikit-image's own cases, its results, and its rule by brute force."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
-from eigencut.integrations import region_graphs
+from eigencut.integrations import image as images
 from eigencut.integrations.image import cut_normalized
 
 pytest.importorskip("skimage", reason="graphs of regions are scikit-image's")
@@ -138,9 +139,9 @@ def test_one_cut_is_the_best_of_the_thresholds_of_the_second_vector(seed, num_cu
     n = int(rng.integers(3, 30))
     W = np.triu(rng.uniform(0.05, 1, (n, n)), 1)
     W = W + W.T + np.eye(n)
-    sparse = region_graphs.csr_array(W)
-    found = region_graphs.SparseGraph(sparse, np.ones(n), np.arange(n))
-    is_above, value = region_graphs._best_cut(found, num_cuts)
+    sparse = images.csr_array(W)
+    found = images.SparseGraph(sparse, np.ones(n), np.arange(n))
+    is_above, value = images._best_cut(found, num_cuts)
     root = np.sqrt(W.sum(axis=1))
     vector = eigh(np.eye(n) - W / np.outer(root, root))[1][:, 1]
     expected = min(
@@ -166,7 +167,7 @@ def test_graphs_that_are_not_clear_are_not_cut_worse(seed):
 def test_large_graphs_by_factors_are_cut_as_by_lapack(monkeypatch):
     labels, rag = photo(n_segments=700)
     by_factors = cut_normalized(labels, rag, in_place=False)
-    monkeypatch.setattr(region_graphs, "_LARGE", 10**6)
+    monkeypatch.setattr(images, "POLICY", replace(images.POLICY, large=10**6))
     by_lapack = cut_normalized(labels, rag, in_place=False)
     assert adjusted_rand_score(by_lapack.ravel(), by_factors.ravel()) > 0.999
 
@@ -174,8 +175,8 @@ def test_large_graphs_by_factors_are_cut_as_by_lapack(monkeypatch):
 def test_the_general_solver_takes_over(monkeypatch):
     labels, rag = photo(n_segments=500)
     expected = cut_normalized(labels, rag, in_place=False)
-    monkeypatch.setattr(region_graphs, "_RESTARTS", 1)
-    monkeypatch.setattr(region_graphs, "_TOLERANCE", 1e-14)
+    strict = replace(images.POLICY, restarts=1, tolerance=1e-14)
+    monkeypatch.setattr(images, "POLICY", strict)
     found = cut_normalized(labels, rag, in_place=False)
     assert adjusted_rand_score(expected.ravel(), found.ravel()) > 0.999
 

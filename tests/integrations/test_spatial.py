@@ -14,8 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import eigencut
 from eigencut import GraphWarning
-from eigencut.integrations.connected_regions import connect_regions
-from eigencut.integrations.spatial import regions
+from eigencut.integrations.spatial import connect_regions, regions
 
 WHY = "libpysal is an extra: pip install 'eigencut[maps]'"
 

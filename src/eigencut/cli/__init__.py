@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sys
 
-_HINT = "eigencut: The command line needs click and rich. Install them: pip install 'eigencut[cli]'"
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (a problem with data or model) or 2 (usage)."""
@@ -17,7 +15,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         import click  # noqa: F401
     except ImportError:
-        print(_HINT, file=sys.stderr)
+        hint = "The command line needs click and rich. Install them: pip install 'eigencut[cli]'"
+        print(f"eigencut: {hint}", file=sys.stderr)
         return 1
     from eigencut.cli.run import run
 

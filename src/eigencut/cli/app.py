@@ -23,36 +23,30 @@ COMMANDS = {
     "info": "Show what is in a model file.",
     "export": "Write a model as ONNX, for services without Python.",
     "demo": "Try everything on generated data.",
-    "paper": "Compute the tables and figures of the paper.",
 }
 
-
-_OTHER_WORDS = {
-    "help": "--help",
-    "train": "fit",
-    "cluster": "fit",
-    "label": "predict",
-    "transform": "predict",
-    "evaluate": "assess",
-    "score": "assess",
-    "show": "info",
-    "explain": "describe",
-    "tree": "hierarchy",
-    "split": "recluster",
-    "choose": "select",
-    "refit": "update",
-    "partial_fit": "update",
-    "monitor": "drift",
-    "match": "align",
-    "renumber": "align",
-    "onnx": "export",
-    "html": "report",
-    "summarize": "report",
+_MAKE_MODELS = ("fit", "select", "update", "align", "recluster")
+_USE_MODELS = ("predict", "export", "demo")
+_SYNONYMS = {
+    "--help": "help",
+    "fit": "train cluster",
+    "predict": "label transform",
+    "update": "refit partial_fit",
+    "drift": "monitor",
+    "align": "match renumber",
+    "select": "choose",
+    "assess": "evaluate score",
+    "describe": "explain",
+    "report": "html summarize",
+    "hierarchy": "tree",
+    "recluster": "split",
+    "info": "show",
+    "export": "onnx",
 }
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are modules of ``eigencut.cli.commands``."""
+    """A group whose commands are functions of the modules that end in ``_commands``."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -60,8 +54,10 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = import_module(f"eigencut.cli.commands.{name}").command
-        return command if isinstance(command, click.Command) else None
+        theme = dict.fromkeys(_MAKE_MODELS, "fit") | dict.fromkeys(_USE_MODELS, "predict")
+        module = import_module(f"eigencut.cli.{theme.get(name, 'inspect')}_commands")
+        command: click.Command = getattr(module, name)
+        return command
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -80,14 +76,19 @@ def _suggestion(name: str) -> str:
     """What may have been meant."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name.lower(), COMMANDS, n=1)
-    meant = _OTHER_WORDS.get(name.lower(), close[0] if close else None)
-    return f" Did you mean {meant!r}?" if meant else f" There are {', '.join(COMMANDS)}."
+    name = name.lower()
+    meant = [command for command, words in _SYNONYMS.items() if name in words.split()]
+    meant += get_close_matches(name, COMMANDS, n=1)
+    return f" Did you mean {meant[0]!r}?" if meant else f" There are {', '.join(COMMANDS)}."
 
 
 @click.command(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog="""\b
 Examples:
   eigencut fit data.csv -k 3 -o model.eigencut

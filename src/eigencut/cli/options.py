@@ -1,208 +1,426 @@
-"""Options that several commands share."""
+"""What commands are told: the values that options take, and the options that commands share.
+
+What is wrong without looking at the data is wrong usage. Nothing but click is imported here, so
+that ``--help`` is quick. The name of a kind of value is what the help shows for it.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from typing import Any
 
 import click
 
-from eigencut._utils.validation import printable
-from eigencut.cli.outputs import is_standard_output
-from eigencut.cli.printable import as_json as json_text
-from eigencut.cli.values import DELIMITER, ENCODING, JOBS, ORDER, SEED, whole_number
+from eigencut.cli.outputs import say
 
-Command = Callable[..., Any]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def reading_options(function: Command) -> Command:
-    """--delimiter, --decimal, --header and --encoding, as arguments for ``open_table``."""
-    for option in (
-        click.option(
-            "--encoding",
-            type=ENCODING,
-            default="utf-8",
-            show_default=True,
-            metavar="NAME",
-            help="Of a CSV file.",
-        ),
-        click.option(
-            "--header/--no-header",
-            default=None,
-            help="Whether the first line of a CSV file names the columns. Default: found out.",
-        ),
-        click.option(
-            "--decimal",
-            type=click.Choice([".", ","]),
-            default=".",
-            show_default=True,
-            help="Before the fraction of a number in a CSV file.",
-        ),
-        click.option(
-            "--delimiter",
-            type=DELIMITER,
-            metavar="CHAR",
-            help="Between cells of a CSV file, or tab. Default: found out.",
-        ),
-    ):
-        function = option(function)
-    return function
+class Parsed(click.ParamType):
+    """What a function makes of a text; the sentence of its error is that of the wrong usage."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name, self._parse = name, parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._parse(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-def column_options(function: Command) -> Command:
-    """--columns, --drop and --id: which columns are data."""
-    for option in (
-        click.option("--id", "id_column", metavar="NAME", help="A column that names rows."),
-        click.option(
-            "--drop", multiple=True, metavar="NAMES", help="Columns to leave out, e.g. town,day."
-        ),
-        click.option(
-            "--columns", multiple=True, metavar="NAMES", help="Columns to use. Default: all."
-        ),
-    ):
-        function = option(function)
-    return function
+def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
+    """A function as a kind of value."""
+    return lambda parse: Parsed(name, parse)
 
 
-def preparation_options(function: Command) -> Command:
-    """--scale and --missing: what is done to columns, as part of the model."""
-    for option in (
-        click.option(
-            "--missing",
-            type=click.Choice(["refuse", "drop", "mean", "median"]),
-            default="refuse",
-            show_default=True,
-            help="Missing values: an error, leave rows out, or fill in.",
-        ),
-        click.option(
-            "--scale",
-            type=click.Choice(["standard", "minmax", "none"]),
-            default="standard",
-            show_default=True,
-            help="Units of the columns; kept in the model.",
-        ),
-    ):
-        function = option(function)
-    return function
+def number(least: int, most: int | None = None) -> Parsed:
+    """A whole number within limits."""
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least or (most is not None and value > most):
+            raise ValueError(f"must be a whole number {limits}. Got {text!r}.")
+        return value
+
+    return Parsed("N", parse)
 
 
-def kind_options(function: Command) -> Command:
-    """--categorical, --ordered, --date and --numeric: what columns hold, if not what it seems."""
-    for option in (
-        click.option(
-            "--numeric",
-            multiple=True,
-            metavar="NAMES",
-            help="Columns of numbers, where they would be taken for something else.",
-        ),
-        click.option(
-            "--date",
-            multiple=True,
-            metavar="NAMES",
-            help="Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.",
-        ),
-        click.option(
-            "--ordered",
-            type=ORDER,
-            multiple=True,
-            metavar="NAME=A<B<C",
-            help="A column of words in an order, e.g. 'size=small<medium<large'.",
-        ),
-        click.option(
-            "--categorical",
-            multiple=True,
-            metavar="NAMES",
-            help="Columns of words, or of numbers that stand for such, e.g. town,zip.",
-        ),
-    ):
-        function = option(function)
-    return function
+def share(may_be_one: bool = False) -> Parsed:
+    """A number between 0 and 1."""
+    limits, example = "strictly between 0 and 1", 0.05
+    if may_be_one:
+        limits, example = "above 0 and at most 1", 0.9
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not (0 < value < 1 or (may_be_one and value == 1)):
+            raise ValueError(f"must be a number {limits}. Got {text!r}; use {example}.")
+        return value
+
+    return Parsed("SHARE", parse)
 
 
-def sampling_options(function: Command) -> Command:
-    """--sample and --seed: which rows are used."""
-    for option in (
-        click.option(
-            "--seed",
-            type=SEED,
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Of all that is random.",
-        ),
-        click.option("--sample", type=whole_number(2), metavar="N", help="Use N random rows."),
-    ):
-        function = option(function)
-    return function
+@parsed("FILE")
+def file(text: str) -> str:
+    if not text:
+        raise ValueError("must be the name of a file. Got ''.")
+    return text
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
-jobs_option = click.option("--jobs", type=JOBS, metavar="N", help="Threads. Default: all cores.")
-weights_option = click.option(
-    "--weights",
-    metavar="NAME",
-    help="A column that says what each row counts; it is no data then.",
-)
-spreadsheet_option = click.option(
+@parsed("K")
+def candidates(text: str) -> str:
+    from eigencut._utils.validation import parse_numbers
+
+    if text != "auto":
+        parse_numbers(text, least=2)
+    return text
+
+
+@parsed("K")
+def clusters(text: str) -> int | str:
+    from eigencut._utils.validation import parse_numbers
+
+    if text.isdecimal() and int(text) >= 1:
+        return int(text)
+    try:
+        parse_numbers("2" if text == "auto" else text, least=2)
+    except ValueError:
+        raise ValueError(
+            f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
+        ) from None
+    return text
+
+
+def _bandwidth(text: str) -> float | str:
+    from eigencut.affinities.gaussian import check_bandwidth
+
+    try:
+        width: float | str = float(text)
+    except ValueError:
+        width = text.strip()
+    if width != "auto":
+        check_bandwidth(width)
+    return width
+
+
+bandwidth = Parsed("S", _bandwidth)
+bandwidths = Parsed("S", lambda text: [_bandwidth(part) for part in text.split(",")])
+
+
+@parsed("SIZE")
+def memory(text: str) -> str:
+    from eigencut._utils.memory import parse_bytes
+
+    try:
+        parse_bytes(text)
+    except ValueError as error:
+        raise ValueError(f"must be a size such as 4GB or 500MB. Got {text!r}.") from error
+    return text
+
+
+@parsed("NAME")
+def encoding(text: str) -> str:
+    from eigencut.io.csv_source import checked_encoding
+
+    return checked_encoding(text)
+
+
+@parsed("CHAR")
+def delimiter(text: str) -> str:
+    from eigencut.io.csv_source import checked_delimiter
+
+    is_tab = text in ("tab", "\\t")  # as shells let one type it
+    return checked_delimiter("\t" if is_tab else text, decimal=".") or ","
+
+
+@parsed("N=NAME")
+def cluster_name(text: str) -> tuple[int, str]:
+    cluster, mark, name = text.partition("=")
+    if not mark or not cluster.strip().isdecimal() or not name.strip():
+        raise ValueError(f"must be a cluster and what it is called, like 0=regulars. Got {text!r}.")
+    return int(cluster), name
+
+
+@parsed("NAME=A<B<C")
+def order(text: str) -> tuple[str, list[str]]:
+    name, _, listed = text.partition("=")
+    words = [word.strip() for word in listed.split("<")]
+    if not name.strip() or len(words) < 2 or not all(words) or len(set(words)) < len(words):
+        raise ValueError(f"must be a column and its words, like size=small<large. Got {text!r}.")
+    return name.strip(), words
+
+
+column = Parsed("NAME", str)
+columns = Parsed("NAMES", str)
+
+
+# ----------------------------------------------------------------------------- commands and options
+
+
+def command(name: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose help ends with examples."""
+    return click.command(name, epilog="\n  ".join(["\b\nExamples:", *examples]))
+
+
+def argument(name: str, required: bool = True) -> Decorator:
+    """The name of a file."""
+    return click.argument(name, type=file, required=required)
+
+
+def option(name: str, kind: Any, help: str | None = None, **more: Any) -> Decorator:
+    """An option that takes a value; of a list of words the first, unless there is a default."""
+    if isinstance(kind, list):
+        more, kind = {"default": kind[0]} | more, click.Choice(kind)
+    return click.option(*name.split(), type=kind, help=help, **more)
+
+
+def flag(name: str, help: str) -> Decorator:
+    """An option that takes no value."""
+    return click.option(*name.split(), is_flag=True, help=help)
+
+
+def output(help: str, required: bool = True, **more: Any) -> Decorator:
+    """Where the result goes."""
+    return option("-o --output", file, help, required=required, **more)
+
+
+def given(decorator: Decorator) -> Any:
+    """A field of a dataclass that holds what an option was given."""
+    return field(metadata={"option": decorator})
+
+
+def as_one_argument(name: str, kind: type) -> Decorator:
+    """The options of the fields of a dataclass; a command takes their values as one argument."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def collected(**values: Any) -> Any:
+            own = {each.name: values.pop(each.name) for each in fields(kind)}
+            return function(**values, **{name: kind(**own)})
+
+        decorated: Callable[..., Any] = collected
+        is_inherited = lambda each: each.name not in kind.__annotations__  # noqa: E731
+        for each in sorted(fields(kind), key=is_inherited)[::-1]:
+            decorated = each.metadata["option"](decorated)
+        return decorated
+
+    return decorate
+
+
+as_json = flag("--json as_json", "Print the result as JSON.")
+cut = option("--cut", ["ncut", "ratiocut"])
+seed = option("--seed", number(0, 2**32 - 1), "Of all that is random.", default=0)
+spreadsheet = flag(
     "--spreadsheet",
-    is_flag=True,
-    help="Put ' before names of rows in a CSV file that a spreadsheet would run as formulas.",
+    "Put ' before names of rows in a CSV file that a spreadsheet would run as formulas.",
+)
+weights = option(
+    "--weights", column, "A column that says what each row counts; it is no data then."
+)
+unscaled_metrics = ["hamming", "jaccard", "haversine"]
+# As in eigencut.neighbors.metrics, which takes longer to import; a test compares them.
+metric_names = ["euclidean", "cosine", "manhattan", "chebyshev", *unscaled_metrics]
+metric = option(
+    "--metric",
+    metric_names,
+    "How rows are compared: cosine for embeddings, hamming for codes, jaccard for sets of 0 "
+    "and 1, haversine for latitude,longitude in degrees. Default: euclidean.",
+    default=None,
 )
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """What ``table_options`` were given, by their names."""
+class RunOptions:
+    """How tables are read, threads, and what is printed."""
 
-    columns: tuple[str, ...]
-    drop: tuple[str, ...]
-    id_column: str | None
-    categorical: tuple[str, ...]
-    ordered: tuple[tuple[str, list[str]], ...]
-    date: tuple[str, ...]
-    numeric: tuple[str, ...]
-    scale: str
-    missing: str
-    sample: int | None
-    seed: int
-    delimiter: str | None
-    header: bool | None
-    encoding: str
-    decimal: str
-    jobs: int | None
-    quiet: bool
-    as_json: bool
+    delimiter: str | None = given(
+        option("--delimiter", delimiter, "Between cells of a CSV file, or tab. Default: found out.")
+    )
+    decimal: str = given(
+        option("--decimal", [".", ","], "Before the fraction of a number in a CSV file.")
+    )
+    header: bool | None = given(
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="Whether the first line of a CSV file names the columns. Default: found out.",
+        )
+    )
+    encoding: str = given(option("--encoding", encoding, "Of a CSV file.", default="utf-8"))
+    jobs: int | None = given(option("--jobs", number(1, 1024), "Threads. Default: all cores."))
+    quiet: bool = given(flag("--quiet", "No progress bar."))
+    as_json: bool = given(as_json)
 
     @property
     def reading(self) -> dict[str, Any]:
         """Those that say how a table is read."""
-        names = ("delimiter", "header", "encoding", "decimal")
+        names = ("delimiter", "decimal", "header", "encoding")
         return {name: getattr(self, name) for name in names}
 
+    def progress(self, stage: str) -> AbstractContextManager[object]:
+        """A bar on a terminal that shows how far the work inside is; silence in a pipe."""
+        from eigencut._utils.progress import terminal_display
 
-def table_options(function: Command) -> Command:
-    """All that a command needs to know of a table to learn from, as one argument ``options``."""
+        return (None if self.quiet else terminal_display(stage)) or nullcontext()
 
-    @wraps(function)
-    def collected(**given: Any) -> Any:
-        names = [field.name for field in fields(TableOptions)]
-        options = TableOptions(**{name: given.pop(name) for name in names})
-        return function(**given, options=options)
-
-    found: Command = collected
-    for add in (json_option, quiet_option, jobs_option, reading_options, preparation_options):
-        found = add(found)
-    return column_options(kind_options(sampling_options(found)))
+    def say(self, result: dict[str, Any], text: str, *outputs: str | None) -> None:
+        """Print a result, for people or for programs."""
+        say(self.as_json, result, text, *outputs)
 
 
-def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:
-    """Print a result, for people or for programs; not into an output that goes the same way."""
-    if sys.stdout is None and not any(outputs):
-        raise ValueError("Standard output is closed, where the result would go; open it.")
-    is_taken = any(path is not None and is_standard_output(path) for path in outputs)
-    said = json_text(result) if as_json else printable(text, also="\n")
-    click.echo(said, err=is_taken)
+def names(name: str, help: str) -> Any:
+    """A field with names of columns, given once or several times."""
+    return given(option(name, columns, help, multiple=True))
+
+
+@dataclass(frozen=True)
+class TableOptions(RunOptions):
+    """All about a table to learn from."""
+
+    weights: str | None = given(weights)
+    columns: tuple[str, ...] = names("--columns", "Columns to use. Default: all.")
+    drop: tuple[str, ...] = names("--drop", "Columns to leave out, e.g. town,day.")
+    id_column: str | None = given(option("--id id_column", column, "A column that names rows."))
+    categorical: tuple[str, ...] = names(
+        "--categorical", "Columns of words, or of numbers that stand for such, e.g. town,zip."
+    )
+    ordered: tuple[tuple[str, list[str]], ...] = given(
+        option(
+            "--ordered",
+            order,
+            "A column of words in an order, e.g. 'size=small<medium<large'.",
+            multiple=True,
+        )
+    )
+    date: tuple[str, ...] = names(
+        "--date", "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV."
+    )
+    numeric: tuple[str, ...] = names(
+        "--numeric", "Columns of numbers, where they would be taken for something else."
+    )
+    sample: int | None = given(option("--sample", number(2), "Use N random rows."))
+    seed: int = given(seed)
+    scale: str = given(
+        option(
+            "--scale", ["standard", "minmax", "none"], "Units of the columns; kept in the model."
+        )
+    )
+    missing: str = given(
+        option(
+            "--missing",
+            ["refuse", "drop", "mean", "median"],
+            "Missing values: an error, leave rows out, or fill in.",
+        )
+    )
+
+    def with_scale_for(self, metric: str | None) -> TableOptions:
+        """The options with the --scale that a metric needs, if none was given."""
+        if is_given("scale"):
+            if metric in unscaled_metrics and self.scale != "none":
+                raise click.UsageError(
+                    f"--scale {self.scale} is not for --metric {metric}, which compares values as "
+                    "they are; use --scale none."
+                )
+            return self
+        return replace(self, scale="none") if metric in (*unscaled_metrics, "cosine") else self
+
+
+def is_given(name: str) -> bool:
+    """Whether the user of the running command has given an option."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
+@dataclass(frozen=True)
+class AffinityOptions:
+    """How rows are compared, and the graph."""
+
+    kind: str | None = given(
+        option(
+            "--affinity kind",
+            ["gaussian", "neighbors", "landmarks"],
+            "The graph. Default: chosen by the rows and these options.",
+            default=None,
+        )
+    )
+    metric: str | None = given(metric)
+    neighbors: int | None = given(
+        option(
+            "--neighbors",
+            number(2),
+            "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).",
+        )
+    )
+    sigma: float | str = given(
+        option(
+            "--sigma",
+            bandwidth,
+            "Bandwidth: a number, or auto, local, median, neighbors.",
+            default="auto",
+        )
+    )
+    landmarks: int | None = given(
+        option(
+            "--landmarks",
+            number(2),
+            "Cut a graph through N landmarks: for tables of millions of rows.",
+        )
+    )
+
+    @property
+    def name(self) -> str:
+        """The affinity that is meant: by name, or by an option that only it has."""
+        if self.kind is not None:
+            return self.kind
+        if self.landmarks is not None:
+            return "landmarks"
+        if self.sigma != "auto":
+            return "gaussian"
+        return "auto" if self.neighbors is None else "neighbors"
+
+    def affinity(self) -> Any:
+        """What ``GPOD`` takes."""
+        self._refuse_contradictions()
+        if self.name == "auto":
+            return "auto"
+        from eigencut import affinities
+
+        settings: dict[str, Any] = {"n_landmarks": self.landmarks, "n_neighbors": self.neighbors}
+        settings |= {"sigma": None if self.sigma == "auto" else self.sigma, "metric": self.metric}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        return getattr(affinities, self.name.capitalize())(**settings)
+
+    def _refuse_contradictions(self) -> None:
+        name, sigma = self.name, self.sigma
+        is_rule = isinstance(sigma, str)
+        if self.landmarks is not None and name != "landmarks":
+            raise click.UsageError(f"--landmarks is not for --affinity {name}; leave one out.")
+        if self.neighbors is not None and name == "landmarks":
+            raise click.UsageError("--neighbors is not for landmarks; use --landmarks alone.")
+        if self.neighbors is not None and name == "gaussian" and (not is_rule or sigma == "median"):
+            raise click.UsageError(
+                f"--neighbors is not for --sigma {sigma}, which needs none; leave one out, or use "
+                "--sigma local or neighbors."
+            )
+        if sigma != "auto" and name == "neighbors":
+            raise click.UsageError("--sigma is not for neighbors; use --affinity gaussian.")
+        if is_rule and sigma != "auto" and name == "landmarks":
+            raise click.UsageError(
+                f"--sigma {sigma} is not for --landmarks; use a number, or auto."
+            )
+
+
+run = as_one_argument("run", RunOptions)
+run_on_table = as_one_argument("run", TableOptions)
+affinity = as_one_argument("how", AffinityOptions)

@@ -1,86 +1,80 @@
-"""Files that commands write: looked at before any work is done, since work can take hours."""
+"""What commands write: files, looked at before any work is done, and text that moves no cursor."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
 import os
+import re
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 import click
 
-from eigencut.io.atomic import check_replaceable
+from eigencut._utils.validation import printable
+from eigencut.io.atomic import check_replaceable, replacing
 
-STANDARD_STREAM = "-"
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
-REPORTS = (".html", ".json", ".txt")
-_OTHERS = (".tsv", ".gz", ".xlsx", ".xls", ".ods", ".json", ".npz", ".zip", ".pkl", ".onnx")
+
+# ------------------------------------------------------------------------- names of files to write
 
 
 @dataclass(frozen=True)
 class Output:
-    """A file to write, by the option that names it."""
+    """A file to write: the option that names it, and whether a model, table, graph or report."""
 
     option: str
     path: str
+    kind: str
 
     def refuse_ending(self) -> None:
         """An error if the name of the file says that it is something else."""
+        name, ending = self.path.lower(), Path(self.path).suffix
+        if self.kind == "model":
+            others = [
+                ".tsv",
+                ".gz",
+                ".xlsx",
+                ".xls",
+                ".ods",
+                ".json",
+                ".npz",
+                ".zip",
+                ".pkl",
+                ".onnx",
+            ]
+            if name == "-":
+                self._refuse("a model is a file; name it, or /dev/stdout")
+            if name.endswith((*TABLES, *others)):
+                model = f"{self.path.removesuffix(ending)}.eigencut"
+                self._refuse(f"this is where the model goes; name it e.g. {model}")
+            return
+        endings = {"table": TABLES, "graph": (".onnx",), "report": (".html", ".json", ".txt")}
+        *most, last = endings[self.kind]
+        is_open = self.kind != "report" and (not ending or is_stream(self.path))
+        if not is_open and not name.endswith((*most, last)):
+            listed = f"{', '.join(most)} or {last}" if most else last
+            self._refuse(f"{ending or 'it'} cannot be written; let the name end in {listed}")
 
     def _refuse(self, reason: str) -> None:
         raise click.UsageError(f"{self.option} {self.path}: {reason}.")
-
-
-class ModelOutput(Output):
-    """A model, whose name may end as it likes, but not like something else."""
-
-    def refuse_ending(self) -> None:
-        if self.path == STANDARD_STREAM:
-            self._refuse("a model is a file; name it, or /dev/stdout")
-        name = Path(self.path).with_suffix(".eigencut") if Path(self.path).name else ""
-        if self.path.lower().endswith((*TABLES, *_OTHERS)):
-            self._refuse(f"this is where the model goes; name it e.g. {name}")
-
-
-class TableOutput(Output):
-    """Clusters of rows, as the kind of table that the name says."""
-
-    def refuse_ending(self) -> None:
-        if self.path.lower().endswith(TABLES) or is_stream(self.path):
-            return
-        ending = Path(self.path).suffix
-        if ending:
-            listed = f"{', '.join(TABLES[:-1])} or {TABLES[-1]}"
-            self._refuse(f"{ending} cannot be written; let the name end in {listed}")
-
-
-class GraphOutput(Output):
-    """An ONNX file."""
-
-    def refuse_ending(self) -> None:
-        if Path(self.path).suffix.lower() not in ("", ".onnx") and not is_stream(self.path):
-            self._refuse("the graph is ONNX; let the name end in .onnx")
-
-
-class PageOutput(Output):
-    """A report, as the kind of file that the name says."""
-
-    def refuse_ending(self) -> None:
-        if Path(self.path).suffix.lower() not in REPORTS:
-            self._refuse(f"let the name end in {', '.join(REPORTS[:-1])} or {REPORTS[-1]}")
 
 
 def check_outputs(outputs: Sequence[Output], inputs: Sequence[str | None], as_json: bool) -> None:
     """Nothing is written onto an input or another output, and all can be written."""
     for i, output in enumerate(outputs):
         output.refuse_ending()
-        for given in inputs:
-            if given is not None and _is_same(output.path, _input_of(given)):
-                raise click.UsageError(
-                    f"{output.option} {output.path} is the input; name another file."
-                )
+        if any(_is_input(output.path, given) for given in inputs if given is not None):
+            raise click.UsageError(
+                f"{output.option} {output.path} is the input; name another file."
+            )
         for other in outputs[:i]:
             if _is_same(output.path, other.path):
                 raise click.UsageError(
@@ -91,15 +85,15 @@ def check_outputs(outputs: Sequence[Output], inputs: Sequence[str | None], as_js
                 f"--json needs {output.option} FILE: standard output has both otherwise."
             )
     for output in outputs:
-        if output.path == STANDARD_STREAM and sys.stdout is None:
+        if output.path == "-" and sys.stdout is None:
             raise ValueError(f"Standard output is closed; name a file with {output.option}.")
-        if output.path != STANDARD_STREAM:
+        if output.path != "-":
             check_replaceable(output.path)
 
 
 def is_stream(path: str) -> bool:
     """Whether it is standard output, a pipe or a device, which is written to as it is."""
-    if path == STANDARD_STREAM:
+    if path == "-":
         return True
     try:
         mode = Path(path).stat().st_mode
@@ -110,18 +104,18 @@ def is_stream(path: str) -> bool:
 
 def is_standard_output(path: str) -> bool:
     """Whether what is written there comes out of this process as its standard output."""
-    return path == STANDARD_STREAM or (sys.stdout is not None and _is_open_as(path, 1))
+    return path == "-" or (sys.stdout is not None and _is_open_as(path, 1))
 
 
-def _input_of(given: str) -> str | int:
-    return 0 if given == STANDARD_STREAM else given
+def _is_input(output: str, given: str) -> bool:
+    if given == "-":
+        return not is_stream(output) and _is_open_as(output, 0)
+    return _is_same(output, given)
 
 
-def _is_same(output: str, other: str | int) -> bool:
-    """Whether two names, or a name and an open file, are of one file."""
-    if isinstance(other, int):
-        return output != STANDARD_STREAM and not is_stream(output) and _is_open_as(output, other)
-    if STANDARD_STREAM in (output, other):
+def _is_same(output: str, other: str) -> bool:
+    """Whether two names are of one file."""
+    if "-" in (output, other):
         return is_standard_output(output) and is_standard_output(other)
     if os.path.realpath(output) == os.path.realpath(other):
         return True
@@ -136,3 +130,117 @@ def _is_open_as(path: str, descriptor: int) -> bool:
         return os.path.samestat(Path(path).stat(), os.fstat(descriptor))
     except OSError:
         return False
+
+
+# ------------------------------------------------------------------------------------ what is said
+
+
+def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:
+    """Print a result, for people or for programs; not into an output that goes the same way."""
+    if sys.stdout is None and not any(outputs):
+        raise ValueError("Standard output is closed, where the result would go; open it.")
+    is_taken = any(path is not None and is_standard_output(path) for path in outputs)
+    click.echo(json_text(result) if as_json else printable(text, also="\n"), err=is_taken)
+
+
+def json_text(result: Any) -> str:
+    """One line of JSON in readable letters, which means the same and moves no cursor."""
+    text = json.dumps(result, ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def spreadsheet_safe(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-12.5"), spreadsheet_safe("Rome")
+    ("'=1+1", '-12.5', 'Rome')
+    """
+    is_formula = re.match(r"\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell)
+    return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
+
+
+# ---------------------------------------------------------------------------------- labels of rows
+
+Columns = Mapping[str, Any]  # arrays, or lists of words
+Write = Callable[[Columns], None]
+
+
+@contextmanager
+def open_writer(path: str, spreadsheet: bool = False) -> Iterator[Write]:
+    """A function that adds rows, to what the name says; the file appears when the block ends well.
+
+    Words are written as they are; on a terminal without what would move its cursor, and for
+    spreadsheets without what these would run.
+    """
+    shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
+    if is_standard_output(path):
+        on_terminal = sys.stdout.isatty()
+        safe = (lambda text: printable(shown(text))) if on_terminal else shown
+        yield _csv_writer(sys.stdout.buffer, safe)
+        sys.stdout.buffer.flush()
+        return
+    kind = Path(path).suffix.lower()
+    with replacing(path) as file:
+        if kind == ".gz":
+            with gzip.open(file, "wb") as packed:
+                yield _csv_writer(cast(BinaryIO, packed), shown)
+        elif kind in (".npy", ".parquet"):
+            with (_npy_writer if kind == ".npy" else _parquet_writer)(file) as write:
+                yield write
+        else:
+            yield _csv_writer(file, shown)
+
+
+def _csv_writer(file: BinaryIO, shown: Callable[[str], str]) -> Write:
+    """A header, then a line for each row; NaN is an empty cell."""
+    has_header = False
+
+    def cells(column: Any) -> list[Any]:
+        if isinstance(column, list):
+            return [shown(word) for word in column]
+        return ["" if cell != cell else cell for cell in column.tolist()]
+
+    def write(columns: Columns) -> None:
+        nonlocal has_header
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if not has_header:
+            writer.writerow(map(shown, columns))
+            has_header = True
+        writer.writerows(zip(*map(cells, columns.values()), strict=True))
+        file.write(text.getvalue().encode("utf-8"))
+
+    return write
+
+
+@contextmanager
+def _npy_writer(file: BinaryIO) -> Iterator[Write]:
+    """The clusters alone, as one array of integers."""
+    import numpy as np  # here, so that --help is quick
+
+    labels: list[Any] = []
+    yield lambda columns: labels.append(columns["cluster"])
+    np.save(file, np.concatenate(labels).astype(np.int64), allow_pickle=False)
+
+
+@contextmanager
+def _parquet_writer(file: BinaryIO) -> Iterator[Write]:
+    """A Parquet file with the same columns as CSV."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow. Install it: pip install pyarrow") from error
+    writers: list[Any] = []  # one, once the columns are known
+
+    def write(columns: Columns) -> None:
+        table = pa.table(dict(columns))
+        if not writers:
+            writers.append(pq.ParquetWriter(file, table.schema))
+        writers[0].write_table(table)
+
+    yield write
+    for writer in writers:
+        writer.close()

@@ -21,21 +21,6 @@ from eigencut._utils.validation import printable
 from eigencut.cli.app import app
 from eigencut.exceptions import EmptyTableError, MemoryRefusal
 
-_REASONS = {
-    errno.EACCES: "you have no permission for it",
-    errno.EEXIST: "it is a file, where a folder is needed",
-    errno.EDQUOT: "your disk quota is used up",
-    errno.EFBIG: "the file would be larger than the system allows",
-    errno.EISDIR: "it is a folder",
-    errno.ENOENT: "there is no such file or folder",
-    errno.ENOSPC: "the disk is full",
-    errno.ENOTDIR: "its folder is a file",
-    errno.EPERM: "you have no permission for it",
-    errno.EROFS: "the disk is read-only",
-}
-_EMPTY = 2  # nothing to do, which a script that runs every night must tell from a failure
-_INTERRUPTED = 130  # 128 + the number of the signal, as shells do
-
 
 def run(arguments: list[str]) -> int:
     """Run the command that the arguments say; the exit code."""
@@ -57,7 +42,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; nothing was written.")
-        return _INTERRUPTED
+        return 128 + signal.SIGINT  # as shells do
     except BrokenPipeError:
         # Whoever read the output has enough. Python would complain when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -67,7 +52,8 @@ def run(arguments: list[str]) -> int:
             traceback.print_exc()
         else:
             _say(_sentence(error))
-        return _EMPTY if isinstance(error, EmptyTableError) else 1
+        # Nothing to do is not a failure to a script that runs every night.
+        return 2 if isinstance(error, EmptyTableError) else 1
 
 
 def _say(text: str) -> None:
@@ -90,7 +76,16 @@ def _prepare_streams() -> None:
 def _sentence(error: Exception) -> str:
     """What an error says to someone who did not write the program."""
     if isinstance(error, OSError) and error.errno is not None:
-        reason = _REASONS.get(error.errno, (error.strerror or "it cannot be used").lower())
+        reasons = {
+            errno.EACCES: "you have no permission for it",
+            errno.EEXIST: "it is a file, where a folder is needed",
+            errno.EFBIG: "the file would be larger than the system allows",
+            errno.EISDIR: "it is a folder",
+            errno.ENOENT: "there is no such file or folder",
+            errno.ENOSPC: "the disk is full",
+            errno.ENOTDIR: "its folder is a file",
+        }
+        reason = reasons.get(error.errno, (error.strerror or "it cannot be used").lower())
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
     if isinstance(error, MemoryRefusal):
         return f"{error} On the command line: --sample 10000, or with fit --landmarks 1000."

@@ -1,61 +1,62 @@
-"""Tables that commands name: where they are, and which of their columns are data."""
+"""What commands read: tables, which of their columns are data, sparse matrices, and models."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+import click
+import numpy as np
+
+from eigencut._utils.progress import tell
 from eigencut._utils.warn import warn_user
-from eigencut.io.column_kinds import UNITS_OF_DATES, absent, quoted
+from eigencut.cli.options import RunOptions, TableOptions, is_given
+from eigencut.exceptions import invalid
+from eigencut.io.coding import Coding
+from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
 from eigencut.io.reading import open_source
+from eigencut.io.rows import with_weight_column
 from eigencut.io.source import Block, Source
-
-if TYPE_CHECKING:
-    from eigencut.cli.options import TableOptions
-    from eigencut.hierarchy.recluster import Reclustered
-    from eigencut.io.coding import Coding
-    from eigencut.tables.table_model import TableModel
-
-STANDARD_INPUT = "-"
+from eigencut.io.table import Table
 
 
-def open_table(path: str, **reading: Any) -> Source:
+def open_table(path: str, run: RunOptions) -> Source:
     """The table at a path, or standard input for ``-``."""
-    if path == STANDARD_INPUT:
-        if sys.stdin is None:
-            raise ValueError("Standard input is closed; name a file instead of -.")
-        return open_source("Standard input", file=sys.stdin.buffer, **reading)  # type: ignore[arg-type]
-    return open_source(path, **reading)
+    if path != "-":
+        return open_source(path, **run.reading)
+    if sys.stdin is None:
+        raise ValueError("Standard input is closed; name a file instead of -.")
+    return open_source("Standard input", file=sys.stdin.buffer, **run.reading)  # type: ignore[arg-type]
 
 
-def data_columns(
-    source: Source,
-    columns: Sequence[str],
-    drop: Sequence[str],
-    id_column: str | None,
-    weights: str | None = None,
-    known: str | None = None,
-) -> list[str]:
+# ---------------------------------------------------------------------------- tables to learn from
+
+
+def data_columns(source: Source, options: TableOptions, known: str | None = None) -> list[str]:
     """The columns that are data: those named, or all; without dropped ones and those of options."""
-    wanted, dropped = _split(source, columns, "--columns"), _split(source, drop, "--drop")
-    if id_column is not None:
-        dropped.append(_one_column(source, id_column))
-    if weights is not None:
-        dropped.append(_one_column(source, weights, "--weights"))
-    if known is not None:
-        dropped.append(_one_column(source, known, "--known"))
-        if known == weights:
-            raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
+    wanted = _split(source, options.columns, "--columns")
+    dropped = _split(source, options.drop, "--drop")
+    others = {"--id": options.id_column, "--weights": options.weights, "--known": known}
+    for option, name in others.items():
+        if name is not None:
+            dropped.append(_one_column(source, name, option))
+    if known is not None and known == options.weights:
+        raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
     if len(set(chosen)) < len(chosen):
         twice = next(name for name in chosen if chosen.count(name) > 1)
         raise ValueError(f"--columns names {twice!r} more than once; name it once.")
-    if not wanted:
-        _note_columns_without_names(source, chosen)
+    unnamed = [name for name in chosen if name in source.unnamed]
+    if unnamed and not wanted:  # the numbers of rows, as pandas writes them
+        warn_user(
+            f"{source.name} has columns without a name, which count as data: {quoted(unnamed)}. If "
+            f"they only number the rows, leave them out: --drop {','.join(unnamed)}."
+        )
     return chosen
 
 
@@ -72,73 +73,206 @@ def kinds_of_columns(
         said += [(option, name, option) for name in names]
     for text in options.date:
         for part in [text] if text in source.names else text.split(","):
-            name, mark, unit = part.strip().rpartition(":")
-            if mark and name in source.names and unit not in UNITS_OF_DATES:
-                raise ValueError(
-                    f"--date {part.strip()}: the unit of a date must be one of "
-                    f"{', '.join(UNITS_OF_DATES)}. Got {unit!r}; use --date {name} for days."
-                )
-            if part.strip() in source.names or unit not in UNITS_OF_DATES:
-                name, mark, unit = part.strip(), "", ""
-            _split(source, [name], "--date")
-            said.append(("date", name, f"date{mark}{unit}"))
-    for name, order in options.ordered:
-        _split(source, [name], "--ordered")
-        said.append(("ordered", name, order))
-    found: dict[str, Any] = {}
+            said.append(("date", *_date(source, part.strip())))
+    said += [("ordered", name, order) for name, order in options.ordered]
+    kinds: dict[str, Any] = {}
     for option, name, kind in said:
+        _one_column(source, name, f"--{option}")
         if name not in chosen:
             raise ValueError(f"--{option} names {name!r}, which is left out; choose it, or do not.")
-        if name in found:
+        if name in kinds:
             raise ValueError(f"Two options say what {name!r} holds; name it once.")
-        found[name] = kind
-    return found or None
+        kinds[name] = kind
+    return kinds or None
 
 
-def coding_of(model: TableModel | Reclustered) -> Coding:
-    """What the columns of a model hold."""
-    base: Any = getattr(model, "base_", model)
-    found: Coding = base.preparation_.coding()
-    return found
+def _date(source: Source, text: str) -> tuple[str, str]:
+    """A column and its kind, from its name or ``name:unit``."""
+    name, mark, unit = text.rpartition(":")
+    if text in source.names or not mark:
+        return text, "date"
+    if unit in UNITS_OF_DATES:
+        return name, f"date:{unit}"
+    if name not in source.names:
+        return text, "date"
+    raise ValueError(
+        f"--date {text}: the unit of a date must be one of {', '.join(UNITS_OF_DATES)}. Got "
+        f"{unit!r}; use --date {name} for days."
+    )
 
 
-def read_weighted(
-    source: Source,
-    columns: list[str],
-    weights: str | None,
-    coding: Coding,
-    id_column: str | None = None,
+def read_data(
+    source: Source, columns: Sequence[str], kinds: Any, options: TableOptions, *more: str
 ) -> Block:
-    """All rows of a table: columns that are data, and as weights the column that is named so."""
-    from eigencut.io.column_kinds import NUMERIC
-    from eigencut.io.rows import with_weight_column
+    """All rows of a table to learn from, and more columns whose cells are words."""
+    coding = Coding(dict.fromkeys(more, Kind("categorical")), kinds)
+    with options.progress("table"):
+        return _read(source, [*columns, *more], options.weights, coding, options.id_column)
 
-    if weights is None:
-        return source.read(columns, id_column, coding)
-    if _one_column(source, weights, "--weights") in columns:
+
+def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
+    """The cells of a column as ``known_labels``, and which rows have a class."""
+    from eigencut.semi_supervised.known_labels import read_known_labels
+
+    words: list[str | None] = [*table.words(column), None]
+    codes = table.values[:, table.names.index(column)]
+    cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+    name = f"{source}: column {column!r}, which --known names,"
+    known = read_known_labels(cells, len(cells), name=name)
+    n_classes = int(known.labels.max()) + 1
+    if not n_classes:
+        raise invalid(
+            name,
+            "hold the classes of some rows, and nothing or -1 in the others",
+            "no class at all",
+            "leave --known out to look for clusters without classes",
+        )
+    if isinstance(n_clusters, int) and n_clusters < n_classes:
+        listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
+        expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
+        raise invalid("-k", expected, n_clusters, "raise it, or use -k auto")
+    return cells, known.labels >= 0
+
+
+@dataclass(frozen=True)
+class _PlacesInTable:
+    """Where some rows of a table stand, for errors."""
+
+    table: Table
+    rows: Any
+
+    def place(self, row: int) -> str:
+        return self.table.place(int(self.rows[row - 1]))
+
+
+def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> tuple[Table, Any]:
+    """As many rows as --sample says, at random, and which of all rows they are.
+
+    All rows whose class ``is_known`` are among them; none that --missing drop would leave out.
+    """
+    is_usable: Any = np.ones(len(table.values), dtype=bool)
+    if options.missing == "drop":
+        is_usable = ~np.isnan(table.values).any(axis=1)
+    n, usable = options.sample, np.flatnonzero(is_usable)
+    if n is None or n >= len(usable):
+        return table, np.arange(len(table.values))
+    always = np.flatnonzero(is_usable & is_known)
+    if len(always) >= n:
+        raise ValueError(
+            f"--sample must be larger than the number of rows of known class, {len(always)}. Got "
+            f"{n}; raise it."
+        )
+    others = np.setdiff1d(usable, always)
+    drawn = np.random.default_rng(options.seed).choice(others, n - len(always), replace=False)
+    rows = np.sort(np.append(always, drawn))
+    weight = None if table.weight is None else table.weight[rows]
+    places: Any = _PlacesInTable(table, rows)
+    return replace(table, values=table.values[rows], weight=weight, first_row=1, lines=places), rows
+
+
+def suggest_cosine(metric: str | None, options: TableOptions, values: Any) -> None:
+    """Warn that rows of length 1 lose it as columns are scaled, which nobody asked for."""
+    from eigencut.neighbors.metrics import are_unit_vectors
+
+    if metric is None and options.scale != "none" and are_unit_vectors(values):
+        warn_user(
+            "All rows have length 1, as embeddings do, and lose it as columns are scaled. Use "
+            "--metric cosine for directions, or --scale none."
+        )
+
+
+def sparse_matrix(path: str) -> Any:
+    """The rows of a sparse matrix, if the file is one; options that it has no use for are refused.
+
+    None if it is a table.
+    """
+    from eigencut.io.sparse_files import is_sparse_file, read_sparse
+
+    if path == "-" or not is_sparse_file(path):
+        return None
+    of_tables = {field.name for field in fields(TableOptions)} | {"known"}
+    of_tables -= {"seed", "jobs", "quiet", "as_json"}
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in of_tables and is_given(parameter.name):
+            raise click.UsageError(
+                f"{parameter.opts[0]} is for tables, and {path} is a sparse matrix; leave it out."
+            )
+    return read_sparse(path)
+
+
+# ---------------------------------------------------------------------- models, and tables for them
+
+
+def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
+    """The model in a file, as one of tables; GPOD alone takes its columns as they are."""
+    from eigencut.loading import load
+    from eigencut.tables.table_model import table_model
+
+    model: Any = load(path)
+    if model.gpod.affinity_.pairwise:
+        raise ValueError(
+            f"{path} is a model of precomputed affinities, which tables do not have. "
+            "Load it in Python with eigencut.load."
+        )
+    if model.splits_ and one_cut:
+        raise ValueError(
+            f"{path} is a model whose clusters were split, which this command does not know. Use "
+            "the model that recluster was given."
+        )
+    if model.splits_:
+        model = model.of_tables()
+    elif model is model.gpod:
+        model = table_model(model)
+    for gpod in (model.gpod, *(split.part for split in model.splits_)):
+        gpod.set_params(n_jobs=jobs)
+    return model
+
+
+def labelled_blocks(
+    model: Any,
+    path: str,
+    run: RunOptions,
+    id_column: str | None,
+    answer: Callable[[Table], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Columns of what is answered for the rows of a table, in blocks; the first may name rows."""
+    source = open_table(path, run)
+    start, n_rows = time.perf_counter(), 0
+    columns = model_columns(model, source, id_column, "--id")
+    for block in source.blocks(columns, id_column, _coding(model)):
+        yield ({} if id_column is None else {id_column: block.ids}) | answer(block.table)
+        n_rows += len(block.table.values)
+        share, seconds = source.share(block), time.perf_counter() - start
+        left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""
+        tell(share, f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}")
+
+
+def read_for_model(
+    model: Any,
+    path: str,
+    run: RunOptions,
+    *,
+    documents: str | None = None,
+    weights: str | None = None,
+) -> Block:
+    """All rows of a table for a model, and the columns that options name."""
+    source = open_table(path, run)
+    columns = model_columns(model, source, documents, "--documents")
+    model_columns(model, source, weights, "--weights")
+    if weights in columns:
         raise ValueError(
             f"--weights must name a column that is no data of the model. Got {weights!r}, which "
             "the model was fitted on; fit it with --weights, or give another."
         )
-    coding.found(weights, NUMERIC)
-    block = source.read([*columns, weights], id_column, coding)
-    return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
+    with run.progress("table"):
+        return _read(source, columns, weights, _coding(model), documents)
 
 
-def model_blocks(
-    model: TableModel | Reclustered, source: Source, id_column: str | None = None
-) -> Iterator[Block]:
-    """The rows of a table for a model, in blocks; its columns hold what they did at the fit."""
-    columns = model_columns(model.columns_, source, id_column)
-    return source.blocks(columns, id_column, coding_of(model))
-
-
-def model_columns(
-    columns: list[str], source: Source, id_column: str | None, option: str = "--id"
-) -> list[str]:
+def model_columns(model: Any, source: Source, name: str | None, option: str) -> list[str]:
     """The columns of a model, if the table has them and the one that an option names."""
-    if id_column is not None:
-        _one_column(source, id_column, option)
+    if name is not None:
+        _one_column(source, name, option)
+    columns: list[str] = model.columns_
     missing = absent(columns, source.names)
     if missing:
         raise ValueError(
@@ -148,7 +282,32 @@ def model_columns(
     return columns
 
 
-def _one_column(source: Source, name: str, option: str = "--id") -> str:
+def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
+    """Clusters as they are written: numbers, and names where classes had some."""
+    from eigencut.semi_supervised.known_labels import named
+
+    names = getattr(model, "class_names_", [])
+    return {"cluster": labels} | ({"cluster_name": named(labels, names)} if names else {})
+
+
+def _coding(model: Any) -> Coding:
+    """What the columns of a model hold."""
+    coding: Coding = model.unsplit.preparation_.coding()
+    return coding
+
+
+def _read(
+    source: Source, columns: list[str], weights: str | None, coding: Coding, names: str | None
+) -> Block:
+    """All rows: columns that are data, as weights the column that is named so, names of rows."""
+    if weights is None:
+        return source.read(columns, names, coding)
+    coding.found(weights, NUMERIC)
+    block = source.read([*columns, weights], names, coding)
+    return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
+
+
+def _one_column(source: Source, name: str, option: str) -> str:
     """The column that an option names."""
     if name not in source.names:
         raise ValueError(
@@ -156,17 +315,6 @@ def _one_column(source: Source, name: str, option: str = "--id") -> str:
             f"It has {quoted(source.names)}."
         )
     return name
-
-
-def _note_columns_without_names(source: Source, chosen: Sequence[str]) -> None:
-    """The numbers of rows, as pandas writes them, are often taken for data unseen."""
-    unnamed = [name for name in chosen if name in source.unnamed]
-    if unnamed:
-        listed = ",".join(unnamed)
-        warn_user(
-            f"{source.name} has columns without a name, which count as data: {quoted(unnamed)}. If "
-            f"they only number the rows, leave them out: --drop {listed}."
-        )
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:

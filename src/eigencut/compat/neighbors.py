@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_choice, check_count, check_n_jobs
+from eigencut.exceptions import invalid
 from eigencut.io.validation import check_rows
 from eigencut.neighbors.build import SearchedPoints, allowed_indexes
 
@@ -106,9 +107,11 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         rows = check_rows(self, X, reset=False)
         k = self.n_neighbors + (self.mode == "distance")
         if k > self.n_samples_fit_:
-            raise ValueError(
-                f"n_neighbors must be less than the number of rows ({self.n_samples_fit_}). Got "
-                f"{self.n_neighbors}; lower it."
+            raise invalid(
+                "n_neighbors",
+                f"be less than the number of rows ({self.n_samples_fit_})",
+                self.n_neighbors,
+                "lower it",
             )
         with threads(self.n_jobs):
             searched = self._searched

@@ -11,31 +11,33 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.validation import check_choice, refuse_split_model
+from eigencut._utils.validation import check_choice
 from eigencut._utils.warn import warn_user
 from eigencut._version import __version__
 from eigencut.affinities import Gaussian, Landmarks, Neighbors
 from eigencut.discretization import TIE
+from eigencut.exceptions import invalid
 from eigencut.export.gaussian import GaussianNodes
-from eigencut.export.graph import OnnxGraph, import_onnx
-from eigencut.export.landmarks import LandmarkNodes
-from eigencut.export.neighbors import NeighborNodes
-from eigencut.export.points import EXPORTED, has_point_nodes
-from eigencut.export.precision import PRECISIONS, Precision
-from eigencut.export.probabilities import probability_nodes
+from eigencut.export.graph import (
+    EXPORTED,
+    PRECISIONS,
+    OnnxGraph,
+    has_point_nodes,
+    import_onnx,
+    probability_nodes,
+)
+from eigencut.export.neighbors import LandmarkNodes, NeighborNodes
 from eigencut.extension.eigenfunctions import Algorithm1, CombinedFunctions
 from eigencut.gpod import GPOD
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.io.column_kinds import quoted
-from eigencut.tables.table_model import TableModel
+from eigencut.model import check_model
+from eigencut.tables.preparation import Preparation
+from eigencut.tables.table_model import TableModel, table_model
 
 __all__ = ["run_onnx", "to_onnx"]
-
-_CHECKED_ROWS = 2000
-_MOST_BYTES = 1_900_000_000  # protobuf ends at 2 GB
 
 # How the eigenfunctions are written, by the affinity.
 _FUNCTIONS: dict[type, Any] = {
@@ -82,104 +84,110 @@ def to_onnx(
     True
     """
     check_choice("dtype", dtype, tuple(PRECISIONS))
-    refuse_split_model(model)
-    check_is_fitted(model)
+    gpod = check_model(model).one_cut()
     check_replaceable(path)
     import_onnx()
-    gpod = model.model_ if isinstance(model, TableModel) else model
-    if isinstance(model, TableModel) and not model.preparation_.is_numeric:
-        others = [c.name for c in model.summary().columns if c.kind != "numeric"]
-        raise ValueError(
-            "Columns must hold numbers for a model to be exported. "
-            f"Got other kinds in {quoted(others)}; encode them before, or keep to Python."
-        )
     _refuse_what_onnx_cannot_say(gpod)
+    table = table_model(gpod) if model is gpod else model
+    if not table.preparation_.is_numeric:
+        others = [c.name for c in table.summary().columns if c.kind != "numeric"]
+        raise invalid(
+            "Columns",
+            "hold numbers for a model to be exported",
+            f"other kinds in {quoted(others)}",
+            "encode them before, or keep to Python",
+        )
     graph = OnnxGraph(dtype)
-    rows, is_complete = _prepared_rows(graph, model)
-    outputs = _outputs(graph, gpod, PRECISIONS[dtype], rows, is_complete)
-    columns = model.columns_ if isinstance(model, TableModel) else None
+    rows, is_complete = _prepared_rows(graph, table.preparation_)
+    outputs = _outputs(graph, gpod, rows, is_complete)
     proto = graph.model(
         n_columns=gpod.n_features_in_,
         outputs=outputs,
         n_clusters=gpod.n_clusters_,
         n_numbers=gpod.numbering_.n_given,
-        properties={"eigencut": __version__, "columns": "\n".join(columns or [])},
+        properties={"eigencut": __version__, "columns": "\n".join(table.columns_)},
     )
-    if proto.ByteSize() > _MOST_BYTES:
-        raise ValueError(
-            f"model must fit into an ONNX file of 2 GB. Got {proto.ByteSize()} bytes; "
-            "fit it on fewer rows."
+    if proto.ByteSize() > 1_900_000_000:  # protobuf ends at 2 GB
+        raise invalid(
+            "model",
+            "fit into an ONNX file of 2 GB",
+            f"{proto.ByteSize()} bytes",
+            "fit it on fewer rows",
         )
     content = proto.SerializeToString()
-    _compare(content, model, gpod, dtype)
+    _compare(content, table, dtype)
     with replacing(path) as file:
         file.write(content)
 
 
 def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if type(model.affinity_) not in _FUNCTIONS:
-        raise ValueError(
-            "affinity must be Gaussian, Neighbors or Landmarks for a model to be exported. "
-            f"Got {type(model.affinity_).__name__}; fit with affinity='gaussian'."
+        raise invalid(
+            "affinity",
+            "be Gaussian, Neighbors or Landmarks for a model to be exported",
+            type(model.affinity_).__name__,
+            "fit with affinity='gaussian'",
         )
     if model.affinity_.metric not in EXPORTED:
-        raise ValueError(
-            f"metric must be {' or '.join(map(repr, EXPORTED))} for a model to be exported. "
-            f"Got {model.affinity_.metric!r}; fit with metric='euclidean'."
+        raise invalid(
+            "metric",
+            f"be {' or '.join(map(repr, EXPORTED))} for a model to be exported",
+            repr(model.affinity_.metric),
+            "fit with metric='euclidean'",
         )
     kept = (getattr(model.affinity_, name, None) for name in ("rows_", "landmarks_"))
     if any(map(issparse, kept)):
-        raise ValueError(
-            "A model must be of dense rows to be exported. Got one of sparse rows; fit on "
-            "X.toarray()."
+        raise invalid(
+            "A model", "be of dense rows to be exported", "one of sparse rows", "fit on X.toarray()"
         )
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
-        raise ValueError(
-            "constraints must be ones that the functions of the cut satisfy, for a model to be "
-            f"exported. Got {len(functions.fixed.values)} must-link rows that only their digests "
-            "put together; drop pairs that are far apart, or fit with known labels instead."
+        raise invalid(
+            "constraints",
+            "be ones that the functions of the cut satisfy, for a model to be exported",
+            f"{len(functions.fixed.values)} must-link rows that only their digests put together",
+            "drop pairs that are far apart, or fit with known labels instead",
         )
     if isinstance(functions, Algorithm1):
-        raise ValueError(
-            "extension must be 'consistent' for a model to be exported. "
-            f"Got {model.extension!r}; fit with extension='consistent'."
+        raise invalid(
+            "extension",
+            "be 'consistent' for a model to be exported",
+            repr(model.extension),
+            "fit with extension='consistent'",
         )
 
 
-def _prepared_rows(graph: OnnxGraph, model: GPOD | TableModel) -> tuple[str, str]:
+def _prepared_rows(graph: OnnxGraph, preparation: Preparation) -> tuple[str, str]:
     """The rows as the GPOD wants them, in float64, and whether each is complete and finite."""
     rows = graph("Cast", "X", to=graph.DOUBLE)
-    if isinstance(model, TableModel) and model.preparation_.fills:
-        rows = graph("Where", graph("IsNaN", rows), graph.double(model.preparation_.fill), rows)
+    if preparation.fills:
+        rows = graph("Where", graph("IsNaN", rows), graph.double(preparation.fill), rows)
     # A number minus itself is 0, and NaN if it is not a number, or infinite.
     is_bad = graph("IsNaN", graph("Sub", rows, rows))
     rows = graph("Where", is_bad, graph.double(0.0), rows)
     n_bad = graph.reduce("Sum", graph("Cast", is_bad, to=graph.DOUBLE))
     is_complete = graph("Equal", n_bad, graph.double(0.0))
-    if isinstance(model, TableModel):
-        rows = graph("Sub", rows, graph.double(model.preparation_.shift))
-        rows = graph("Div", rows, graph.double(model.preparation_.scale))
-        most = float(np.finfo(np.float64).max)
-        rows = graph("Clip", rows, graph.double(-most), graph.double(most))
-    return rows, is_complete
+    rows = graph("Sub", rows, graph.double(preparation.shift))
+    rows = graph("Div", rows, graph.double(preparation.scale))
+    most = float(np.finfo(np.float64).max)
+    return graph("Clip", rows, graph.double(-most), graph.double(most)), is_complete
 
 
-def _outputs(
-    graph: OnnxGraph, model: GPOD, precision: Precision, rows: str, is_complete: str
-) -> dict[str, str]:
+def _outputs(graph: OnnxGraph, model: GPOD, rows: str, is_complete: str) -> dict[str, str]:
     """Names of the outputs, by what they are."""
     has_point = has_point_nodes(graph, model.affinity_.metric, rows)
     if has_point is not None:
         is_complete = graph("And", is_complete, has_point)
-    functions = _FUNCTIONS[type(model.affinity_)](graph, model, precision)
+    functions = _FUNCTIONS[type(model.affinity_)](graph, model)
     U, support = functions(rows)
     fitted = model.fitted_cut_
     if isinstance(fitted.functions, CombinedFunctions):
         U = graph("MatMul", U, graph.number(fitted.functions.combination))
-    scores = _scores(graph, U, fitted.rotation)
-    labels = _labels(graph, scores, precision)
-    probabilities = probability_nodes(graph, scores, labels, support, fitted, precision)
+    unit = _divided(graph, U, graph.reduce("Max", graph("Abs", U)))
+    unit = _divided(graph, unit, graph.reduce("L2", unit))
+    scores = graph("MatMul", unit, graph.number(fitted.rotation))
+    labels = _labels(graph, scores)
+    probabilities = probability_nodes(graph, scores, labels, support, fitted)
     numbers = model.numbering_
     if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
         labels = graph("Gather", graph.integers(numbers.numbers), labels)
@@ -199,16 +207,9 @@ def _outputs(
     }
 
 
-def _scores(graph: OnnxGraph, U: str, rotation: Array) -> str:
-    """The coordinates of the rotated row of unit length."""
-    unit = _divided(graph, U, graph.reduce("Max", graph("Abs", U)))
-    unit = _divided(graph, unit, graph.reduce("L2", unit))
-    return graph("MatMul", unit, graph.number(rotation))
-
-
-def _labels(graph: OnnxGraph, scores: str, precision: Precision) -> str:
+def _labels(graph: OnnxGraph, scores: str) -> str:
     """The best column; the first of equal ones."""
-    best = graph("Sub", graph.reduce("Max", scores), graph.number(precision.tie))
+    best = graph("Sub", graph.reduce("Max", scores), graph.number(graph.precision.tie))
     is_best = graph("Cast", graph("GreaterOrEqual", scores, best), to=graph.INT32)
     return graph("ArgMax", is_best, axis=1, keepdims=1)
 
@@ -219,14 +220,12 @@ def _divided(graph: OnnxGraph, U: str, length: str) -> str:
     return graph("Div", U, graph("Where", is_positive, length, graph.number(1.0)))
 
 
-def _compare(content: bytes, model: GPOD | TableModel, gpod: GPOD, dtype: str) -> None:
-    """onnxruntime and the model on training rows: equal labels, or an error."""
-    affinity = gpod.affinity_
-    rows: Array = affinity.landmark_rows_ if isinstance(affinity, Landmarks) else affinity.rows_
-    rows = rows[:: -(-len(rows) // _CHECKED_ROWS)]
-    if isinstance(model, TableModel):
-        rows = rows * model.preparation_.scale + model.preparation_.shift
-    rows = rows.astype(dtype)
+def _compare(content: bytes, model: TableModel, dtype: str) -> None:
+    """onnxruntime and the model on training rows, 2000 at most: equal labels, or an error."""
+    affinity: Any = model.gpod.affinity_
+    rows: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
+    rows = rows[:: -(-len(rows) // 2000)]
+    rows = (rows * model.preparation_.scale + model.preparation_.shift).astype(dtype)
     found = run_onnx(content, rows)["labels"]
     different = int((found != model.predict(rows.astype(np.float64))).sum())
     if different and dtype == "float64":

@@ -12,24 +12,18 @@ import math
 import numpy as np
 
 from eigencut.affinities.gaussian import WIDTH_LIMITS
-from eigencut.export.consistent import consistent_values, with_training_rows
-from eigencut.export.graph import OnnxGraph
-from eigencut.export.points import point_nodes
-from eigencut.export.precision import Precision
+from eigencut.export.graph import OnnxGraph, eigenfunction_nodes, point_nodes
 from eigencut.extension.eigenfunctions import SUPPORT
 from eigencut.gpod import GPOD
 from eigencut.io.state_reader import StateReader
-
-_FARTHEST = 1e140  # as in Gaussian
 
 
 class GaussianNodes:
     """The eigenfunctions of one GPOD with a Gaussian affinity, as nodes of a graph."""
 
-    def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
+    def __init__(self, graph: OnnxGraph, model: GPOD) -> None:
         self._graph = graph
         self._model = model
-        self._precision = precision
         self._functions = model.fitted_cut_.functions.base
         state = StateReader(model.affinity_._state())
         n_rows = len(model.affinity_.multiplicity_)
@@ -47,21 +41,24 @@ class GaussianNodes:
         """The eigenfunctions at rows, and the support of the rows."""
         squared, nearest = self._squared_distances(self._to_units(rows))
         average, of_small, support = self._weighted_averages(squared)
-        given = self._graph, self._precision, self._functions
-        values, is_supported = consistent_values(*given, average, of_small, support)
-        places = rows, self._rows, nearest
-        functions = self._functions
-        return (
-            with_training_rows(self._graph, functions, values, is_supported, support, *places),
-            support,
+        values = eigenfunction_nodes(
+            self._graph,
+            self._functions,
+            average=average,
+            of_small=of_small,
+            support=support,
+            rows=rows,
+            training_rows=self._rows,
+            nearest=nearest,
         )
+        return values, support
 
     def _to_units(self, rows: str) -> str:
         """Centred, in units of the data."""
         graph = self._graph
         points = point_nodes(graph, self._metric, rows)
-        moved = graph.in_units(points, self._center, self._exponent, _FARTHEST)
-        limit = math.sqrt(-self._precision.lowest_finite)
+        moved = graph.in_units(points, self._center, self._exponent, WIDTH_LIMITS[1])
+        limit = math.sqrt(-graph.precision.lowest_finite)
         moved = graph("Clip", moved, graph.double(-limit), graph.double(limit))
         return graph.cast(moved)
 
@@ -97,7 +94,7 @@ class GaussianNodes:
         functions, largest = self._functions, np.linalg.norm(self._points, axis=1).max()
         reach = (2 * largest * self._inverse_widths.max()) ** 2
         epsilon = np.finfo(self._graph.dtype).eps
-        if not reach * epsilon < self._precision.exponent_error:
+        if not reach * epsilon < self._graph.precision.exponent_error:
             return False
         log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
         mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
@@ -106,7 +103,7 @@ class GaussianNodes:
 
     def _weighted_averages(self, squared: str) -> tuple[str, str | None, str]:
         """``sum_j W(x, x_j) u[j] / d(x)``, the share of small components, and log d(x)."""
-        graph, affinity, limits = self._graph, self._model.affinity_, self._precision
+        graph, affinity, limits = self._graph, self._model.affinity_, self._graph.precision
         exponents = graph("Mul", squared, graph.number(-self._inverse_widths))
         exponents = graph("Mul", exponents, self._inverse_width(squared))
         exponents = graph("Max", exponents, graph.number(limits.lowest_finite))
@@ -133,23 +130,17 @@ class GaussianNodes:
         """``beta log rho(x)``, rho being the mean over the vertices nearest to a row."""
         graph, contrast = self._graph, self._contrast
         k = min(self._model.affinity_.n_neighbors, len(self._rows))
-        _, near = graph.several(
-            2, "TopK", squared, graph.integers([k]), axis=1, largest=0, sorted=0
-        )
+        near = graph.smallest(squared, k)[1]
         mean = graph.reduce("Mean", graph("Gather", graph.number(contrast.densities), near))
         return graph("Mul", graph("Log", mean), graph.number(contrast.beta))
 
     def _inverse_width(self, squared: str) -> str:
         """g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""
         graph = self._graph
-        if self._local is None:
-            return graph.number(self._inverse_widths[0])
-        if len(self._rows) == 1:  # no distance to learn a scale from
+        if self._local is None or len(self._rows) == 1:  # no distance to learn a scale from
             return graph.number(self._inverse_widths[0])
         k = min(self._local.integer("k", 2), len(self._rows))
-        closest, _ = graph.several(
-            2, "TopK", squared, graph.integers([k]), axis=1, largest=0, sorted=0
-        )
+        closest = graph.smallest(squared, k)[0]
         distance = graph("Sqrt", graph.reduce("Max", closest))
         least, most = self._local.number("least"), self._local.number("most")
         within = graph("Clip", distance, graph.number(least), graph.number(most))

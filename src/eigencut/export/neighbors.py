@@ -1,8 +1,9 @@
-"""Eigenfunctions of a graph of nearest neighbours in ONNX.
+"""Eigenfunctions of a graph of nearest neighbours, and of landmarks, in ONNX.
 
 The edges of a row are those to its k nearest vertices, and to the vertices that have its nearest
 vertex among their own (``neighbor_sums`` of the kernels): at most ``k + R`` of them, R being the
-most that any vertex has. Distances to these are taken from differences, in float64.
+most that any vertex has. With landmarks ``u(x) = z(x)^T c``, z(x) on the r nearest landmarks.
+Distances to these are taken from differences, in float64.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from eigencut._utils.arrays import Array
-from eigencut.export.consistent import consistent_values, with_training_rows
-from eigencut.export.graph import OnnxGraph
-from eigencut.export.nearest import nearest_numbers
-from eigencut.export.points import point_nodes
-from eigencut.export.precision import Precision
+from eigencut.affinities.landmarks import LEAST_WIDTH
+from eigencut.export.graph import (
+    OnnxGraph,
+    eigenfunction_nodes,
+    nearest_vertices,
+    point_nodes,
+    squared_distances,
+)
 from eigencut.gpod import GPOD
 from eigencut.kernels.numpy_kernels import SLACK
 from eigencut.neighbors.metrics import FARTHEST
@@ -25,8 +29,8 @@ _NO_EDGE = -1e300  # the exponent of an edge that is none
 class NeighborNodes:
     """The eigenfunctions of one GPOD with a graph of neighbours, as nodes of a graph."""
 
-    def __init__(self, graph: OnnxGraph, model: GPOD, precision: Precision) -> None:
-        self._graph, self._precision = graph, precision
+    def __init__(self, graph: OnnxGraph, model: GPOD) -> None:
+        self._graph = graph
         self._functions = model.fitted_cut_.functions.base
         self._affinity = affinity = model.affinity_
         self._space = affinity._space
@@ -36,13 +40,14 @@ class NeighborNodes:
         self._reverse = np.full((len(n_reverse), max(1, n_reverse.max())), -1)
         place = np.arange(reverse.nnz) - np.repeat(reverse.indptr[:-1], n_reverse)
         self._reverse[np.repeat(np.arange(len(n_reverse)), n_reverse), place] = reverse.indices
-        self._k = affinity.n_neighbors_
 
     def __call__(self, rows: str) -> tuple[str, str]:
         """The eigenfunctions at rows, and the support of the rows."""
         graph = self._graph
-        points = self._to_points(rows)
-        near, of_near = self._nearest(points)
+        points = point_nodes(graph, self._affinity.metric, rows)
+        points = graph.in_units(points, None, self._space.exponent, FARTHEST)
+        near, squares = nearest_vertices(graph, points, self._points, self._affinity.n_neighbors_)
+        of_near = graph("Sqrt", squares)
         radius = graph.reduce("Max", of_near)
         first = graph("GatherElements", near, graph("ArgMin", of_near, axis=1, keepdims=1), axis=1)
         other, of_other = self._reverse_neighbors(points, first, near)
@@ -53,24 +58,6 @@ class NeighborNodes:
         nearest = graph("Squeeze", first, graph.integers([1]))
         return self._values(sums, support, rows, nearest), graph.cast(support)
 
-    def _to_points(self, rows: str) -> str:
-        """In units of the data, as ``Space.points``."""
-        points = point_nodes(self._graph, self._affinity.metric, rows)
-        return self._graph.in_units(points, None, self._space.exponent, FARTHEST)
-
-    def _nearest(self, points: str) -> tuple[str, str]:
-        """Numbers of the k nearest vertices, and distances to them."""
-        near = nearest_numbers(self._graph, points, self._points, self._k)
-        return near, self._distances(points, near)
-
-    def _distances(self, points: str, numbers: str) -> str:
-        """From each point to the vertices of these numbers, by differences."""
-        graph = self._graph
-        vertices = graph("Gather", graph.double(self._points), numbers)  # rows x edges x features
-        difference = graph("Sub", vertices, graph("Unsqueeze", points, graph.integers([1])))
-        squares = graph("ReduceSumSquare", difference, graph.integers([2]), keepdims=0)
-        return graph("Sqrt", squares)
-
     def _reverse_neighbors(self, points: str, first: str, near: str) -> tuple[str, str]:
         """Vertices that have the nearest one among their own, and distances; far if none."""
         graph, one, two = self._graph, self._graph.integers([1]), self._graph.integers([2])
@@ -80,7 +67,7 @@ class NeighborNodes:
         n_same = graph("ReduceSum", graph("Cast", same, to=graph.DOUBLE), two, keepdims=0)
         is_new = graph("Equal", n_same, graph.double(0.0))
         is_listed = graph("GreaterOrEqual", listed, graph.integers([0]))
-        distances = self._distances(points, numbers)
+        distances = graph("Sqrt", squared_distances(graph, points, self._points, numbers))
         is_other = graph("And", is_new, is_listed)
         return numbers, graph("Where", is_other, distances, graph.double(FARTHEST))
 
@@ -158,9 +145,63 @@ class NeighborNodes:
         of_small = None
         if not functions.pairs.takes_part.all():
             of_small = graph.cast(graph("Div", self._column(sums, K + 1), degrees))
-        least = graph.double(self._precision.lowest_finite)
-        log_degrees = graph.cast(graph("Max", support, least))
-        given = (graph, self._precision, functions, average, of_small, log_degrees)
-        values, is_supported = consistent_values(*given)
-        places = (log_degrees, rows, self._affinity.rows_, nearest)
-        return with_training_rows(graph, functions, values, is_supported, *places)
+        least = graph.double(graph.precision.lowest_finite)
+        return eigenfunction_nodes(
+            graph,
+            functions,
+            average=average,
+            of_small=of_small,
+            support=graph.cast(graph("Max", support, least)),
+            rows=rows,
+            training_rows=self._affinity.rows_,
+            nearest=nearest,
+        )
+
+
+class LandmarkNodes:
+    """The eigenfunctions of one GPOD with landmarks, as nodes of a graph."""
+
+    def __init__(self, graph: OnnxGraph, model: GPOD) -> None:
+        self._graph = graph
+        self._affinity = affinity = model.affinity_
+        search = affinity._search
+        self._space, self._points, self._r = search.space, search.points, search.n_nearest
+        self._table = model.fitted_cut_.functions.base.eigenvectors()
+
+    def __call__(self, rows: str) -> tuple[str, str]:
+        """The eigenfunctions at rows, and the support of the rows."""
+        graph = self._graph
+        points = point_nodes(graph, self._affinity.metric, rows)
+        points = graph.in_units(points, None, self._space.exponent, FARTHEST)
+        nearest, squared = nearest_vertices(graph, points, self._points, self._r)
+        weights = graph.cast(self._weights(squared))
+        table = graph("Gather", graph.number(self._table), nearest)  # rows x r x K
+        one = graph.integers([1])
+        weighted = graph("MatMul", graph("Unsqueeze", weights, one), table)
+        return graph("Squeeze", weighted, one), graph.cast(self._support(nearest, squared))
+
+    def _weights(self, squared: str) -> str:
+        """z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
+        graph = self._graph
+        excess = graph("Sub", squared, graph.reduce("Min", squared))
+        if self._affinity.sigma == "auto":
+            width = farthest = graph.reduce("Max", squared)
+            if self._affinity.from_nearest:
+                least = graph("Mul", farthest, graph.double(LEAST_WIDTH))
+                width = graph("Max", graph.reduce("Max", excess), least)
+            width = graph("Mul", width, graph.double(self._affinity.local_scale**2))
+        else:
+            width = graph.double(self._affinity._sigma_in_units() ** 2)
+        width = graph("Max", width, graph.double(float(np.finfo(np.float64).tiny)))
+        exponents = graph("Mul", graph("Div", excess, width), graph.double(-0.5))
+        weights = graph("Exp", exponents)
+        return graph("Div", weights, graph.reduce("Sum", weights))
+
+    def _support(self, nearest: str, squared: str) -> str:
+        """``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark."""
+        graph = self._graph
+        place = graph("ArgMin", squared, axis=1, keepdims=1)
+        first = graph("GatherElements", nearest, place, axis=1)
+        spacing = graph("Gather", graph.double(self._affinity._spacing), first)
+        ratio = graph("Div", graph.reduce("Max", squared), spacing)
+        return graph("Mul", ratio, graph.double(-0.5))

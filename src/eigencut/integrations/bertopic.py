@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array
+from eigencut.exceptions import invalid
 
 
 def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
@@ -42,10 +43,11 @@ def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
     """
     model: Any = getattr(topic_model, "hdbscan_model", None)
     if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            "topic_model must be a fitted BERTopic whose hdbscan_model is a GPOD. Got "
-            f"{type(model).__name__ if model is not None else type(topic_model).__name__}; "
-            "pass BERTopic(hdbscan_model=GPOD(...)) after its fit."
+        raise invalid(
+            "topic_model",
+            "be a fitted BERTopic whose hdbscan_model is a GPOD",
+            type(model).__name__ if model is not None else type(topic_model).__name__,
+            "pass BERTopic(hdbscan_model=GPOD(...)) after its fit",
         )
     of_clusters = model.predict_proba(topic_model.umap_model.transform(embeddings))
     topic_of = topic_model.topic_mapper_.get_mappings(original_topics=True)

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.validation import needed
-from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
+from eigencut.exceptions import invalid
+from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
 from eigencut.io.column_kinds import quoted
 from eigencut.io.rows import Rows
 
 Model = TypeVar("Model")
-
-_FAN_IN = 8  # partial sums that one task adds up
 
 
 class DaskRows(Rows):
@@ -78,8 +77,8 @@ class DaskRows(Rows):
         totals = [of_chunk(*pair, part, combine, self.n_features) for pair in pairs]
         while len(totals) > 1:
             totals = [
-                add_up(totals[start : start + _FAN_IN], combine)
-                for start in range(0, len(totals), _FAN_IN)
+                add_up(totals[start : start + FAN_IN], combine)
+                for start in range(0, len(totals), FAN_IN)
             ]
         total, seen = delayed(finished)(totals[0], finish).compute()
         self._keep_seen(seen)
@@ -139,7 +138,7 @@ def predict(model: Any, X: Any) -> Any:
     >>> bool((labels.compute() == model.labels_).all())
     True
     """
-    return _map_rows(model, "predict", X, np.dtype(np.intp), None)
+    return _map_rows(model, "predict", X, np.empty(0, dtype=np.intp))
 
 
 def predict_proba(model: Any, X: Any) -> Any:
@@ -165,8 +164,7 @@ def predict_proba(model: Any, X: Any) -> Any:
     >>> predict_proba(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
     (1000, 3)
     """
-    n_numbers = model.numbering_.n_given
-    return _map_rows(model, "predict_proba", X, np.dtype(np.float64), n_numbers)
+    return _map_rows(model, "predict_proba", X, np.empty((0, model.numbering_.n_given)))
 
 
 def transform(model: Any, X: Any) -> Any:
@@ -193,35 +191,38 @@ def transform(model: Any, X: Any) -> Any:
     >>> transform(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
     (1000, 3)
     """
-    return _map_rows(model, "transform", X, np.dtype(np.float64), model.n_clusters_)
+    return _map_rows(model, "transform", X, np.empty((0, model.n_clusters_)))
 
 
 def _check_rows(X: Any, in_memory: str) -> None:
     if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
-        raise ValueError(
-            "X must be a dask array with two dimensions or a dask data frame. "
-            f"Got {type(X).__name__}; use dask.array.from_array, or {in_memory} in memory."
+        raise invalid(
+            "X",
+            "be a dask array with two dimensions or a dask data frame",
+            type(X).__name__,
+            f"use dask.array.from_array, or {in_memory} in memory",
         )
 
 
-def _map_rows(model: Any, method: str, X: Any, dtype: np.dtype[Any], n_columns: int | None) -> Any:
+def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
+    """A method of the model for each chunk; ``empty`` is what it returns for no rows."""
     _check_rows(X, f"GPOD.{method}")
-    sent = needed("dask", "dask").delayed(model)
-    shape = (0,) if n_columns is None else (0, n_columns)
+    delayed = needed("dask", "dask").delayed
+    sent = delayed(model)
     if hasattr(X, "columns"):
         array = needed("dask.array", "dask")
         parts = [
             array.from_delayed(
-                needed("dask", "dask").delayed(_apply)(part, sent, method, dtype),
-                shape=(np.nan, *shape[1:]),
-                dtype=dtype,
+                delayed(_apply)(part, sent, method, empty),
+                shape=(np.nan, *empty.shape[1:]),
+                dtype=empty.dtype,
             )
             for part in _chunks(X)
         ]
         return array.concatenate(parts, allow_unknown_chunksizes=True)
-    columns = {"drop_axis": 1} if n_columns is None else {"chunks": (X.chunks[0], (n_columns,))}
+    columns = {"chunks": (X.chunks[0], empty.shape[1:])} if empty.ndim == 2 else {"drop_axis": 1}
     return _whole_rows(X).map_blocks(
-        _apply, sent, method, dtype, dtype=dtype, meta=np.empty(shape, dtype), **columns
+        _apply, sent, method, empty, dtype=empty.dtype, meta=empty, **columns
     )
 
 
@@ -236,9 +237,11 @@ def _without_column(X: Any, name: str) -> tuple[Any, Any]:
     """A data frame without the column of that name, and the column."""
     names = list(getattr(X, "columns", []))
     if name not in names:
-        raise ValueError(
-            f"sample_weight must be the name of a column of X, or weights. Got {name!r}, which is "
-            f"not among {quoted([str(other) for other in names])}; correct it."
+        raise invalid(
+            "sample_weight",
+            "be the name of a column of X, or weights",
+            f"{name!r}, which is not among {quoted([str(other) for other in names])}",
+            "correct it",
         )
     return X[[other for other in names if other != name]], X[name]
 
@@ -246,22 +249,25 @@ def _without_column(X: Any, name: str) -> tuple[Any, Any]:
 def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
     """Weights in the pieces that the rows are in, as delayed values."""
     if not hasattr(weight, "dask") or getattr(weight, "ndim", 0) != 1:
-        raise ValueError(
-            "sample_weight must be a dask array with one dimension or a dask series. Got "
-            f"{type(weight).__name__}; use dask.array.from_array(weights, chunks=X.chunks[0])."
+        raise invalid(
+            "sample_weight",
+            "be a dask array with one dimension or a dask series",
+            type(weight).__name__,
+            "use dask.array.from_array(weights, chunks=X.chunks[0])",
         )
     if hasattr(weight, "rechunk") and hasattr(X, "chunks") and not np.isnan(X.shape[0]):
         if weight.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"sample_weight must hold one number for each of the {X.shape[0]} rows. Got shape "
-                f"{weight.shape}; pass the weights of the same rows."
+            raise invalid(
+                "sample_weight",
+                f"hold one number for each of the {X.shape[0]} rows",
+                f"shape {weight.shape}",
+                "pass the weights of the same rows",
             )
         weight = weight.rechunk((X.chunks[0],))
     chunks = list(np.ravel(weight.to_delayed()))
     if len(chunks) != n_chunks:
-        raise ValueError(
-            f"sample_weight must come in the {n_chunks} chunks of X. Got {len(chunks)}; chunk both "
-            "alike."
+        raise invalid(
+            "sample_weight", f"come in the {n_chunks} chunks of X", len(chunks), "chunk both alike"
         )
     return chunks
 
@@ -271,18 +277,13 @@ def _whole_rows(X: Any) -> Any:
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
-def _apply(part: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _apply(part: Any, model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
     """Labels, probabilities or embedding of one chunk, on one thread; a chunk may be empty."""
     if len(part) == 0:
-        n_columns = {
-            "predict": (),
-            "predict_proba": (model.numbering_.n_given,),
-            "transform": (model.n_clusters_,),
-        }
-        return np.empty((0, *n_columns[method]), dtype)
+        return empty
     single = copy(model)
     single.n_jobs = 1  # the cluster's own threads work on chunks
-    return np.asarray(getattr(single, method)(part), dtype)
+    return np.asarray(getattr(single, method)(part), empty.dtype)
 
 
 def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Total | None:

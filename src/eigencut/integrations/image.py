@@ -2,36 +2,64 @@
 
 A pixel is a row: its colour (or whatever channels it has), its place and, if asked for, the texture
 around it. Only superpixels need scikit-image.
+
+A region graph is cut by Shi and Malik's rule, as ``skimage.graph.cut_normalized`` has it: in two by
+the second eigenvector of ``D^-1/2 (D - W) D^-1/2``, each part is cut again, and a part stays as it
+is where the best of its cuts is not below a threshold. A graph has nodes with labels and edges with
+weights; networkx is not imported.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
+from scipy.sparse import coo_array, csr_array, diags_array, eye_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigencut._utils.arrays import Array, Indices, as_numpy
-from eigencut._utils.validation import check_choice, check_count, check_magnitude, needed
+from eigencut._utils.validation import check_choice, check_count, check_magnitude, needed, shown
 from eigencut.affinities import Landmarks
+from eigencut.cut import CUTS
+from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.integrations.region_graphs import cut_normalized
+from eigencut.graphs.sparse import SparseGraph
+from eigencut.solvers.relaxed_cut import eigenpairs
+from eigencut.solvers.sparse import Inverse
 
 __all__ = ["cut_normalized", "segment"]
 
-_CHANNELS = ("auto", "color", "features")
-_COLOURS = (3, 4)  # channels of RGB and RGBA
-_FIRST, _AT_LEAST = (1, 3, 4), 16  # channels, where they come first, and pixels of a side then
-_COMPACTNESS = 0.1  # of superpixels, whose channels SLIC brings to a range of 1
-_WINDOW = 3.0  # of texture, in units of the scale
-_TO_XYZ = np.array(
-    [
-        [0.4124564, 0.3575761, 0.1804375],
-        [0.2126729, 0.7151522, 0.0721750],
-        [0.0193339, 0.1191920, 0.9503041],
-    ]
-)  # of linear sRGB, under daylight (D65)
+
+@dataclass(frozen=True)
+class Policy:
+    """What decides about segments and parts of images."""
+
+    # Superpixels have this compactness; SLIC brings their channels to a range of 1.
+    compactness: float = 0.1
+    # The window of texture, in units of the scale.
+    window: float = 3.0
+    # An array whose first axis could be channels has its channels first if its sides are so long.
+    least_side: int = 16
+    # A part of so few regions stays whole, as scikit-image leaves two.
+    fewest_regions: int = 3
+    # From so many regions on factors are quicker than LAPACK.
+    large: int = 300
+    # An edge counts if it has this share of the threshold, relative to sqrt(d_i d_j).
+    weak: float = 1e-3
+    # The eigenvalues are shifted by this before the inverse: NCuts that matter are larger.
+    shift: float = 1e-9
+    # The relative tolerance of the eigenvector.
+    tolerance: float = 1e-6
+    # After so many restarts the general solver takes over.
+    restarts: int = 30
+
+
+POLICY = Policy()
 
 
 def segment(
@@ -96,7 +124,7 @@ def segment(
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
     texture = check_magnitude("texture", _as_number(texture), "use False, or True")
-    check_choice("channels", channels, _CHANNELS)
+    check_choice("channels", channels, ("auto", "color", "features"))
     pixels = _comparable(_as_image(image, shape), channels, shape)
     _check_scale(scale, pixels)
     rows = _rows(pixels, scale, position, texture)
@@ -118,50 +146,62 @@ def _as_number(texture: object) -> object:
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     """The image as an array of (height, width, channels)."""
     if isinstance(image, np.ma.MaskedArray) and np.ma.getmaskarray(image).any():
-        raise ValueError(
-            "image must have a value at every pixel. Got a masked array with "
-            f"{int(np.ma.getmaskarray(image).sum())} values masked; fill them by image.filled(...)."
+        raise invalid(
+            "image",
+            "have a value at every pixel",
+            f"a masked array with {int(np.ma.getmaskarray(image).sum())} values masked",
+            "fill them by image.filled(...)",
         )
     try:
         found = np.asarray(as_numpy(image))
-    except (
-        BufferError,
-        TypeError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # RuntimeError: torch, with gradients
-        raise TypeError(
-            f"image must be an array on the processor. Got {type(image).__name__} ({error}); "
-            "convert it, as by tensor.detach().cpu()."
+    except (BufferError, TypeError, ValueError, RuntimeError) as error:  # torch: with gradients
+        raise invalid(
+            "image",
+            "be an array on the processor",
+            f"{type(image).__name__} ({error})",
+            "convert it, as by tensor.detach().cpu()",
+            error=TypeError,
         ) from error
     if found.dtype.kind not in "buif":
-        raise TypeError(
-            f"image must hold real numbers. Got {found.dtype}; convert it to uint8 or float."
+        raise invalid(
+            "image",
+            "hold real numbers",
+            found.dtype,
+            "convert it to uint8 or float",
+            error=TypeError,
         )
     if shape is not None:
         height, width = _checked_shape(shape)
         if found.ndim != 2 or len(found) != height * width:
-            raise ValueError(
-                f"image must have one row for each of the {height} x {width} pixels of shape. Got "
-                f"an array of shape {found.shape}; correct shape, or leave it out for an image."
+            raise invalid(
+                "image",
+                f"have one row for each of the {height} x {width} pixels of shape",
+                f"an array of shape {found.shape}",
+                "correct shape, or leave it out for an image",
             )
         found = found.reshape(height, width, -1)
     found = found[:, :, np.newaxis] if found.ndim == 2 else found
     if found.ndim != 3 or not found.size:
-        raise ValueError(
-            "image must have height, width and channels. Got an array of shape "
-            f"{np.shape(image)}; pass one image at a time, or shape=(height, width) with rows."
+        raise invalid(
+            "image",
+            "have height, width and channels",
+            f"an array of shape {np.shape(image)}",
+            "pass one image at a time, or shape=(height, width) with rows",
         )
-    if found.shape[0] in _FIRST and min(found.shape[1:]) >= _AT_LEAST:
-        raise ValueError(
-            f"image must have its channels last. Got an array of shape {found.shape}; use "
-            "numpy.moveaxis(image, 0, -1)."
+    if found.shape[0] in (1, 3, 4) and min(found.shape[1:]) >= POLICY.least_side:
+        raise invalid(
+            "image",
+            "have its channels last",
+            f"an array of shape {found.shape}",
+            "use numpy.moveaxis(image, 0, -1)",
         )
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         row, column, channel = np.argwhere(~np.isfinite(found))[0]
-        raise ValueError(
-            f"image must be finite. Got {found[row, column, channel]} at row {row}, column "
-            f"{column}; use numpy.nan_to_num(image)."
+        raise invalid(
+            "image",
+            "be finite",
+            f"{found[row, column, channel]} at row {row}, column {column}",
+            "use numpy.nan_to_num(image)",
         )
     return found
 
@@ -170,9 +210,11 @@ def _checked_shape(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list, np.ndarray)) else ()
     are_counts = [isinstance(side, (int, np.integer)) and side > 0 for side in sides]
     if are_counts != [True, True]:
-        raise ValueError(
-            "shape must be height and width, two positive integers. Got "
-            f"{repr(shape)[:60]}; write it as shape=(480, 640)."
+        raise invalid(
+            "shape",
+            "be height and width, two positive integers",
+            repr(shape)[:60],
+            "write it as shape=(480, 640)",
         )
     return int(sides[0]), int(sides[1])
 
@@ -181,33 +223,36 @@ def _check_scale(scale: float, pixels: Array) -> None:
     """Smoothing takes time and room in proportion to it, and beyond the image there is nothing."""
     longest = max(pixels.shape[:2])
     if scale > longest:
-        raise ValueError(
-            f"scale must be at most the longer side of the image, {longest} pixels. Got {scale:g}; "
-            "use the default of 1."
+        raise invalid(
+            "scale",
+            f"be at most the longer side of the image, {longest} pixels",
+            f"{scale:g}",
+            "use the default of 1",
         )
 
 
 def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
     """Channels whose distances can be compared: CIELAB of colours, features as they are."""
-    is_colour = channels == "color" or (
-        channels == "auto" and shape is None and image.shape[2] in _COLOURS
-    )
-    if not is_colour:
+    may_be_colour = image.shape[2] in (3, 4)  # RGB or RGBA
+    if channels == "features" or (channels == "auto" and (shape is not None or not may_be_colour)):
         return image.astype(np.float64)
-    if image.shape[2] not in _COLOURS:
-        raise ValueError(
-            f"image must have 3 or 4 channels with channels='color'. Got {image.shape[2]}; use "
-            "channels='features'."
+    if not may_be_colour:
+        raise invalid(
+            "image",
+            "have 3 or 4 channels with channels='color'",
+            image.shape[2],
+            "use channels='features'",
         )
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
         colours = image.astype(np.float64)
     else:
-        raise ValueError(
-            "image must hold colours as uint8, uint16 or floats from 0 to 1. Got "
-            f"{image.dtype} from {image.min():g} to {image.max():g}; convert it, or use "
-            "channels='features'."
+        raise invalid(
+            "image",
+            "hold colours as uint8, uint16 or floats from 0 to 1",
+            f"{image.dtype} from {image.min():g} to {image.max():g}",
+            "convert it, or use channels='features'",
         )
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
@@ -228,7 +273,14 @@ def to_lab(colours: Array) -> Array:
         Lightness from 0 to 100, green to red, blue to yellow.
     """
     linear = np.where(colours > 0.04045, ((colours + 0.055) / 1.055) ** 2.4, colours / 12.92)
-    relative = linear @ (_TO_XYZ / _TO_XYZ.sum(axis=1, keepdims=True)).T
+    to_xyz = np.array(  # of linear sRGB, under daylight (D65)
+        [
+            [0.4124564, 0.3575761, 0.1804375],
+            [0.2126729, 0.7151522, 0.0721750],
+            [0.0193339, 0.1191920, 0.9503041],
+        ]
+    )
+    relative = linear @ (to_xyz / to_xyz.sum(axis=1, keepdims=True)).T
     is_dark = relative <= (6 / 29) ** 3
     x, y, z = np.moveaxis(
         np.where(is_dark, relative * (29 / 6) ** 2 / 3 + 4 / 29, np.cbrt(relative)), -1, 0
@@ -241,7 +293,7 @@ def _rows(pixels: Array, scale: float, position: float, texture: float) -> NDArr
     height, width, n_channels = pixels.shape
     groups = [_spread_to(1.0, _smoothed(pixels, scale).reshape(-1, n_channels))]
     if texture:
-        window = _WINDOW * (scale or 1.0)
+        window = POLICY.window * (scale or 1.0)
         mean = _smoothed(pixels, window)
         variance = _smoothed((pixels - mean) ** 2, window)
         groups.append(_spread_to(texture, np.sqrt(variance).reshape(-1, n_channels)))
@@ -266,6 +318,248 @@ def _superpixels(pixels: Array, n_segments: int) -> Indices:
     """The number of the superpixel of each pixel, row by row."""
     slic = needed("skimage.segmentation", "image").slic
     found = slic(
-        pixels, n_segments, _COMPACTNESS, channel_axis=-1, convert2lab=False, start_label=0
+        pixels, n_segments, POLICY.compactness, channel_axis=-1, convert2lab=False, start_label=0
     )
     return np.unique(found, return_inverse=True)[1].ravel()
+
+
+# ------------------------------------------------------------------------- region graphs
+
+
+def cut_normalized(
+    labels: Any,
+    rag: Any,
+    thresh: float = 0.001,
+    num_cuts: int = 10,
+    in_place: bool = True,
+    max_edge: float = 1.0,
+    *,
+    rng: Any = None,
+) -> NDArray[Any]:
+    """Cut a region adjacency graph in two, and its parts, until no cut is below a threshold.
+
+    In place of ``skimage.graph.cut_normalized``: the same arguments, rule and result, with nothing
+    left to chance.
+
+    Parameters
+    ----------
+    labels : array of int
+        The region of each pixel.
+    rag : networkx.Graph
+        Of similarities, as by ``skimage.graph.rag_mean_color(image, labels, mode="similarity")``.
+        Each node has the attribute "labels", a list.
+    thresh : float, default=0.001
+        A part is divided if the NCut of that is below.
+    num_cuts : int, default=10
+        So many evenly spaced values of the eigenvector are tried, from its least on; the largest,
+        which is where they begin if the eigenvector has the other sign, is tried too.
+    in_place : bool, default=True
+        Whether nodes get the attribute "ncut label", and an edge to themselves.
+    max_edge : float, default=1.0
+        The weight of a region to itself.
+    rng : None, int or numpy.random.Generator
+        Without effect: nothing here is random.
+
+    Returns
+    -------
+    labels : array of int
+        Of the shape and type of ``labels``: each part has a label of one of its regions. Labels
+        without a node become 0.
+
+    Notes
+    -----
+    Regions without a path between them always come apart, for the NCut of that is 0. scikit-image
+    leaves two such regions in one part, or several that have no edges at all.
+
+    References
+    ----------
+    .. [1] J. Shi, J. Malik, "Normalized Cuts and Image Segmentation", IEEE Transactions on Pattern
+       Analysis and Machine Intelligence 22(8), 2000.
+
+    Examples
+    --------
+    With a photograph::
+
+        labels = skimage.segmentation.slic(image, n_segments=400, start_label=0)
+        rag = skimage.graph.rag_mean_color(image, labels, mode="similarity")
+        parts = eigencut.image.cut_normalized(labels, rag)
+    """
+    _check_parameters(thresh, num_cuts)
+    max_edge = check_magnitude("max_edge", max_edge, "use the weight of identical regions, 1.0")
+    nodes = list(rag.nodes())
+    of_node = _labels_of_nodes(rag, nodes)
+    labels = _checked(labels, of_node)
+    parts = _parts(_weights(rag, nodes, max_edge), thresh, num_cuts)
+    new = np.zeros(int(labels.max()) + 1, dtype=labels.dtype)
+    for part in parts:
+        first = min(part, key=lambda vertex: nodes[vertex])
+        for vertex in part:
+            new[of_node[vertex]] = of_node[first][0]
+    if in_place:
+        for node, its_labels in zip(nodes, of_node, strict=True):
+            rag.add_edge(node, node, weight=max_edge)
+            rag.nodes[node]["ncut label"] = new[its_labels[0]]
+    return np.asarray(new[labels])
+
+
+def _parts(weights: Any, thresh: float, num_cuts: int) -> list[Indices]:
+    """The vertices of each part that no cut below the threshold divides."""
+    whole, waiting = [], [np.arange(weights.shape[0])]
+    while waiting:
+        part = waiting.pop()
+        graph = SparseGraph(weights[part][:, part], np.ones(len(part)), np.arange(len(part)))
+        pieces = _pieces(graph, thresh)
+        if pieces.max() == 0 and len(part) >= POLICY.fewest_regions:
+            is_above, value = _best_cut(graph, num_cuts)
+            pieces = is_above.astype(np.intp) if value < thresh else pieces
+        if pieces.max() > 0:
+            waiting += [part[pieces == number] for number in range(pieces.max() + 1)]
+        else:
+            whole.append(part)
+    return whole
+
+
+def _pieces(graph: SparseGraph, thresh: float) -> Indices:
+    """The components without edges that are nothing beside the threshold, or one piece.
+
+    Where the sum of ``cut / volume`` over pieces is below the threshold, so is the NCut of every
+    division of the pieces in two. Taking all of them at once spares an eigenvector for each.
+    """
+    one, edges = np.zeros(graph.n_vertices, dtype=np.intp), graph.weights.tocoo()
+    volumes = graph.n_rows * graph.degrees
+    weakest = max(0.0, min(POLICY.weak * thresh, POLICY.weak)) * np.sqrt(volumes)
+    is_strong = edges.data > weakest[edges.row] * np.sqrt(volumes[edges.col])
+    strong = (edges.data[is_strong], (edges.row[is_strong], edges.col[is_strong]))
+    n_pieces, pieces = connected_components(coo_array(strong, edges.shape), directed=False)
+    if n_pieces == 1 or not thresh > 0:
+        return one
+    is_cut = pieces[edges.row] != pieces[edges.col]
+    cut = np.bincount(pieces[edges.row[is_cut]], edges.data[is_cut], n_pieces)
+    volume = np.maximum(np.bincount(pieces, volumes, n_pieces), np.finfo(np.float64).tiny)
+    return pieces.astype(np.intp) if (cut / volume).sum() < thresh else one
+
+
+def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
+    """The vertices above the best of evenly spaced thresholds, and the NCut of that."""
+    vector = _second_vector(graph)
+    least, largest = vector.min(), vector.max()
+    thresholds = np.linspace(least, largest, num_cuts, endpoint=False)
+    is_above = np.column_stack(
+        [vector[:, np.newaxis] > thresholds, vector[:, np.newaxis] >= largest]
+    )
+    edges = graph.weights.tocoo()
+    cut = edges.data @ (is_above[edges.row] & ~is_above[edges.col])
+    volumes = graph.n_rows * graph.degrees
+    above = volumes @ is_above
+    below = volumes @ ~is_above
+    # Where rounding leaves nothing on one side there is no cut.
+    is_one = (above > 0) & (below > 0)
+    values = np.full(len(cut), np.inf)
+    values[is_one] = cut[is_one] / above[is_one] + cut[is_one] / below[is_one]
+    best = int(values.argmin())
+    return is_above[:, best], float(values[best])
+
+
+def _second_vector(graph: SparseGraph) -> Array:
+    """Of ``D^-1/2 (D - W) D^-1/2``, for a connected graph; its largest entry is positive.
+
+    Regions of a photograph hardly touch in many places, so that hundreds of eigenvalues are nearly
+    0, and only an inverse tells them apart. Its factors are cheap: regions are neighbours in a
+    plane.
+    """
+    mass = CUTS["ncut"].mass(graph.degrees)
+    root = np.sqrt(mass)
+    if graph.n_vertices < POLICY.large:
+        return np.asarray(eigenpairs(graph, mass, 2).vectors[:, 1] * root)
+    first = root / np.linalg.norm(root)
+    scale = diags_array(1 / root)
+    inverse = Inverse(
+        eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale, POLICY.shift
+    )
+
+    def apart(vector: Array) -> Array:
+        return np.asarray(vector - first * (first @ vector))
+
+    operator = LinearOperator(
+        graph.weights.shape, lambda v: apart(inverse(apart(v.ravel()))), dtype=np.float64
+    )
+    start = apart(np.random.default_rng(0).standard_normal(len(root)))
+    try:
+        found = eigsh(
+            operator, k=1, which="LA", v0=start, tol=POLICY.tolerance, maxiter=POLICY.restarts
+        )
+        vector = found[1][:, 0]
+    except ArpackNoConvergence:  # many eigenvalues below the shift
+        vector = eigenpairs(graph, mass, 2).vectors[:, 1] * root
+    return np.asarray(vector * np.sign(vector[np.abs(vector).argmax()]))
+
+
+def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
+    """The weights between nodes, and of each to itself."""
+    n, place = len(nodes), {node: number for number, node in enumerate(nodes)}
+    edges = [
+        (place[a], place[b], weight)
+        for a, b, weight in rag.edges(data="weight", default=1.0)
+        if a != b
+    ]
+    row, column, weight = (
+        (np.array(values) for values in zip(*edges, strict=True)) if edges else [np.empty(0)] * 3
+    )
+    weight = weight.astype(np.float64)
+    is_bad = ~((weight >= 0) & (weight < np.inf))
+    if is_bad.any():
+        a, b = edges[int(np.argmax(is_bad))][:2]
+        raise invalid(
+            "rag",
+            "have finite weights of at least 0",
+            f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}",
+            "use mode='similarity'",
+        )
+    every = np.arange(n)
+    row, column = row.astype(np.intp), column.astype(np.intp)
+    values = np.concatenate([weight, weight, np.full(n, max_edge)])
+    rows, columns = np.concatenate([row, column, every]), np.concatenate([column, row, every])
+    return csr_array(coo_array((values, (rows, columns)), shape=(n, n)))
+
+
+def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
+    if not nodes:
+        raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
+    for node in nodes:
+        if not rag.nodes[node].get("labels"):
+            raise invalid(
+                "rag",
+                "have nodes with the attribute 'labels', a list",
+                f"none for {node}",
+                "make it by skimage.graph.rag_mean_color, or set it",
+            )
+    return [list(rag.nodes[node]["labels"]) for node in nodes]
+
+
+def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
+    """Labels as an array that has those of the nodes."""
+    found = np.asarray(labels)
+    if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
+        what = f"{found.dtype} of shape {found.shape}"
+        raise invalid(
+            "labels",
+            "be integers of at least 0, one for each pixel",
+            what,
+            "use skimage.segmentation.slic(image, start_label=0)",
+        )
+    largest = max(max(its_labels) for its_labels in of_node)
+    if largest > found.max():
+        raise invalid(
+            "labels",
+            "be those that rag was made of",
+            f"labels up to {found.max()} and a node of label {largest}",
+            "make rag again",
+        )
+    return found
+
+
+def _check_parameters(thresh: object, num_cuts: object) -> None:
+    is_number = isinstance(thresh, Real) and not isinstance(thresh, bool)
+    if not is_number or np.isnan(float(thresh)):  # type: ignore[arg-type]
+        raise invalid("thresh", "be a number", shown(thresh), "use thresh=0.001")
+    check_count("num_cuts", num_cuts, "use 10")

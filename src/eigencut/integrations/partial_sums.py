@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from eigencut._utils.threads import threads
+from eigencut.exceptions import invalid
 from eigencut.io.rows import Rows, Seen
 
+FAN_IN = 8  # partial sums that one task adds up
 Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
 
 
@@ -38,7 +40,7 @@ def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any])
 def finished(found: Total | None, finish: Any) -> Total:
     """What is made of the sum over all pieces."""
     if found is None:
-        raise ValueError("X must have at least one row. Got none; check the source of rows.")
+        raise invalid("X", "have at least one row", "none", "check the source of rows")
     total, seen = found
     with threads(1):
         return (total if finish is None else finish(total)), seen

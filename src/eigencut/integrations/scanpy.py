@@ -18,11 +18,10 @@ from scipy.sparse import csr_array
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_count, needed, real_array, shown
 from eigencut.affinities import Neighbors
+from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
 
 __all__ = ["cluster", "ingest"]
-
-_ALONE = "X"  # what scanpy calls the matrix itself, as a representation
 
 
 def cluster(
@@ -77,7 +76,7 @@ def cluster(
     _check_key_added(adata, key_added)
     given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     _check_source(given)
-    only = None if restrict_to is None else _Restriction.of(adata, restrict_to)
+    only = None if restrict_to is None else _Restriction.from_categories(adata, restrict_to)
     adata = adata.copy() if copy else adata
     of_cells = np.arange(adata.n_obs) if only is None else only.cells
     if use_rep is not None:
@@ -142,21 +141,25 @@ def ingest(
     _check_flag("copy", copy)
     check_count("n_neighbors", n_neighbors, "use the default of 15")
     if not isinstance(key, str) or key not in reference.obs:
-        raise ValueError(
-            f"key must be a column of reference.obs. Got {shown(key)}; cluster the reference first."
+        raise invalid(
+            "key", "be a column of reference.obs", shown(key), "cluster the reference first"
         )
     has_cluster = reference.obs[key].notna().to_numpy()
     if not has_cluster.any():
-        raise ValueError(
-            f"reference.obs[{key!r}] must have cells with a cluster. Got none among "
-            f"{len(has_cluster)}; cluster the reference first."
+        raise invalid(
+            f"reference.obs[{key!r}]",
+            "have cells with a cluster",
+            f"none among {len(has_cluster)}",
+            "cluster the reference first",
         )
     adata = adata.copy() if copy else adata
     rows, new = _representation(reference, use_rep)[has_cluster], _representation(adata, use_rep)
     if rows.shape[1] != new.shape[1]:
-        raise ValueError(
-            f"use_rep must have as many columns in both. Got {new.shape[1]} in adata and "
-            f"{rows.shape[1]} in reference; project the new cells on the reference's components."
+        raise invalid(
+            "use_rep",
+            "have as many columns in both",
+            f"{new.shape[1]} in adata and {rows.shape[1]} in reference",
+            "project the new cells on the reference's components",
         )
     _check_finite("reference", use_rep, rows)
     _check_finite("adata", use_rep, new)
@@ -184,17 +187,21 @@ def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> A
 
 
 def _representation(adata: Any, use_rep: str) -> Array:
-    if not isinstance(use_rep, str) or (use_rep != _ALONE and use_rep not in adata.obsm):
-        raise ValueError(
-            f"use_rep must be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'}). Got "
-            f"{shown(use_rep)}; compute it first, as by sc.pp.pca(adata)."
+    if not isinstance(use_rep, str) or (use_rep != "X" and use_rep not in adata.obsm):
+        raise invalid(
+            "use_rep",
+            f"be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'})",
+            shown(use_rep),
+            "compute it first, as by sc.pp.pca(adata)",
         )
-    found = adata.X if use_rep == _ALONE else adata.obsm[use_rep]
+    found = adata.X if use_rep == "X" else adata.obsm[use_rep]
     found = found if hasattr(found, "tocsr") else real_array(f"use_rep={use_rep!r}", found)
     if found.ndim != 2 or found.shape[0] != adata.n_obs:
-        raise ValueError(
-            f"use_rep={use_rep!r} must have a row for each of the {adata.n_obs} cells. Got shape "
-            f"{found.shape}; compute it again of these cells."
+        raise invalid(
+            f"use_rep={use_rep!r}",
+            f"have a row for each of the {adata.n_obs} cells",
+            f"shape {found.shape}",
+            "compute it again of these cells",
         )
     return found
 
@@ -205,9 +212,11 @@ def _check_finite(name: str, use_rep: str, rows: Any) -> None:
         nothing = np.asarray((rows * 0.0).sum(axis=1)).ravel()  # sparse or not; else NaN
     bad = np.flatnonzero(np.isnan(nothing))
     if len(bad):
-        raise ValueError(
-            f"use_rep={use_rep!r} must be finite in {name}. Got NaN or infinity for {len(bad)} "
-            f"cell(s), the first at position {bad[0]}; drop them, or compute it again."
+        raise invalid(
+            f"use_rep={use_rep!r}",
+            f"be finite in {name}",
+            f"NaN or infinity for {len(bad)} cell(s), the first at position {bad[0]}",
+            "drop them, or compute it again",
         )
 
 
@@ -217,9 +226,11 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     if key is None:
         made = adata.uns.get(neighbors_key or "neighbors", {})
         if not isinstance(made, Mapping):
-            raise ValueError(
-                "neighbors_key must name what sc.pp.neighbors has written into adata.uns. Got "
-                f"{neighbors_key!r}, where there is {shown(made)}; pass obsp for another graph."
+            raise invalid(
+                "neighbors_key",
+                "name what sc.pp.neighbors has written into adata.uns",
+                f"{neighbors_key!r}, where there is {shown(made)}",
+                "pass obsp for another graph",
             )
         key = made.get("connectivities_key", "connectivities")
         if neighbors_key is not None and neighbors_key not in adata.uns:
@@ -232,9 +243,11 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     found, n_cells = adata.obsp[key], adata.n_obs
     shape = found.shape if hasattr(found, "shape") else np.shape(found)
     if shape != (n_cells, n_cells):
-        raise ValueError(
-            f"adata.obsp[{key!r}] must be of shape ({n_cells}, {n_cells}), the affinities among "
-            f"all cells. Got shape {shape}; run sc.pp.neighbors(adata) on these cells."
+        raise invalid(
+            f"adata.obsp[{key!r}]",
+            f"be of shape ({n_cells}, {n_cells}), the affinities among all cells",
+            f"shape {shape}",
+            "run sc.pp.neighbors(adata) on these cells",
         )
     return csr_array(found).astype(np.float64)
 
@@ -249,29 +262,35 @@ class _Restriction:
     names: NDArray[np.object_]
 
     @classmethod
-    def of(cls, adata: Any, restrict_to: Any) -> _Restriction:
+    def from_categories(cls, adata: Any, restrict_to: Any) -> _Restriction:
         """Names of categories are text, whatever they are in ``adata.obs``."""
         key, wanted = _key_and_categories(restrict_to)
         if key not in adata.obs:
-            raise ValueError(
-                "restrict_to must begin with a column of adata.obs "
-                f"({', '.join(map(str, adata.obs))}). Got {key!r}; correct it."
+            raise invalid(
+                "restrict_to",
+                f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})",
+                repr(key),
+                "correct it",
             )
         column = adata.obs[key]
         known = list(map(str, column.astype("category").cat.categories))
         for name in wanted:
             if name not in known:
-                raise ValueError(
-                    f"restrict_to must name categories of adata.obs[{key!r}] "
-                    f"({', '.join(known)}). Got {name!r}; correct it."
+                raise invalid(
+                    "restrict_to",
+                    f"name categories of adata.obs[{key!r}] ({', '.join(known)})",
+                    repr(name),
+                    "correct it",
                 )
         names = column.astype(str).to_numpy().astype(object)
         names[column.isna().to_numpy()] = None
         cells = np.flatnonzero([name in wanted for name in names])
         if not len(cells):
-            raise ValueError(
-                f"restrict_to must name categories that have cells. Got {wanted!r} of "
-                f"adata.obs[{key!r}], which have none; name others."
+            raise invalid(
+                "restrict_to",
+                "name categories that have cells",
+                f"{wanted!r} of adata.obs[{key!r}], which have none",
+                "name others",
             )
         return cls(key, "-".join(wanted), cells, names)
 
@@ -281,10 +300,11 @@ class _Restriction:
         names[self.cells] = [f"{self.prefix},{cluster}" for cluster in clusters]
         taken = set(names[self.cells]) & set(np.delete(names, self.cells))
         if taken:
-            raise ValueError(
-                "restrict_to must give clusters names that no other cells have. Got "
-                f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already; rename it there "
-                "by .cat.rename_categories, or restrict to that one too."
+            raise invalid(
+                "restrict_to",
+                "give clusters names that no other cells have",
+                f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already",
+                "rename it there by .cat.rename_categories, or restrict to that one too",
             )
         return names
 
@@ -296,9 +316,11 @@ def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
     is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
     listed = list(dict.fromkeys(map(str, categories))) if is_listed else []
     if not (isinstance(key, str) and listed):
-        raise ValueError(
-            "restrict_to must be a column of adata.obs and a list of at least one of its "
-            f"categories. Got {repr(restrict_to)[:60]}; write it as ('kind', ['a', 'b'])."
+        raise invalid(
+            "restrict_to",
+            "be a column of adata.obs and a list of at least one of its categories",
+            repr(restrict_to)[:60],
+            "write it as ('kind', ['a', 'b'])",
         )
     return key, listed
 
@@ -306,30 +328,32 @@ def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
 def _check_cells(name: str, value: Any) -> None:
     parts = ("obs", "obsm", "obsp", "uns", "n_obs")
     if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
-        raise ValueError(
-            f"{name} must be an AnnData. Got {shown(value)}; make one of rows by "
-            "anndata.AnnData(X), or use eigencut.GPOD for an array."
+        raise invalid(
+            f"{name}",
+            "be an AnnData",
+            shown(value),
+            "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array",
         )
 
 
 def _check_flag(name: str, value: Any) -> None:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False. Got {shown(value)}; use {name}=False.")
+        raise invalid(f"{name}", "be True or False", shown(value), f"use {name}=False")
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:
     """What others have written into ``adata.uns`` is theirs, as the graph of neighbours is."""
     if not (isinstance(key_added, str) and key_added):
-        raise ValueError(
-            f"key_added must be a name. Got {shown(key_added)}; leave it out for 'eigencut'."
-        )
+        raise invalid("key_added", "be a name", shown(key_added), "leave it out for 'eigencut'")
     made = adata.uns.get(key_added)
     params = made.get("params") if isinstance(made, Mapping) else None
     is_ours = isinstance(params, Mapping) and {"n_clusters", "asked"} <= set(params)
     if made is not None and not is_ours:
-        raise ValueError(
-            "key_added must be free in adata.uns, or of an earlier call. Got "
-            f"{key_added!r}, which something else has written; use another name, as 'cut_of_cells'."
+        raise invalid(
+            "key_added",
+            "be free in adata.uns, or of an earlier call",
+            f"{key_added!r}, which something else has written",
+            "use another name, as 'cut_of_cells'",
         )
 
 
@@ -337,12 +361,14 @@ def _check_source(given: Mapping[str, Any]) -> None:
     """At most one of them, by name."""
     for name, value in given.items():
         if not (value is None or isinstance(value, str)):
-            raise ValueError(f"{name} must be a name. Got {shown(value)}; pass a key of adata.")
+            raise invalid(f"{name}", "be a name", shown(value), "pass a key of adata")
     named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise ValueError(
-            "Only one of use_rep, neighbors_key and obsp must be given. Got "
-            f"{' and '.join(named)}; pass one of them."
+        raise invalid(
+            "Only one of use_rep, neighbors_key and obsp",
+            "be given",
+            " and ".join(named),
+            "pass one of them",
         )
 
 

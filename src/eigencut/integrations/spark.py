@@ -18,14 +18,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.validation import needed
-from eigencut.integrations.partial_sums import Total, added_up, finished, total_of
+from eigencut.exceptions import invalid
+from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
 from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
 from eigencut.io.rows import Rows, checked_block
 
 Model = TypeVar("Model")
-
-_FAN_IN = 8  # partial sums that one task adds up
-_ROWS_AT_ONCE = 1 << 13
 
 
 class SparkRows(Rows):
@@ -64,7 +62,7 @@ class SparkRows(Rows):
     def _collected(self) -> Iterator[Any]:
         """The rows in the order of partitions, for whoever iterates instead of reducing."""
         rows = self._frame.toLocalIterator()
-        while block := list(islice(rows, _ROWS_AT_ONCE)):
+        while block := list(islice(rows, 8192)):
             values = np.array(block, dtype=np.float64)
             yield (values[:, :-1], values[:, -1]) if self.is_weighted else values
 
@@ -81,7 +79,7 @@ class SparkRows(Rows):
             return _packed(added_up([_unpacked(left), _unpacked(right)], combine))
 
         n_parts = max(2, sums.getNumPartitions())
-        depth = int(np.ceil(np.log(n_parts) / np.log(_FAN_IN)))
+        depth = int(np.ceil(np.log(n_parts) / np.log(FAN_IN)))
         found = sums.map(lambda row: bytes(row["total"])).treeAggregate(None, add, add, depth)
         total, seen = finished(_unpacked(found), finish)
         self._keep_seen(seen)
@@ -159,9 +157,11 @@ def predict(
     _check_frame(frame)
     for new in [name] if probabilities is None else [name, probabilities]:
         if new in frame.columns:
-            raise ValueError(
-                f"The name of a new column must not be that of one there is. Got {new!r}, and the "
-                f"columns {quoted(frame.columns)}; choose another name, or drop that column."
+            raise invalid(
+                "The name of a new column",
+                "not be that of one there is",
+                f"{new!r}, and the columns {quoted(frame.columns)}",
+                "choose another name, or drop that column",
             )
     _check_present(_features(model, columns), frame.columns)
     label = label_batches(model, columns, name, probabilities)
@@ -282,29 +282,37 @@ def label_batches(
 
 def _check_frame(frame: Any) -> None:
     if not hasattr(frame, "mapInArrow"):
-        raise ValueError(
-            f"frame must be a Spark data frame. Got {type(frame).__name__}; use the model's own "
-            "methods for what is in memory, or spark.createDataFrame."
+        raise invalid(
+            "frame",
+            "be a Spark data frame",
+            type(frame).__name__,
+            "use the model's own methods for what is in memory, or spark.createDataFrame",
         )
 
 
 def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
     """The columns that a model is asked about: those of its fit."""
     if not hasattr(model, "fit"):
-        raise ValueError(
-            f"model must be a fitted GPOD or TableModel. Got {type(model).__name__}; pass one, or "
-            "predict batch by batch in a function of your own."
+        raise invalid(
+            "model",
+            "be a fitted GPOD or TableModel",
+            type(model).__name__,
+            "pass one, or predict batch by batch in a function of your own",
         )
     check_is_fitted(model)
-    names = getattr(model, "columns_", getattr(model, "feature_names_in_", None))
+    names = getattr(model, "feature_names_in_", None)
+    if hasattr(model, "described_columns"):  # not a pipeline
+        names = model.described_columns(None)
     n_features = model.n_features_in_ if names is None else len(names)
     given = names if columns is None else _listed(columns)
     features = [] if given is None else [str(feature) for feature in given]
     if len(features) != n_features or (names is not None and features != list(names)):
         expected = f"{n_features} names" if names is None else ", ".join(names)
-        raise ValueError(
-            f"columns must be the features in the order of the fit ({expected}). "
-            f"Got {columns!r}; pass their names."
+        raise invalid(
+            "columns",
+            f"be the features in the order of the fit ({expected})",
+            repr(columns),
+            "pass their names",
         )
     return features
 
@@ -324,12 +332,12 @@ def _on_one_thread(model: Any) -> Any:
 def _listed(columns: Any) -> list[str]:
     """Names of columns, each once."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise ValueError(
-            f"columns must be a list of names. Got {columns!r}; write it as columns=['x', 'y']."
+        raise invalid(
+            "columns", "be a list of names", repr(columns), "write it as columns=['x', 'y']"
         )
     listed = [str(name) for name in columns]
     if not listed:
-        raise ValueError("columns must name at least one column. Got none; leave it out for all.")
+        raise invalid("columns", "name at least one column", "none", "leave it out for all")
     refuse_duplicates(listed)
     return listed
 
@@ -337,9 +345,11 @@ def _listed(columns: Any) -> list[str]:
 def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
     for name in names:
         if name not in present:
-            raise ValueError(
-                f"columns must be among those of the frame ({quoted(list(present))}). "
-                f"Got {name!r}; correct it."
+            raise invalid(
+                "columns",
+                f"be among those of the frame ({quoted(list(present))})",
+                repr(name),
+                "correct it",
             )
 
 
@@ -354,9 +364,11 @@ def _chosen(
         chosen = _listed(columns)
     _check_present([*chosen, *([] if weights is None else [weights])], present)
     if weights in chosen:
-        raise ValueError(
-            f"weights must be a column that is no feature. Got {weights!r}, which is among "
-            "columns; leave it out there."
+        raise invalid(
+            "weights",
+            "be a column that is no feature",
+            f"{weights!r}, which is among columns",
+            "leave it out there",
         )
     if not chosen:
         raise ValueError("frame must have a column that is a feature. Got none but the weights.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
+from heapq import heapify, heappop, heappush
 from numbers import Integral
 from typing import Any
 
@@ -18,14 +19,10 @@ from scipy.spatial import KDTree
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
 from eigencut._utils.warn import warn_user
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
-from eigencut.integrations.connected_regions import connect_regions
 
 __all__ = ["regions"]
-
-_LEAST = 1e-6  # of an affinity: neighbours stay neighbours, however different they are
-_KINDS = ("queen", "rook")
 
 
 def regions(
@@ -96,21 +93,25 @@ def _attributes(frame: Any, columns: Any) -> Array:
     named = [columns] if isinstance(columns, str) or not hasattr(columns, "__len__") else columns
     named = list(named)
     if not named:
-        raise ValueError("columns must name at least one column. Got none; pass a name or a list.")
+        raise invalid("columns", "name at least one column", "none", "pass a name or a list")
     given = _taken(frame, named)
     try:
         X = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"columns must be numbers. Got {named} of which some are not ({error}); leave them "
-            "out, or code them as numbers."
+        raise invalid(
+            "columns",
+            "be numbers",
+            f"{named} of which some are not ({error})",
+            "leave them out, or code them as numbers",
         ) from error
     bad = ~np.isfinite(X)
     if bad.any():
         at = int(np.flatnonzero(bad.any(axis=0))[0])
-        raise ValueError(
-            f"columns must have a finite value in every row. Got {int(bad[:, at].sum())} row(s) "
-            f"without in {named[at]!r}; fill them, or drop the rows (and their neighbourhoods)."
+        raise invalid(
+            "columns",
+            "have a finite value in every row",
+            f"{int(bad[:, at].sum())} row(s) without in {named[at]!r}",
+            "fill them, or drop the rows (and their neighbourhoods)",
         )
     return X
 
@@ -120,9 +121,11 @@ def _taken(frame: Any, named: list[Any]) -> Any:
     if hasattr(frame, "columns"):
         missing = [name for name in named if name not in frame.columns]
         if missing:
-            raise ValueError(
-                f"columns must be of frame, which has {list(frame.columns)[:8]}. Got "
-                f"{missing[0]!r}; name one of its own."
+            raise invalid(
+                "columns",
+                f"be of frame, which has {list(frame.columns)[:8]}",
+                repr(missing[0]),
+                "name one of its own",
             )
         return frame[named]
     try:
@@ -130,18 +133,21 @@ def _taken(frame: Any, named: list[Any]) -> Any:
     except ValueError:  # lists of different lengths
         array = np.empty(0)
     if array.ndim != 2:
-        raise ValueError(
-            "frame must be a DataFrame, or an array of n rows and d columns. Got "
-            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}; pass one "
-            "of them."
+        raise invalid(
+            "frame",
+            "be a DataFrame, or an array of n rows and d columns",
+            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}",
+            "pass one of them",
         )
     width = array.shape[1]
     for number in named:
         is_whole = isinstance(number, Integral) and not isinstance(number, bool)
         if not is_whole or not -width <= number < width:
-            raise ValueError(
-                f"columns must be numbers from 0 to {width - 1}, the columns of an array. Got "
-                f"{number!r}; pass such numbers, or a DataFrame to name columns."
+            raise invalid(
+                "columns",
+                f"be numbers from 0 to {width - 1}, the columns of an array",
+                repr(number),
+                "pass such numbers, or a DataFrame to name columns",
             )
     return array[:, named]
 
@@ -166,16 +172,19 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
     else:
         found = _from_pairs(contiguity, n)
     if found.shape != (n, n):
-        raise ValueError(
-            f"contiguity must be of the {n} rows of frame. Got the shape {found.shape}; make it "
-            "from the same frame."
+        raise invalid(
+            "contiguity",
+            f"be of the {n} rows of frame",
+            f"the shape {found.shape}",
+            "make it from the same frame",
         )
     weights = sparse.coo_array(found).astype(np.float64)
     if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
-        raise ValueError(
-            "contiguity must have finite weights that are not negative. Got "
-            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}; pass 1 for "
-            "rows that touch."
+        raise invalid(
+            "contiguity",
+            "have finite weights that are not negative",
+            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}",
+            "pass 1 for rows that touch",
         )
     off = (weights.row != weights.col) & (weights.data > 0)
     kept = (weights.data[off], (weights.row[off], weights.col[off]))
@@ -186,15 +195,19 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
 
 
 def _from_geometries(frame: Any, kind: str) -> Any:
-    if kind not in _KINDS:
-        raise ValueError(
-            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
-            f"pairs. Got {kind!r}; pass one of them."
+    if kind not in ("queen", "rook"):
+        raise invalid(
+            "contiguity",
+            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs",
+            repr(kind),
+            "pass one of them",
         )
     if not hasattr(frame, "geometry"):
-        raise ValueError(
-            f"contiguity must be given for a frame without geometries. Got {kind!r}, which is "
-            "found from those of a GeoDataFrame; pass a sparse matrix or a list of pairs."
+        raise invalid(
+            "contiguity",
+            "be given for a frame without geometries",
+            f"{kind!r}, which is found from those of a GeoDataFrame",
+            "pass a sparse matrix or a list of pairs",
         )
     _check_geometries(frame)
     weights = needed("libpysal.weights", "maps")
@@ -206,10 +219,12 @@ def _from_geometries(frame: Any, kind: str) -> Any:
 def _check_geometries(frame: Any) -> None:
     absent = np.asarray(frame.geometry.isna() | frame.geometry.is_empty)
     if absent.any():
-        raise ValueError(
-            f"frame must have a geometry in every row. Got {int(absent.sum())} row(s) without, the "
-            f"first {frame.index[int(np.argmax(absent))]!r}; drop them, or pass contiguity as a "
-            "matrix or a list of pairs."
+        raise invalid(
+            "frame",
+            "have a geometry in every row",
+            f"{int(absent.sum())} row(s) without, the first "
+            f"{frame.index[int(np.argmax(absent))]!r}",
+            "drop them, or pass contiguity as a matrix or a list of pairs",
         )
 
 
@@ -235,9 +250,11 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
                 "from this frame), or make them by from_dataframe(frame, use_index=True)."
             )
     if not (by_label or by_position):
-        raise ValueError(
-            f"contiguity must be of the {n} rows of frame. Got weights of {len(ids)} rows, of "
-            f"which the first is {ids[0] if ids else None!r}; make them from the same frame."
+        raise invalid(
+            "contiguity",
+            f"be of the {n} rows of frame",
+            f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}",
+            "make them from the same frame",
         )
     place = {name: at for at, name in enumerate(ids)}
     order = [place[row] for row in (index if by_label else range(n))]
@@ -252,9 +269,12 @@ def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
     except ValueError:
         found = np.empty(0)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise ValueError(
-            "contiguity must be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of "
-            f"pairs of positions. Got {type(pairs).__name__}; pass one of them."
+        raise invalid(
+            "contiguity",
+            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs of "
+            "positions",
+            type(pairs).__name__,
+            "pass one of them",
         )
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ValueError(
@@ -307,10 +327,12 @@ def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
     n_parts, part = csgraph.connected_components(touching, directed=False)
     if n_parts > n_regions:
         sizes = ", ".join(map(str, np.sort(np.bincount(part))[::-1][:8]))
-        raise ValueError(
-            f"n_regions must be at least {n_parts}: the map has so many parts that do not touch "
-            f"(of {sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected. Got "
-            f"{n_regions}; ask for more, or add neighbours between parts to contiguity."
+        raise invalid(
+            "n_regions",
+            f"be at least {n_parts}: the map has so many parts that do not touch (of "
+            f"{sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected",
+            n_regions,
+            "ask for more, or add neighbours between parts to contiguity",
         )
     if n_parts > 1:
         warn_user(
@@ -320,16 +342,16 @@ def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
 
 
 def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
-    """Contiguity times a Gaussian of the columns.
+    """Contiguity times a Gaussian of the columns; its bandwidth is half the median distance.
 
-    Its bandwidth is half the median distance of neighbours: on generated maps a bandwidth for each
-    row, by its own neighbours, tells borders worse, for there it is as wide as the border is high.
+    A bandwidth for each row would be as wide at a border as the border is high.
     """
     edges = touching.tocoo()
     squares = ((X[edges.row] - X[edges.col]) ** 2).sum(axis=1)
     different = squares[squares > 0]
     half_median = np.median(np.sqrt(different)) / 2 if len(different) else 1.0
-    values = edges.data * np.maximum(np.exp(-squares / (2 * half_median**2)), _LEAST)
+    # Neighbours stay neighbours, however different they are.
+    values = edges.data * np.maximum(np.exp(-squares / (2 * half_median**2)), 1e-6)
     return sparse.csr_array(sparse.coo_array((values, (edges.row, edges.col)), shape=edges.shape))
 
 
@@ -339,3 +361,122 @@ def _cut(weights: sparse.csr_array, n_regions: int, random_state: Any) -> Indice
         return np.zeros(n, dtype=np.intp)  # one region, or each row one: nothing to choose
     model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
     return np.asarray(model.fit(weights).labels_)
+
+
+# ---------------------------------------------------------- regions in one piece each
+
+
+def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
+    """Labels such that every region is connected and all ``n_regions`` are there.
+
+    Pieces of a region beside its largest join the neighbour they are most similar to. Where regions
+    are too many even so, for parts of the map that nothing touches are regions by themselves, the
+    smallest join a neighbour; where they are too few, those that vary most are divided.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+    touching : scipy.sparse array of shape (n, n)
+        Symmetric: which rows are neighbours. Of at most ``n_regions`` connected parts.
+    X : array of shape (n, d)
+        What similarity is measured by: the distance between means.
+    n_regions : int
+        At most n.
+
+    Returns
+    -------
+    labels : array of shape (n,)
+        By decreasing size.
+    """
+    edges = sparse.triu(touching).tocoo()
+    i, j = edges.row, edges.col
+    inside = labels[i] == labels[j]
+    same = sparse.coo_array((np.ones(inside.sum()), (i[inside], j[inside])), shape=touching.shape)
+    n_pieces, piece = csgraph.connected_components(same, directed=False)
+    piece = piece.astype(np.intp)
+    if n_pieces > n_regions:
+        between = np.unique(np.column_stack([piece[i], piece[j]])[~inside], axis=0)
+        piece = _join(piece, _is_largest(piece, labels), between, X, n_regions)[piece]
+    for number in range(n_pieces, n_regions):
+        piece = _divide(piece, number, touching, X)
+    return _by_size(piece)
+
+
+def _is_largest(piece: Indices, labels: Indices) -> Array:
+    """Whether a piece is the largest of its label."""
+    sizes = np.bincount(piece)
+    label_of = np.empty(len(sizes), dtype=np.intp)
+    label_of[piece] = labels
+    in_order = np.lexsort([-sizes, label_of])
+    _, first = np.unique(label_of[in_order], return_index=True)
+    found = np.zeros(len(sizes), dtype=bool)
+    found[in_order[first]] = True
+    return found
+
+
+def _join(piece: Indices, keeps: Array, between: Indices, X: Array, n_regions: int) -> Indices:
+    """The piece that each piece is part of in the end: the smallest that need not stay go first."""
+    n_left = len(keeps)
+    sizes = np.bincount(piece).astype(float)
+    sums = np.zeros((n_left, X.shape[1]))
+    np.add.at(sums, piece, X)
+    neighbours: list[set[int]] = [set() for _ in range(n_left)]
+    for a, b in between.tolist():
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    joined = np.arange(n_left)
+    waiting = [(bool(keeps[a]), sizes[a], a) for a in range(n_left)]
+    heapify(waiting)
+    while n_left > n_regions:
+        kept, size, a = heappop(waiting)
+        # Others have joined it since, and it waits a second time; or there is nothing beside it.
+        if joined[a] != a or (kept, size) != (keeps[a], sizes[a]) or not neighbours[a]:
+            continue
+        beside = np.array(sorted(neighbours[a]))
+        apart = sums[beside] / sizes[beside, np.newaxis] - sums[a] / size
+        b = int(beside[(apart**2).sum(axis=1).argmin()])
+        joined[a], n_left = b, n_left - 1
+        sizes[b], sums[b], keeps[b] = sizes[b] + size, sums[b] + sums[a], keeps[b] or kept
+        for c in neighbours[a]:
+            neighbours[c].discard(a)
+        for c in neighbours[a] - {b}:
+            neighbours[c].add(b)
+            neighbours[b].add(c)
+        heappush(waiting, (bool(keeps[b]), sizes[b], b))
+    while (joined != joined[joined]).any():
+        joined = joined[joined]
+    return joined
+
+
+def _divide(piece: Indices, number: int, touching: Any, X: Array) -> Indices:
+    """Cut one branch off a tree in the region that varies most: the one that explains most."""
+    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(sizes), X.shape[1]))
+    np.add.at(sums, place, X)
+    varies = np.bincount(place, ((X - (sums / sizes[:, np.newaxis])[place]) ** 2).sum(axis=1))
+    varies[sizes == 1] = -1.0
+    rows = np.flatnonzero(place == varies.argmax())
+    order, parents = csgraph.breadth_first_order(touching[rows][:, rows], 0, directed=False)
+    values = X[rows] - X[rows].mean(axis=0)
+    count = np.ones(len(rows))
+    for row in order[:0:-1]:  # leaves first: sums over the branch above each
+        values[parents[row]] += values[row]
+        count[parents[row]] += 1
+    branches = order[1:]
+    # The mean of all is zero, so that a branch and the rest have the same sum but for its sign.
+    rest = len(rows) - count[branches]
+    explained = (values[branches] ** 2).sum(axis=1) * (1 / count[branches] + 1 / rest)
+    is_cut = np.zeros(len(rows), dtype=bool)
+    is_cut[branches[explained.argmax()]] = True
+    for row in branches:
+        is_cut[row] |= is_cut[parents[row]]
+    divided = piece.copy()
+    divided[rows[is_cut]] = number
+    return divided
+
+
+def _by_size(piece: Indices) -> Indices:
+    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    return rank[place]
