@@ -56,7 +56,7 @@ def test_the_page_of_models_names_all_that_can_be_saved_and_exported():
         assert f"`{kind.__name__}`" in exported
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "paper"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_options_that_the_page_of_the_command_line_names_exist(command):
     """Of one command at least; and those that say how a table is read, all of them, are there."""
     page = text_of("cli.md")

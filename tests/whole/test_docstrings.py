@@ -12,7 +12,7 @@ import eigencut
 
 validate = pytest.importorskip("numpydoc.validate").validate
 
-ROOMS = ["risk", "export", "datasets", "compat", "plots", "report"]
+ROOMS = ["inspection", "theory", "export", "compat", "plotting", "report"]
 PARTNERS = ("bertopic", "dask", "image", "scanpy", "spark", "spatial")
 ROOMS += [f"integrations.{name}" for name in PARTNERS]
 SAID = {

@@ -19,7 +19,7 @@ FLOORS = [
     ["cli"],
     ["__init__"],
     ["report", "image", "scanpy", "spark", "spatial"],
-    ["paper", "export", "integrations", "plotting"],
+    ["export", "integrations", "plotting"],
     ["compat"],
     ["loading"],
     ["hierarchy.recluster"],
@@ -43,14 +43,13 @@ FLOORS = [
     ["affinities"],
     ["graphs"],
     ["neighbors"],
-    ["datasets"],
     ["io"],
     ["kernels"],
     ["_utils"],
     ["exceptions", "_version"],
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
-TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "gpod"}
+TOP = {"__init__", "__main__", "_version", "cut", "discretization", "gpod"}
 TOP |= {"answering", "exceptions", "fitted", "keeping", "loading"}
 DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
 TOP |= set(DOORS)

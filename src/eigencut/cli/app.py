@@ -23,7 +23,6 @@ COMMANDS = {
     "info": "Show what is in a model file.",
     "export": "Write a model as ONNX, for services without Python.",
     "demo": "Try everything on generated data.",
-    "paper": "Compute the tables and figures of the paper.",
 }
 
 
