@@ -1,23 +1,24 @@
-"""GPOD: the estimator. Checks parameters, calls the stages in order, keeps their results."""
+"""GPOD: the estimator. Its parameters, and every question that it answers in a few lines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-)
-from sklearn.utils import Tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.contexts import all_or_nothing
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.progress import reporting, stage
+from eigencut._utils.progress import reporting
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import (
     check_choice,
@@ -28,35 +29,37 @@ from eigencut._utils.validation import (
 )
 from eigencut._utils.warn import hearing_warnings
 from eigencut.affinities import NAMES, Affinity, named_affinity
-from eigencut.affinities.neighbors import warn_about_many_neighbors
-from eigencut.answering import AnsweringMixin
-from eigencut.auto.budget import Budget, reads_blocks
+from eigencut.auto.budget import reads_blocks
 from eigencut.auto.candidates import check_asked
-from eigencut.auto.choose import choose
-from eigencut.auto.chosen import Chosen, Compared
+from eigencut.auto.chosen import Compared
 from eigencut.cut import CUTS
-from eigencut.extension.eigenfunctions import extend
-from eigencut.fitted import CutGraph, FittedCut, first_sound
-from eigencut.graphs.base import Graph
+from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import OUTLIER, probabilities_of
+from eigencut.fitted import Answers, FittedCut
+from eigencut.graphs.components import knowing_pieces
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.rows import Rows
-from eigencut.io.saving import SavableMixin
-from eigencut.io.validation import check_source, check_weights_of, rows_that_count
-from eigencut.keeping import KeepingMixin
+from eigencut.io.state_reader import StateReader
+from eigencut.io.validation import check_rows, check_source, check_stream, check_weights_of
+from eigencut.model import Mask, Model, Prepared
+from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
-from eigencut.semi_supervised.known_labels import Known
-from eigencut.updating.update import UpdatingMixin
+from eigencut.semi_supervised.known_labels import Known, warn_of_labels
+from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
+
+if TYPE_CHECKING:
+    from eigencut.hierarchy.hierarchy import Hierarchy
+    from eigencut.updating.drift import Drift
+    from eigencut.updating.refit import Updated
 
 
-class GPOD(
-    ClassNamePrefixFeaturesOutMixin,
-    AnsweringMixin,
-    UpdatingMixin,
-    KeepingMixin,
-    ClusterMixin,
-    SavableMixin,
-    BaseEstimator,
-):
+def _keeps_rows(model: Any) -> bool:
+    """Not of a precomputed matrix, to which rows cannot be added."""
+    return not get_tags(model).input_tags.pairwise
+
+
+class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
@@ -162,6 +165,13 @@ class GPOD(
     _saved_as: ClassVar[str] = "GPOD"
     _parameter_kinds: ClassVar[dict[str, type]] = {"affinity": Affinity}
 
+    labels_: Indices
+    embedding_: Array
+    fitted_cut_: FittedCut
+    numbering_: ClusterNumbers
+    updated_: Updated
+    warnings_: tuple[str, ...]
+
     def __init__(
         self,
         n_clusters: int | str | Iterable[int] = 8,
@@ -223,12 +233,13 @@ class GPOD(
         """
         self._check_parameters()
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
-            asked = (self.n_clusters, self.affinity, self.memory_limit)
-            rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
+            narrow = reads_blocks(X, self.n_clusters, self.affinity, self.memory_limit)
+            rows = check_source(model, X, keeps_narrow=narrow)
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
-                model._fit(rows, weight, Known.of(rows, y, constraints, weight))
+                known = Known.of(rows, y, constraints, weight)
+                model._set_fit(fit_rows(rows, model._settings(), weight, known))
             model.warnings_ = tuple(heard)
         return self
 
@@ -260,87 +271,6 @@ class GPOD(
             )
         return self.labels_
 
-    def _fit(self, source: Any, sample_weight: Array | None, known: Known | None) -> None:
-        counted, weight = rows_that_count(self, source, sample_weight)
-        chosen = self._choices(counted, weight, known)
-        if known is not None:
-            known.check_model(chosen.n_clusters, self.outliers, self.extension)
-        graph, fitted = self._cut_graph(counted, weight, chosen, known)
-        warn_about_many_neighbors(self.affinity, len(fitted.affinity.multiplicity_))
-        with stage(f"labels of {graph.n_labels} rows"):
-            labels, embedding = fitted.at_training_rows(graph, counted)
-            if labels is not None and sample_weight is not None:
-                weighed = np.flatnonzero(sample_weight)
-                labels, embedding = fitted.at_all_rows(source, weighed, labels, embedding)
-            marks = labels is not None and self.outliers == "label"
-            outside = fitted.is_outlier(source) if marks else None
-        self._keep(fitted, labels, embedding, outside)
-
-    @property
-    def _starts(self) -> dict[str, Any]:
-        """Options of POD."""
-        return {"n_init": self.n_init, "random_state": self.random_state}
-
-    def _choices(
-        self, source: Any, sample_weight: Array | None, known: Known | None = None
-    ) -> Chosen:
-        """K and the affinity, as given or chosen; refused where memory will not do."""
-        with stage("choices"):
-            how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
-            least = 1 if known is None else known.least_clusters
-            return choose(source, self.n_clusters, *how, least)
-
-    def _cut_graph(
-        self,
-        source: Any,
-        sample_weight: Array | None,
-        chosen: Chosen,
-        known: Known | None = None,
-    ) -> tuple[Graph, FittedCut]:
-        """The graph, and its fitted cut."""
-        chosen.report()
-        self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        found = first_sound(self._cuts(source, sample_weight, chosen, known))
-        if found.agreement is not None and found.agreement.is_corrected:
-            from eigencut.auto.graph import graphs_for_labels, most_agreeing
-
-            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
-            others = graphs_for_labels(chosen, found.fitted.affinity, budget.allows)
-            found = most_agreeing(found, self._cuts(source, sample_weight, others, known))
-        return found.graph, found.fitted
-
-    def _cuts(
-        self,
-        source: Any,
-        sample_weight: Array | None,
-        chosen: Chosen,
-        known: Known | None,
-    ) -> Iterator[CutGraph]:
-        """The fitted cut of each affinity that may be taken, until one is."""
-        cut = CUTS[self.cut]
-        for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
-            if chosen.compared:  # pieces were seen, and judged, in order to choose
-                relaxed.report_apart(graph)
-            else:
-                relaxed.report(graph, affinity)
-            with stage("extension"):
-                functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
-            functions.report_lost_components()
-            agreement = None
-            if known is not None:
-                from eigencut.semi_supervised.guided_cut import UnguidedCut, guided_cut
-
-                with stage("known labels and pairs"):
-                    unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
-                    functions, partition, agreement = guided_cut(unguided, known)
-            with stage("discretization"):
-                of_graph = (graph, relaxed.n_components, self.outlier_quantile)
-                fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield CutGraph(graph, fitted, agreement, relaxed.n_clear)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "fitted_cut_")
-
     def fit_transform(
         self,
         X: ArrayLike,
@@ -362,6 +292,522 @@ class GPOD(
         embedding : array of shape (n_samples, K)
         """
         return self.fit(X, y, sample_weight=sample_weight, constraints=constraints).transform(X)
+
+    # ------------------------------------------------------------ new rows
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """The cluster of each row, by the fitted rotation; a row's label ignores its company.
+
+        The numbers are those of ``labels_``; -1 for rows without support if ``outliers="label"``.
+        """
+        return self._ask(X, self.labels_of, -1)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The probability of each cluster, for each row: how sure its label is.
+
+        With other training rows from the same source, a row would get the label k about that often
+        (``docs/probabilities.md`` says how well that holds, and on what data). Rows sum to 1, and
+        the largest, of equal ones the first, is the label: ``predict`` with ``outliers="keep"``,
+        which differs from the label only where that is -1. The logarithm of the ratio of the
+        largest and the second largest is the margin, divided by ``fitted_cut_.temperature``; with
+        more than two clusters the largest itself also depends on the others, and need not grow with
+        the margin from row to row. A row without support has equal probabilities, but for rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, K)
+            Column k is cluster k; after an ``update`` those of clusters that have gone are 0. Of
+            many rows at once accurate to about 1e-4, otherwise to rounding.
+        """
+        return self._ask(X, self._probabilities_of, np.nan)
+
+    def predict_set(
+        self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
+    ) -> NDArray[np.bool_]:
+        """The clusters that each row may belong to, with a guarantee.
+
+        The set of a new row holds, with probability ``coverage`` at least, the label that the row
+        gets in a refit on the training rows, it and a few other new rows. That is an average over
+        rows, for new rows of the distribution of the held-out ones; it is no statement on a single
+        row, nor on classes. ``eigencut.inspection.label_sets`` says it in full.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, default=0.9
+        calibration : array-like of shape (m, n_features) or LabelSets
+            Rows that played no part in the fit, 20 of them or (better) hundreds, on which the model
+            is calibrated by 20 refits. To do that once for many calls, or for a model that has not
+            kept its training rows, pass ``eigencut.inspection.label_sets(model, X_heldout)``.
+
+        Returns
+        -------
+        sets : array of bool of shape (n_samples, K)
+            Whether each cluster is in the set of each row. The label of ``predict`` always is.
+        """
+        from eigencut.inspection.label_sets import LabelSets, label_sets
+
+        check_is_fitted(self)
+        is_done = isinstance(calibration, LabelSets)
+        sets = calibration if is_done else label_sets(self, calibration)
+        if sets.model.fitted_cut_ is not self.fitted_cut_:
+            raise ValueError(
+                "calibration must be of this model as it is fitted now. Got label sets of another "
+                "fit; calibrate again: eigencut.inspection.label_sets(model, X_heldout)."
+            )
+        return sets.predict_set(X, coverage)
+
+    def predict_margin(self, X: ArrayLike) -> Array:
+        """How clearly each row belongs to its cluster, between 0 (torn) and 1 (certain).
+
+        The rotated row of unit length has a coordinate per cluster; the margin is the difference of
+        the largest and the second largest, negative ones counting as 0. Rows with less support than
+        training rows have count for less, ``d(x)`` divided by the least of theirs (the
+        ``outlier_quantile``): far from all training rows nothing is certain, and the margin 0.
+        """
+        return self._ask(X, lambda rows: self.fitted_cut_.margins(rows), np.nan)
+
+    def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
+        """The eigenfunctions at each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        dtype : {numpy.float64, numpy.float32}
+            float64 is accurate to rounding; float32 is about three times as fast, and accurate to
+            about 1e-6 of a row's length.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, K)
+        """
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
+        return self._ask(X, lambda rows: self.fitted_cut_.embedding(rows, dtype), np.nan)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Support of each row: the log of its mean affinity to the training rows, log d(x)."""
+        return self._ask(X, lambda rows: self.fitted_cut_.support(rows), np.nan)
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        return self._write(rows, path, self.labels_of, -1, self._label_dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        shape = (self.numbering_.n_given,)
+        return self._write(rows, path, self._probabilities_of, np.nan, np.float64, shape)
+
+    def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
+        """Cluster the rows together: Algorithms 1 and 2 of the paper.
+
+        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
+        the new rows themselves; a row's label can then depend on its company.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        init : {"fitted", "random", "literal"}
+            Start from the fitted rotation, which keeps the numbers of clusters; or several times
+            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
+
+        Returns
+        -------
+        Partition
+        """
+        check_choice("init", init, ("fitted", "random", "literal"))
+        U = self.transform(X)
+        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
+        start: Any = starts[init]
+        return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
+
+    def score(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Minus the error F per cluster on the rows of X; larger is better.
+
+        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
+        normalization (functions of unit norm on the training rows). With "precomputed" affinities
+        the pairs are of a row of X and a training row.
+
+        It compares fits with one weight function, one cut and one K. Across them it misleads:
+        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
+        the data. To choose sigma or K use ``eigencut.select``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts; weights that are no integers count together as many rows
+            as ``(sum w)^2 / sum w^2``.
+
+        Returns
+        -------
+        score : float
+        """
+        from eigencut.theory.errors import held_out_error
+
+        with self.preparing(X, at_least=2) as (rows, _):
+            return -held_out_error(self.fitted_cut_, rows, sample_weight)
+
+    # ------------------------------------------------- more rows, other cuts
+
+    def update(
+        self,
+        X: ArrayLike | Rows,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """Refit the model as if it had seen these rows too; clusters keep their numbers.
+
+        The model itself changes, as a whole or, if anything is wrong, not at all. With landmarks
+        only the new rows are passed over, and the result is, bit for bit, that of a fit of all rows
+        with the same landmarks and K; where clearly more rows than usual are without support,
+        landmarks are placed for these first. Neighbours and complete graphs are fitted again on the
+        rows that they keep and the new ones. With ``n_clusters="auto"`` the number of clusters is
+        chosen anew.
+
+        A cluster goes on under its number if it shares more than half of the rows of the smaller of
+        the two with a cluster of before; other clusters are new, and get numbers that were never
+        given. The number of a cluster that has gone is not given again, and its column of
+        ``predict_proba`` stays, with zeros. ``updated_`` says which are which, and ``labels_`` are
+        those of the rows of X. See ``docs/living-models.md``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or ``eigencut.Rows``, with landmarks.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, as in ``fit``.
+        decay : float, default=1.0
+            What each row that the model has seen before counts from now on, above 0 and at most 1.
+            Below 1 sums are rounded, to 1e-10 of a row, and rows that count less than a
+            sixty-fourth are forgotten.
+
+        Returns
+        -------
+        self : the model
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        decay = checked_decay(decay)
+        quiet = knowing_pieces(self.n_components_found_ > 1)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
+            rows = rows_of_update(model, X)
+            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None)):
+                model._update(rows, check_weights_of(rows, sample_weight), decay)
+        return self
+
+    @available_if(_keeps_rows)
+    def partial_fit(
+        self,
+        X: ArrayLike | Rows,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """``fit`` at the first call, ``update`` at later ones; ``labels_`` are of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+            Known classes are for ``fit``: a warning says so.
+        sample_weight : array-like of shape (n_samples,), optional
+        decay : float, default=1.0
+            As of ``update``.
+
+        Returns
+        -------
+        self : the model
+        """
+        warn_of_labels(y)
+        if not self.__sklearn_is_fitted__():
+            checked_decay(decay)
+            return self.fit(X, sample_weight=sample_weight)
+        return self.update(X, sample_weight=sample_weight, decay=decay)
+
+    def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
+        """Say how rows differ from those that the model has seen; nothing changes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, in memory: of a stream some of its blocks.
+        random_state : int, RandomState or None
+            Of the rows that are left out to compare with. None means 0.
+
+        Returns
+        -------
+        Drift
+            The share of rows without support, the shares of clusters and the value of the cut,
+            before and now, each with a p-value; and whether a new cluster stands out.
+        """
+        from eigencut.updating.drift import drift_of
+
+        check_is_fitted(self)
+        refuse_nothing(X, "compare")
+        with self.preparing(X) as (rows, _):
+            return drift_of(self, rows, random_state)
+
+    def hierarchy(self) -> Hierarchy:
+        """The clusters as a tree: which of them are one group in coarser cuts, down to one group.
+
+        From the fitted model alone, without its rows. See ``docs/describe.md``.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigencut import GPOD
+        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+        >>> model = GPOD(3).fit(X)
+        >>> far = model.predict([[40.0, 0]])[0]
+        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
+        True
+        """
+        from eigencut.hierarchy.hierarchy import hierarchy_of
+
+        check_is_fitted(self)
+        self.numbering_.refuse_gaps("hierarchy")
+        with threads(self.n_jobs):
+            return hierarchy_of(self.fitted_cut_)
+
+    # ------------------------------------------------------ what a Model is asked
+
+    @property
+    def gpod(self) -> GPOD:
+        """Return the model itself: it cuts the graph of its rows."""
+        return self
+
+    def prepare(self, X: Any, at_least: int = 1) -> Prepared:
+        """Return the rows, checked, and that all of them are complete."""
+        check_is_fitted(self)
+        narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
+        rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
+        return rows, np.ones(rows.shape[0], dtype=bool)
+
+    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Return the blocks of a stream with the columns of the fit."""
+        check_stream(self, rows)
+        return ((block, np.ones(len(block), dtype=bool)) for block in rows)
+
+    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
+        """Return a context in which errors name refused rows by their place."""
+        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
+
+    def labels_of(self, rows: Any) -> Indices:
+        """Return the numbers of the clusters of prepared rows."""
+        labels = self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
+        return self.numbering_.of_labels(labels)
+
+    def answers_of(self, rows: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of prepared rows."""
+        answers = self.fitted_cut_.answers(rows, mark_outliers=self.outliers == "label")
+        return replace(
+            answers,
+            labels=self.numbering_.of_labels(answers.labels),
+            probabilities=self.numbering_.of_columns(answers.probabilities),
+        )
+
+    @property
+    def _label_dtype(self) -> Any:
+        """Return the smallest integers that hold K and -1."""
+        return np.min_scalar_type(-max(self.numbering_.n_given, 1))
+
+    def _probabilities_of(self, rows: Any) -> Array:
+        return self.numbering_.of_columns(self.fitted_cut_.probabilities(rows))
+
+    # ------------------------------------------------------- the fitted state
+
+    def _settings(self) -> Settings:
+        return Settings(
+            n_clusters=self.n_clusters,
+            cut=CUTS[self.cut],
+            affinity=self.affinity,
+            metric=self.metric,
+            extension=self.extension,
+            n_init=self.n_init,
+            random_state=self.random_state,
+            outliers=self.outliers,
+            outlier_quantile=self.outlier_quantile,
+            memory_limit=self.memory_limit,
+            pairwise=get_tags(self).input_tags.pairwise,
+        )
+
+    def _set_fit(self, fit: Fit) -> None:
+        """Set the attributes of a fitted model."""
+        self.choice_ = fit.compared
+        self._set_cut(
+            fit.fitted, labels=fit.labels, embedding=fit.embedding, is_outlier=fit.is_outlier
+        )
+
+    def _set_cut(
+        self,
+        fitted: FittedCut,
+        *,
+        labels: Indices | None = None,
+        embedding: Array | None = None,
+        is_outlier: Mask | None = None,
+        numbers: ClusterNumbers | None = None,
+    ) -> None:
+        """Set the attributes that a fitted cut determines, and those of the training rows.
+
+        ``labels`` are columns of the rotation; ``numbers`` are what users call these columns.
+        """
+        self.fitted_cut_ = fitted
+        self.affinity_ = fitted.affinity
+        self.eigenvalues_ = fitted.functions.pairs.values
+        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
+        self.n_components_found_ = fitted.n_components
+        self.rotation_ = fitted.partition.rotation
+        self.partition_ = fitted.partition
+        self.numbering_ = numbers or ClusterNumbers.of_fit(self.n_clusters_)
+        marked = None if labels is None else self.numbering_.of_labels(labels)
+        if marked is not None and is_outlier is not None:
+            marked = np.where(is_outlier, OUTLIER, marked)
+        for name, value in (("labels_", marked), ("embedding_", embedding), ("updated_", None)):
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
+        if labels is not None:
+            self.partition_ = replace(fitted.partition, labels=labels)
+
+    def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
+        from eigencut.updating.refit import Updated, continued, match_clusters, refitted
+
+        before = self.numbering_
+        found = refitted(self, source, sample_weight, decay)
+        matched = match_clusters(found.shared, len(before.numbers), found.sizes)
+        columns, numbers = continued(before, matched, found.sizes)
+        fitted = found.fitted.reordered(columns)
+        self._set_cut(fitted, numbers=numbers)
+        if found.has_new_rows and self.outliers == "keep":
+            self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
+        elif not isinstance(source, Rows):
+            self.labels_ = self.labels_of(source)
+        sizes = found.sizes[columns]
+        self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
+
+    def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
+        """Put clusters in another order, and give them these numbers.
+
+        All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
+        """
+        of_rows = hasattr(self, "labels_") and not hasattr(self, "updated_")
+        labels = np.argsort(columns)[self.partition_.labels] if of_rows else None
+        is_outlier = self.labels_ == OUTLIER if of_rows else None
+        embedding = self.__dict__.get("embedding_")
+        fitted = self.fitted_cut_.reordered(columns)
+        self._set_cut(
+            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
+        )
+
+    @property
+    def probabilities_(self) -> Array:
+        """The probability of the label of each training row; 0 where that is -1.
+
+        What HDBSCAN has by this name, and BERTopic takes from it. It is that of ``predict_proba``,
+        but for a row with less support than others, which counts here as if it had as much. There
+        where ``embedding_`` is.
+        """
+        if "embedding_" not in self.__dict__:
+            raise AttributeError(
+                "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "
+                "Use predict_proba(X)."
+            )
+        scores = normalize_rows(self.embedding_) @ self.rotation_
+        labels, is_clear = assign(scores), np.ones(len(scores))
+        found = probabilities_of(scores, labels, is_clear, self.fitted_cut_.temperature)
+        own = found[np.arange(len(labels)), labels]
+        return np.where(self.labels_ == OUTLIER, 0.0, own)
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        """What was fitted, as plain values, arrays and the affinity."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        per_row: dict[str, Any] = {}
+        of_all_rows = include_training_data and not hasattr(self, "updated_")
+        if of_all_rows and hasattr(self, "labels_"):
+            per_row["labels"] = self.partition_.labels
+            if (self.labels_ == OUTLIER).any():
+                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
+        if of_all_rows and hasattr(self, "embedding_"):
+            per_row["embedding"] = self.embedding_
+        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
+        of_choice: dict[str, Any] = {"choice": [list(compared) for compared in self.choice_]}
+        if getattr(self, "warnings_", ()):  # an older pickle has none
+            of_choice["warnings"] = list(self.warnings_)
+        if not self.numbering_.is_plain:
+            per_row["numbering"] = self.numbering_._state()
+        return self.fitted_cut_._state() | of_columns | of_choice | per_row
+
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit."""
+        self._check_parameters()
+        fitted = FittedCut._restored(state, CUTS[self.cut])
+        K = len(fitted.rotation)
+        self.n_features_in_ = fitted.affinity.n_columns_
+        if state.raw("feature_names") is not None:
+            names = state.words("feature_names", self.n_features_in_)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        pairs = state.words_and_numbers("choice") if "choice" in state else []
+        self.choice_ = tuple(Compared(*pair) for pair in pairs)
+        has_warnings = "warnings" in state
+        self.warnings_ = tuple(state.texts("warnings", 1000)) if has_warnings else ()
+        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
+        n = None if labels is None else len(labels)
+        marks = labels is not None and "is_outlier" in state
+        is_outlier = state.flags("is_outlier", (n,)) if marks else None
+        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
+        numbers = None
+        if "numbering" in state:
+            numbers = ClusterNumbers._restored(state.part("numbering"), K)
+        self._set_cut(
+            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_cut_")
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)

@@ -25,14 +25,14 @@ FLOORS = [
     ["hierarchy.recluster"],
     ["auto.select", "tables.table_model"],
     ["gpod"],
-    ["updating"],
+    ["updating.alignment"],
+    ["model"],
     ["tables"],
-    ["answering", "keeping"],
-    ["inspection.describe", "hierarchy"],
+    ["updating"],
+    ["pipeline"],
+    ["hierarchy"],
     ["fitted", "auto"],
     ["inspection", "semi_supervised"],
-    ["theory.measured_excess"],
-    ["inspection.cut_values"],
     ["theory"],
     ["plotting.choices", "plotting.learning_curve"],  # what theory and auto found draws itself
     ["plotting.display"],
@@ -50,7 +50,7 @@ FLOORS = [
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
 TOP = {"__init__", "__main__", "_version", "cut", "discretization", "gpod"}
-TOP |= {"answering", "exceptions", "fitted", "keeping", "loading"}
+TOP |= {"exceptions", "fitted", "loading", "model", "pipeline"}
 DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
 TOP |= set(DOORS)
 
