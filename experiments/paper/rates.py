@@ -11,7 +11,7 @@ import numpy as np
 from eigencut._utils.arrays import Array
 from eigencut.affinities import Gaussian
 from eigencut.gpod import GPOD
-from eigencut.inspection import learning_curve
+from eigencut.theory import learning_curve
 from experiments.paper.plotting import COLORS, save, subplots
 from experiments.paper.published import CUT_TITLES
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors, TableModel, load, plotting, recluster, select
-from eigencut.inspection import learning_curve
 from eigencut.plotting.sampling import MOST_SHOWN
+from eigencut.theory import learning_curve
 from pictures import check_picture
 
 mpl = pytest.importorskip("matplotlib")

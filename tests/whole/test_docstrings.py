@@ -116,5 +116,10 @@ def test_all_rooms_are_walked():
     public_homes = {name for name in homes if hasattr(eigencut, name)} | {"bertopic", "dask"}
     assert public_homes <= set(PARTNERS)
     assert len(NAMES) > 80
-    for name in ("GPOD.predict", "Affinity.apply", "risk.assess", "integrations.dask.predict"):
+    for name in (
+        "GPOD.predict",
+        "Affinity.apply",
+        "inspection.assess",
+        "integrations.dask.predict",
+    ):
         assert f"eigencut.{name}" in NAMES

@@ -22,6 +22,7 @@ from eigencut import (
     inspection,
     plotting,
     report,
+    theory,
 )
 from eigencut.integrations import bertopic, dask, image, scanpy, spark, spatial
 
@@ -45,7 +46,7 @@ def public_names():
     for name in eigencut.__all__:
         if not inspect.ismodule(getattr(eigencut, name)) and name != "__version__":
             yield f"eigencut.{name}"
-    for room in (inspection, export, plotting, report, compat, image, scanpy, spatial):
+    for room in (inspection, theory, export, plotting, report, compat, image, scanpy, spatial):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
     for module in (bertopic, dask, spark):
         for name, item in vars(module).items():

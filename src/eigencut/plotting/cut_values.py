@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from eigencut._utils.arrays import Indices
-from eigencut.inspection.cut_values import CutValue, cut_value
+from eigencut.inspection import cut_value
 from eigencut.plotting.asked_model import AskedModel
 from eigencut.plotting.axes import PALE, SIZE, put_legend, tidy
 from eigencut.plotting.colors import COLORS
 from eigencut.plotting.display import DisplayMixin
 from eigencut.plotting.sampling import spaced
+from eigencut.theory import CutValue
 
 _WHAT = "share of a cluster's weight that leaves it"
 

@@ -40,7 +40,7 @@ class LearningCurveDisplay(DisplayMixin):
     >>> import numpy as np
     >>> from eigencut import GPOD, Gaussian
     >>> from eigencut.plotting import LearningCurveDisplay
-    >>> from eigencut.inspection import learning_curve
+    >>> from eigencut.theory import learning_curve
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
     >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
@@ -58,7 +58,7 @@ class LearningCurveDisplay(DisplayMixin):
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
-        """Draw what ``eigencut.inspection.learning_curve`` has measured.
+        """Draw what ``eigencut.theory.learning_curve`` has measured.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class LearningCurveDisplay(DisplayMixin):
         -------
         LearningCurveDisplay
         """
-        check_drawable("curve", curve, "LearningCurve", "eigencut.inspection.learning_curve")
+        check_drawable("curve", curve, "LearningCurve", "eigencut.theory.learning_curve")
         line = None
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())

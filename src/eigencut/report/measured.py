@@ -17,9 +17,8 @@ from eigencut.auto.spectrum import Spectrum
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning
 from eigencut.extension.combined import CombinedFunctions
-from eigencut.inspection.assessment import assess
-from eigencut.inspection.stability import stability
-from eigencut.inspection.summary import RiskSummary
+from eigencut.inspection.assessment import RiskSummary, assess
+from eigencut.inspection.refits import stability
 from eigencut.plotting.asked_model import AskedModel
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.summary import QuickStability, SpectrumSummary

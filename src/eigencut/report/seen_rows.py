@@ -12,8 +12,8 @@ from sklearn.utils import _safe_indexing
 
 from eigencut._utils.arrays import Indices
 from eigencut.fitted import Answers
+from eigencut.inspection.policy import POLICY
 from eigencut.inspection.refits import training_rows
-from eigencut.inspection.summary import TORN
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
 from eigencut.model import spread
@@ -109,7 +109,7 @@ class SeenRows:
     @property
     def is_unsure(self) -> Mask:
         """Which of them nearly belong to another cluster, though the model knows the place."""
-        return (self.answers.margins < TORN) & ~self.is_outside
+        return (self.answers.margins < POLICY.ambiguous_margin) & ~self.is_outside
 
     @property
     def share_outside(self) -> float:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eigencut.inspection.cut_values import CutValue
-from eigencut.inspection.summary import RiskSummary
+from eigencut.inspection.assessment import RiskSummary
 from eigencut.plotting.sampling import spaced
+from eigencut.theory import CutValue
 
 if TYPE_CHECKING:
     from eigencut.report.summary import (

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from eigencut._utils.progress import stage
-from eigencut.inspection.cut_values import CutValue
-from eigencut.inspection.description import ClusterDescription
-from eigencut.inspection.summary import RiskSummary
+from eigencut.inspection.assessment import RiskSummary
+from eigencut.inspection.describe import ClusterDescription
 from eigencut.plotting.asked_model import AskedModel
 from eigencut.report import sentences
 from eigencut.report.arguments import check_arguments, checked_names
@@ -21,6 +20,7 @@ from eigencut.report.picture import picture_of
 from eigencut.report.seen_rows import SeenRows
 from eigencut.report.settings import choice_of, settings_of, versions
 from eigencut.report.summary import ClusterSummary, ModelSummary, QuickStability
+from eigencut.theory import CutValue
 
 _COLUMNS = 6  # that distinguish a cluster, at most
 _TYPICAL = 2

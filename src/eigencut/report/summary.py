@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigencut._utils.json_ready import JsonReady
-from eigencut.inspection.contrasts import Contrast
-from eigencut.inspection.description import TypicalRow
+from eigencut.inspection.assessment import RiskSummary
+from eigencut.inspection.contrasts import Contrast, Word
+from eigencut.inspection.describe import TypicalRow
 from eigencut.inspection.rules import Rule
-from eigencut.inspection.summary import RiskSummary
-from eigencut.inspection.words import Word
 from eigencut.report.terminal import summary_text
 
 
