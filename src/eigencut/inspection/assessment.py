@@ -89,7 +89,6 @@ class RiskSummary(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import assess
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = assess(model, X[100:])

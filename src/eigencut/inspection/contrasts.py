@@ -50,96 +50,46 @@ Interval = tuple[Array, Array]  # low, high
 
 @dataclass(frozen=True)
 class NumberContrast(JsonReady):
-    """How the numbers, or dates, of a column differ in a cluster.
-
-    Attributes
-    ----------
-    column : str
-    how : {"higher", "lower", "more extreme", "more central"}
-        Than elsewhere. The latter two are of distances from the median of all rows.
-    effect : float
-        ``P(x > y) - P(x < y)`` for x in the cluster and y elsewhere, from -1 to 1.
-    interval : tuple of float
-        Of the effect.
-    inside, overall : tuple of three
-        The quartiles in the cluster, and of all rows, in the units of the column.
-    n_inside, n_outside : int
-        Rows with a value.
-    kind : {"number", "date"}
-    """
+    """How the numbers, or dates, of a column differ in a cluster from those elsewhere."""
 
     column: str
-    how: str
-    effect: float
-    interval: tuple[float, float]
-    inside: tuple[Any, ...]
-    overall: tuple[Any, ...]
-    n_inside: int
+    how: str  # "higher", "lower"; of distances from the median, "more extreme", "more central"
+    effect: float  # P(x > y) - P(x < y) for x in the cluster and y elsewhere, from -1 to 1
+    interval: tuple[float, float]  # of the effect
+    inside: tuple[Any, ...]  # the quartiles in the cluster, in the units of the column
+    overall: tuple[Any, ...]  # the quartiles of all rows
+    n_inside: int  # rows with a value
     n_outside: int
-    kind: str = "number"
+    kind: str = "number"  # or "date"
 
 
 @dataclass(frozen=True)
 class CategoryContrast(JsonReady):
-    """How often a category of a column occurs in a cluster.
-
-    Attributes
-    ----------
-    column, category : str
-        The category ``(missing)`` is of rows without a value.
-    how : {"more often", "less often"}
-        Than elsewhere.
-    effect : float
-        The share of the category in the cluster less its share elsewhere, from -1 to 1.
-    interval : tuple of float
-        Of the effect.
-    share : float
-        Of the rows of the cluster.
-    share_interval : tuple of float
-    overall : float
-        The share of all rows.
-    lift : float
-        ``share / overall``.
-    lift_interval : tuple of float
-    n_inside, n_outside : int
-        Rows.
-    kind : {"category"}
-    """
+    """How often a category of a column occurs in a cluster."""
 
     column: str
-    category: str
-    how: str
-    effect: float
-    interval: tuple[float, float]
-    share: float
+    category: str  # "(missing)" for rows without a value
+    how: str  # "more often" or "less often" than elsewhere
+    effect: float  # the share in the cluster less the share elsewhere, from -1 to 1
+    interval: tuple[float, float]  # of the effect
+    share: float  # of the rows of the cluster
     share_interval: tuple[float, float]
-    overall: float
-    lift: float
+    overall: float  # the share of all rows
+    lift: float  # share / overall
     lift_interval: tuple[float, float]
-    n_inside: int
+    n_inside: int  # rows
     n_outside: int
     kind: str = "category"
 
 
 @dataclass(frozen=True)
 class Word(JsonReady):
-    """A word that is frequent in the documents of a cluster.
-
-    Attributes
-    ----------
-    word : str
-    score : float
-        c-TF-IDF.
-    share : float
-        Of the cluster's documents, those with this word.
-    overall : float
-        The same share of all documents.
-    """
+    """A word that is frequent in the documents of a cluster."""
 
     word: str
-    score: float
-    share: float
-    overall: float
+    score: float  # c-TF-IDF
+    share: float  # of the cluster's documents, those with this word
+    overall: float  # the same share of all documents
 
 
 Contrast = NumberContrast | CategoryContrast

@@ -32,23 +32,11 @@ _LINE = 100  # letters of a line
 
 @dataclass(frozen=True)
 class TypicalRow(JsonReady):
-    """A row in the middle of its cluster.
+    """A row in the middle of its cluster."""
 
-    Attributes
-    ----------
-    row : int
-        Its place among the rows, from 0.
-    values : dict
-        Of its columns, in their units; None is missing. Of a table with more than 100 columns,
-        those that distinguish the cluster.
-    margin : float
-        How clearly it belongs to the cluster.
-    document : str or None
-    """
-
-    row: int
-    values: dict[str, float | str | None]
-    margin: float
+    row: int  # its place among the rows, from 0
+    values: dict[str, float | str | None]  # in the units of the columns; None is missing
+    margin: float  # how clearly it belongs to the cluster
     document: str | None = None
 
     def __str__(self) -> str:

@@ -125,7 +125,6 @@ class Stability(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import stability
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = stability(model, X[:100], n_refits=5)
@@ -234,7 +233,6 @@ class LabelSets:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import label_sets
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> sets = label_sets(model, X[100:], n_batches=10)

@@ -28,19 +28,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Condition(JsonReady):
-    """One condition on a row; a row without a value in the column does not meet it.
-
-    Attributes
-    ----------
-    column : str
-    relation : {"<=", ">", "is", "is not"}
-    value : float or str
-        Of a date its text.
-    """
+    """One condition on a row; a row without a value in the column does not meet it."""
 
     column: str
-    relation: str
-    value: Any
+    relation: str  # "<=", ">", "is" or "is not"
+    value: Any  # a number, a category, or the text of a date
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,6 @@ class Bounds(JsonReady):
 
     Examples
     --------
-    >>> from eigencut.theory import bounds
     >>> result = bounds("ncut", n=10_000, n_clusters=2, C=1.0, B=4.0, kappa=1.0, eps=0.1)
     >>> result.continuous < result.discrete
     True

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import json_ready
+from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
@@ -27,7 +27,7 @@ from eigencut.theory.row_pairs import measured_on, row_counts
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(JsonReady):
     """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
 
     Attributes
@@ -51,7 +51,6 @@ class LearningCurve:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import learning_curve
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
@@ -74,10 +73,6 @@ class LearningCurve:
     def is_measurable(self) -> NDArray[np.bool_]:
         """Which values of the excess are more than rounding."""
         return is_measurable(self.excess)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and the sentence as plain Python, ready for JSON."""
-        return {**json_ready(self), "sentence": self.sentence}
 
     def excess_at(self, n: float) -> float:
         """The excess risk at n rows, by the fitted line.
@@ -333,7 +328,7 @@ def _line(
 
 
 @dataclass(frozen=True)
-class RowsNeeded:
+class RowsNeeded(JsonReady):
     """The number of rows at which the excess risk falls to a target. ``print`` it.
 
     Attributes
@@ -354,7 +349,6 @@ class RowsNeeded:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import learning_curve, rows_needed
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
@@ -387,10 +381,6 @@ class RowsNeeded:
         if self.n_rows > self.largest_measured:
             text += f", by extrapolation beyond the {self.largest_measured:,} rows measured"
         return text + "."
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and the sentence as plain Python, ready for JSON; infinity is None."""
-        return {**json_ready(self), "sentence": self.sentence}
 
     def __str__(self) -> str:
         return self.sentence
@@ -437,7 +427,6 @@ def rows_needed(
     --------
     >>> import numpy as np
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import learning_curve
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> curve = learning_curve(GPOD(2, affinity=Gaussian(sigma=1.0)), X, sizes=[25, 50, 100])
     >>> needed = rows_needed(curve, curve.excess_at(200))

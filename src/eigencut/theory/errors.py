@@ -41,7 +41,6 @@ class ErrorEstimate(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import population_error
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = population_error(model, X[100:])
@@ -72,7 +71,6 @@ class Gap(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import discretization_gap
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = discretization_gap(model, X[100:])

@@ -115,7 +115,6 @@ class DiscretizationCost(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import discretization_cost
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = discretization_cost(model, X[100:])
@@ -276,7 +275,6 @@ class MeasuredExcess(JsonReady):
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import measured_excess
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> result = measured_excess(model, X[100:])

@@ -85,22 +85,13 @@ def check_enough(name: str, n_rows: float) -> None:
 class RowPairs:
     """Pairs of rows, each with its weight; never as an array of all pairs.
 
-    Attributes
-    ----------
-    counts : array of shape (n_places,)
-        How many rows there are at each place.
-    self_weights : array of shape (n_places,)
-        ``W(x, x)``.
-    all_sums : callable
-        V to ``sum_j c_j W(x_i, x_j) V[j]``, the sum running over all rows, i among them.
-    with_itself : bool
-        Whether a row makes a pair with itself, as on the graph of a fit. Without such pairs, sums
-        are U-statistics and estimate the population.
+    On the graph of a fit a row makes a pair with itself. Without such pairs, sums over pairs are
+    U-statistics and estimate the population.
     """
 
-    counts: Array
-    self_weights: Array
-    all_sums: Callable[[Array], Array]
+    counts: Array  # how many rows there are at each place
+    self_weights: Array  # W(x, x)
+    all_sums: Callable[[Array], Array]  # V to sum_j c_j W(x_i, x_j) V[j], i among the j
     with_itself: bool = False
 
     @classmethod
