@@ -385,7 +385,7 @@ def test_what_are_no_axes_is_refused(name):
         ),
         (
             plotting.LearningCurveDisplay.from_curve,
-            "curve must be a LearningCurve, which eigencut.ri",
+            "curve must be a LearningCurve, which eigencut.th",
         ),
         (
             plotting.ConvergenceDisplay.from_partition,
