@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
 KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
-.PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench format wheels release-check clean
+.PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench paper format wheels release-check clean
 
 run: $(VENV)/installed-plot      ## fit, label unseen points, draw the paper's toy figure
 	$(BIN)/python examples/toys.py --out toys.png
@@ -67,6 +67,10 @@ test-integrations:                  ## with the partners themselves, in an envir
 
 bench: $(VENV)/installed-bench   ## side-by-side measurements against named peers; QUICK=--quick
 	$(BIN)/python -m benchmarks $(QUICK)
+
+paper: $(VENV)/installed-plot    ## the paper's tables and figures, into OUT (paper); QUICK=1, DATA=folder of the UCI files
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper \
+	    $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) --out $(or $(OUT),paper)
 
 wheels: $(VENV)/installed-release   ## source archive, and a wheel for each platform, into dist/
 	$(BIN)/python release/wheels.py

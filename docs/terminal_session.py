@@ -2,8 +2,9 @@
 
     python docs/terminal_session.py --data DIR
 
-DIR holds the six UCI sets as ``<name>.data``; see ``eigencut.datasets``. With ``--check`` nothing
-is written, and the exit code tells whether the page is current, up to the rounding of numbers.
+DIR holds the six UCI sets as ``<name>.data``; see ``experiments/paper/datasets.py``. With
+``--check`` nothing is written, and the exit code tells whether the page is current, up to the
+rounding of numbers.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
-from eigencut.inspection import LearningCurve, assess, learning_curve
+from eigencut.inspection import assess
+from eigencut.theory import LearningCurve, learning_curve
 
 N_ROWS = 2000
 SIZES = [100, 160, 250, 400, 640]

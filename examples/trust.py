@@ -8,8 +8,8 @@ from __future__ import annotations
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
-from eigencut.inspection import label_sets, learning_curve, significance, stability
-from eigencut.theory import curves as rows_needed
+from eigencut.inspection import label_sets, significance, stability
+from eigencut.theory import learning_curve, rows_needed
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiments.paper.datasets import cache_dir
 
 from benchmarks import RESULTS, ROOT
 from benchmarks.data import NoData, ari
@@ -35,7 +36,6 @@ from benchmarks.embeddings.texts import LOADERS
 from benchmarks.harness.machine import facts
 from benchmarks.harness.markdown import table
 from benchmarks.harness.memory import peaks_of
-from eigencut.datasets import cache_dir
 
 SAMPLES: dict[str, Callable[[int, Path], Sample]] = {
     **{name: partial(embedded, name) for name in LOADERS},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from eigencut.paper.markers import fill
+from experiments.paper.markers import fill
 
 
 def write_text(path: Path, text: str) -> None:

@@ -66,7 +66,7 @@ def _exponent(curve: Curve) -> str:
 
 def draw(results: list[dict[str, Any]], folder: Path) -> None:
     """``scaling.png`` and ``.svg``: a column per sweep, times above, memory below."""
-    from eigencut.paper.plotting import save, subplots
+    from experiments.paper.plotting import save, subplots
 
     figure, axes = subplots(2, len(results), figsize=(3.4 * len(results), 6.2))
     for column, result in enumerate(results):

@@ -11,9 +11,8 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
-from eigencut.inspection import learning_curve
 from eigencut.plotting import LearningCurveDisplay
-from eigencut.theory import curves as rows_needed
+from eigencut.theory import learning_curve, rows_needed
 
 X, _ = make_moons(1200, noise=0.1, random_state=0)
 model = GPOD(2, affinity=Gaussian(sigma=0.4)).fit(X)

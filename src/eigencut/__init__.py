@@ -12,7 +12,6 @@ from eigencut._version import __version__
 if TYPE_CHECKING:
     from eigencut import (
         compat,
-        datasets,
         export,
         image,
         inspection,
@@ -72,7 +71,6 @@ _HOME = {
 # Rooms whose names users write, eigencut.inspection.assess(model); and partners.
 _ROOMS = (
     "compat",
-    "datasets",
     "export",
     "integrations",
     "plotting",
@@ -102,7 +100,6 @@ __all__ = [
     "__version__",
     "align_labels",
     "compat",
-    "datasets",
     "export",
     "image",
     "inspection",

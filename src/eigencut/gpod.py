@@ -349,7 +349,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         sets : array of bool of shape (n_samples, K)
             Whether each cluster is in the set of each row. The label of ``predict`` always is.
         """
-        from eigencut.inspection.label_sets import LabelSets, label_sets
+        from eigencut.inspection.refits import LabelSets, label_sets
 
         check_is_fitted(self)
         is_done = isinstance(calibration, LabelSets)

@@ -32,7 +32,7 @@ from eigencut.io.written_rows import write_rows
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD
-    from eigencut.inspection.description import Description
+    from eigencut.inspection.describe import Description
 
 Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]

@@ -24,12 +24,12 @@ from benchmarks.methods._dask import array_of
 from benchmarks.methods._stream import file_of
 from benchmarks.selection.__main__ import STUDY as SELECTION
 from benchmarks.warm_start import STUDY as WARM_START
+from experiments.paper.markers import fill
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_moons
 from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks import __main__ as command
-from eigencut.paper.markers import fill
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

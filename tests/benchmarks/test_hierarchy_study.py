@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
+from experiments.paper.markers import fill
 
 from benchmarks import DOCS, hierarchy
-from eigencut.paper.markers import fill
 
 
 def test_the_table_on_the_page_is_that_of_the_results():

@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
+from experiments.paper.markers import fill
 
 from benchmarks import DOCS, metrics
-from eigencut.paper.markers import fill
 
 
 def stored():

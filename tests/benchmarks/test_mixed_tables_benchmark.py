@@ -8,12 +8,12 @@ from benchmarks.mixed_tables.__main__ import STUDY, methods_table
 from benchmarks.mixed_tables.encodings import CHOSEN, ENCODINGS, encoded
 from benchmarks.mixed_tables.families import CHOSEN_ON, HELD_OUT, MixedTable
 from benchmarks.mixed_tables.methods import METHODS, numbers_and_words
+from experiments.paper.markers import fill
 from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import DOCS
 from eigencut import GPOD, TableModel
-from eigencut.paper.markers import fill
 
 FAMILIES = CHOSEN_ON | HELD_OUT
 

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from experiments.paper.markers import fill
 
 from benchmarks import DOCS, cells, images, regions
-from eigencut.paper.markers import fill
 
 PAGE = (DOCS / "ecosystem.md").read_text(encoding="utf-8")
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from benchmarks.label_sets import __main__ as label_sets
 from benchmarks.label_sets.samples import GENERATED, REAL
+from experiments.paper.markers import fill
 
 from benchmarks import DOCS, automatic_k, pod_steps, significance
 from eigencut import pod
-from eigencut.paper.markers import fill
 
 
 def page():

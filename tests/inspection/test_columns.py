@@ -71,4 +71,4 @@ def test_of_very_many_columns_those_that_differ_are_taken(make):
 def test_a_column_that_names_rows_is_known():
     numbers = np.arange(100)
     names = pd.DataFrame({"id": numbers.astype(str), "town": (numbers % 9).astype(str)})
-    assert [column.tells_rows_apart for column in columns_of(names)] == [True, False]
+    assert [column.names_rows for column in columns_of(names)] == [True, False]

@@ -13,8 +13,7 @@ from sklearn.datasets import make_moons
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.cut import CUTS
 from eigencut.inspection import cut_value
-from eigencut.inspection.cut_values import measure
-from eigencut.theory.errors import RowPairs
+from eigencut.theory.row_pairs import RowPairs, cut_of_pairs
 
 
 def gaussian_weights(X, sigma):
@@ -123,7 +122,7 @@ def test_any_partition_of_any_weights(seed, cut):
     labels = rng.integers(0, K, n)
     for with_itself in (True, False):
         pairs = RowPairs(np.ones(n), W.diagonal(), lambda V: W @ V, with_itself)
-        found = measure(pairs, labels, CUTS[cut], K)
+        found = cut_of_pairs(pairs, labels, CUTS[cut], K)
         expected = by_loops(W, labels, K, cut, with_itself)
         np.testing.assert_allclose(found.per_cluster, expected, atol=1e-12)
         assert math.isfinite(found.value) and math.isfinite(found.standard_error)
@@ -158,7 +157,7 @@ def test_the_interval_narrows_with_the_rows():
             totals = np.array([V[half == k].sum(axis=0) for k in (0, 1)])
             return totals[half] + 0.1 * totals[1 - half]
 
-        found = measure(RowPairs(ones, ones, sums), half, CUTS["ncut"], 2, largest_weight=1.0)
+        found = cut_of_pairs(RowPairs(ones, ones, sums), half, CUTS["ncut"], 2, largest_weight=1.0)
         assert found.value == pytest.approx(2 * 0.1 / 1.1, rel=0.01)
         widths.append(found.interval[1] - found.interval[0])
     assert widths[0] > 5 * widths[1] > 25 * widths[2] and widths[2] < 0.01

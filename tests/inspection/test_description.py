@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from eigencut import GPOD, Neighbors, Rows, TableModel
-from eigencut.inspection.description import short
+from eigencut.inspection.describe import short
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 3, 240)

@@ -8,13 +8,13 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest
 from scipy.stats.contingency import relative_risk
 
-from eigencut.inspection.contrasts import superiority
-from eigencut.inspection.intervals import (
+from eigencut.inspection.contrasts import (
     difference_interval,
     nearest_to_zero,
     quantile_of,
     ratio_interval,
     share_interval,
+    superiority,
     superiority_interval,
 )
 

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.inspection import label_sets
-from eigencut.inspection.label_sets import batch_quantile
+from eigencut.inspection.refits import batch_quantile
 
 K = 3
 

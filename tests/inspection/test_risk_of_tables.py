@@ -6,15 +6,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, TableModel
-from eigencut.inspection import (
-    assess,
-    cut_value,
-    discretization_cost,
-    empirical_error,
-    learning_curve,
-    population_error,
-    stability,
-)
+from eigencut.inspection import assess, cut_value, stability
+from eigencut.theory import discretization_cost, empirical_error, learning_curve, population_error
 
 ROWS, _ = make_blobs(160, 2, centers=3, random_state=0)
 FRAME = pd.DataFrame(100 * ROWS, columns=["a", "b"]).assign(size=np.tile(["S", "M"], 80))

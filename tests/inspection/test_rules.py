@@ -10,12 +10,12 @@ from scipy.stats import binomtest
 from sklearn.tree import DecisionTreeClassifier
 
 from eigencut.inspection.columns import columns_of
-from eigencut.inspection.rules import rules, short_between
+from eigencut.inspection.rules import cluster_rule, short_between
 
 
 def found_in(frame, labels, n_clusters=2):
     columns = columns_of(frame)
-    return rules([columns] * n_clusters, np.asarray(labels), n_clusters)
+    return [cluster_rule(columns, np.asarray(labels) == k) for k in range(n_clusters)]
 
 
 def meets(rule, frame):

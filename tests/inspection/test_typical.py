@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigencut.inspection.typical_rows import typical_rows
+from eigencut.inspection.describe import typical_rows
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "chebyshev"])

@@ -9,14 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
-from sklearn.metrics import confusion_matrix
-from sklearn.utils import Bunch
-
-from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.__main__ import main
-from eigencut.datasets import load
-from eigencut.paper import (
+from experiments.paper import (
     choice,
     command,
     convergence,
@@ -29,10 +22,16 @@ from eigencut.paper import (
     tables,
     toys,
 )
-from eigencut.paper.candidates import FULL_RATIOS, SCALES, Candidate, candidates
-from eigencut.paper.choice import CHOICES, CHOSEN, Look
-from eigencut.paper.preprocessing import PREPROCESSINGS, prepare
-from eigencut.paper.published import CUT_TITLES, METRICS, RESULTS, SETS, SIGMAS
+from experiments.paper.candidates import FULL_RATIOS, SCALES, Candidate, candidates
+from experiments.paper.choice import CHOICES, CHOSEN, Look
+from experiments.paper.datasets import load
+from experiments.paper.preprocessing import PREPROCESSINGS, prepare
+from experiments.paper.published import CUT_TITLES, METRICS, RESULTS, SETS, SIGMAS
+from sklearn.datasets import make_moons
+from sklearn.metrics import confusion_matrix
+from sklearn.utils import Bunch
+
+from eigencut import GPOD, Gaussian, GraphWarning
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "paper"
@@ -309,7 +308,7 @@ def test_a_refused_sigma_is_recorded_and_never_tuned():
 
 def test_page_and_json_agree(numbers):
     text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    assert page.fill(text, numbers) == text, "run: python -m eigencut paper --out docs"
+    assert page.fill(text, numbers) == text, "run: python -m experiments.paper --out docs"
 
 
 def test_another_number_would_be_seen(numbers):
@@ -409,7 +408,7 @@ def test_a_folder_that_cannot_be_written_is_known_before_the_work(tmp_path, monk
     monkeypatch.setattr(command, "load", None)  # work begins with the data
     (tmp_path / "file").write_text("")
     assert command.main(["--out", str(tmp_path / "file" / "out")]) == 1
-    assert capsys.readouterr().err == f"eigencut: {tmp_path}/file/out: Not a directory.\n"
+    assert capsys.readouterr().err == f"paper: {tmp_path}/file/out: Not a directory.\n"
 
 
 def test_the_whole_command_on_little_data(tmp_path, monkeypatch):
@@ -438,9 +437,9 @@ def test_the_whole_command_on_little_data(tmp_path, monkeypatch):
 
 def test_absent_data_is_one_sentence_and_no_traceback(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    assert main(["paper", "--quick", "--data", str(tmp_path), "--out", str(tmp_path)]) == 1
+    assert command.main(["--quick", "--data", str(tmp_path), "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("eigencut: data_dir must be a folder that holds ionosphere.data")
+    assert said.startswith("paper: data_dir must be a folder that holds ionosphere.data")
     assert said.count("\n") == 1
 
 

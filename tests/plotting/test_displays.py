@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors, TableModel, load, plotting, recluster, select
-from eigencut.inspection import learning_curve
 from eigencut.plotting.rows import MOST_SHOWN
+from eigencut.theory.curves import learning_curve
 from pictures import check_picture
 
 mpl = pytest.importorskip("matplotlib")
@@ -384,7 +384,7 @@ def test_what_are_no_axes_is_refused(name):
         ),
         (
             plotting.LearningCurveDisplay.from_curve,
-            "curve must be a LearningCurve, which eigencut.in",
+            "curve must be a LearningCurve, which eigencut.th",
         ),
         (
             plotting.ConvergenceDisplay.from_partition,

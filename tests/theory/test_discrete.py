@@ -10,9 +10,10 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
-from eigencut.inspection import assess, cut_value, discretization_cost, discretization_gap
-from eigencut.theory.discretization_cost import compare, constrained_error
-from eigencut.theory.errors import RowPairs
+from eigencut.inspection import assess, cut_value
+from eigencut.theory import discretization_cost, discretization_gap
+from eigencut.theory.excess import compare, constrained_error
+from eigencut.theory.row_pairs import RowPairs
 
 
 def gaussian_weights(X, sigma):

@@ -8,10 +8,10 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
 from eigencut.cut import CUTS
-from eigencut.inspection import cut_value, empirical_error, excess_risk
-from eigencut.theory import measured_excess
-from eigencut.theory.discretization_cost import constrained_error
-from eigencut.theory.errors import RowPairs
+from eigencut.inspection import cut_value
+from eigencut.theory import empirical_error, excess_risk, measured_excess
+from eigencut.theory.excess import constrained_error
+from eigencut.theory.row_pairs import RowPairs
 
 POPULATIONS = {
     "moons": (make_moons(500, noise=0.1, random_state=0)[0], 2, 0.4),
@@ -63,7 +63,7 @@ def test_constrained_error_is_the_trace_on_new_rows(cut):
         return np.trace(np.linalg.solve(F[rows].T @ M @ F[rows], F[rows].T @ (D - own) @ F[rows]))
 
     every = np.arange(100)
-    found = constrained_error(RowPairs.of_rows(model.affinity_, new), F, CUTS[cut])
+    found = constrained_error(RowPairs.from_rows(model.affinity_, new), F, CUTS[cut])
     assert found.value == pytest.approx(trace(every), rel=1e-9)
     assert measured_excess(model, new).held_out == pytest.approx(found.value, rel=1e-9)
     left_out = np.array([trace(np.delete(every, i)) for i in every])
@@ -76,7 +76,7 @@ def test_constrained_error_is_the_trace_on_new_rows(cut):
 def test_constrained_error_of_eigenvectors_is_their_sum(cut):
     P, K, sigma = POPULATIONS["blobs"]
     model = GPOD(K, cut=cut, affinity=Gaussian(sigma)).fit(np.vstack([P[:150], P[:20]]))
-    pairs = RowPairs.of_training_rows(model.affinity_)
+    pairs = RowPairs.from_training_rows(model.affinity_)
     functions = model.fitted_cut_.functions
     found = constrained_error(pairs, functions.eigenvectors(), CUTS[cut])
     np.testing.assert_allclose(found.per_function, model.eigenvalues_, atol=1e-10)

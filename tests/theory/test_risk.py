@@ -13,10 +13,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.inspection import (
-    assess,
+from eigencut.inspection import assess, cut_value
+from eigencut.theory import (
     bounds,
-    cut_value,
     discretization_cost,
     discretization_gap,
     empirical_error,
@@ -299,13 +298,13 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
     own = cut_value(model, self_weights=False)
     assert summary.cut_training.to_dict() == own.to_dict()
     margins = model.predict_margin(X[:200] if new is None else new)
-    assert summary.torn == pytest.approx((margins < 0.1).mean())
+    assert summary.ambiguous == pytest.approx((margins < 0.1).mean())
     if heldout:
         assert summary.population_error.value == population_error(model, new).value
         assert summary.cut_heldout.to_dict() == cut_value(model, new).to_dict()
         assert summary.excess == measured_excess(model, new)
         least = np.quantile(np.log((200 * degrees - 1) / 199), 0.01)
-        assert summary.unsupported == (model.score_samples(new) < least).mean()
+        assert summary.outliers == (model.score_samples(new) < least).mean()
 
 
 def test_the_report_leads_with_what_can_be_acted_on(moons):
@@ -316,8 +315,8 @@ def test_the_report_leads_with_what_can_be_acted_on(moons):
         "cut value",
         "conductance of each cluster",
         "excess risk, measured",
-        "rows without support",
-        "torn rows",
+        "outliers",
+        "ambiguous rows",
         "eigenvalues",
         "The theorems (delta = 0.05)",
         "Bounds of the excess risk",

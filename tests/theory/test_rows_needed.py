@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from eigencut.inspection import LearningCurve
-from eigencut.theory import curves as rows_needed
+from eigencut.theory import LearningCurve, rows_needed
 
 SIZES = np.array([50, 100, 200, 400], dtype=np.intp)
 

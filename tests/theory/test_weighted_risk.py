@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from conftest import CUTS
-from eigencut import GPOD, Gaussian, Neighbors, inspection, select
+from eigencut import GPOD, Gaussian, Neighbors, inspection, select, theory
 from eigencut.auto.spectrum import weighted_rand_index
 from eigencut.theory.curves import _drawn
 
@@ -35,11 +35,11 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
     how = {"sample_weight": WEIGHT}
     assert model.score(NEW, **how) == pytest.approx(model.score(REPEATED))
     for function in (
-        inspection.population_error,
+        theory.population_error,
         inspection.cut_value,
-        inspection.measured_excess,
-        inspection.discretization_gap,
-        inspection.discretization_cost,
+        theory.measured_excess,
+        theory.discretization_gap,
+        theory.discretization_cost,
     ):
         assert_alike(function(model, NEW, **how), function(model, REPEATED))
     assert_alike(inspection.assess(model, NEW, **how), inspection.assess(model, REPEATED))
@@ -57,11 +57,11 @@ def test_other_weights_count_as_many_rows_as_kish_says():
     """A factor does not matter then; and equal weights are none."""
     model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
     real = np.random.default_rng(1).uniform(0.5, 2.5, 60)
-    first = inspection.population_error(model, NEW, sample_weight=real)
-    assert_alike(first, inspection.population_error(model, NEW, sample_weight=1e6 * real / 7))
+    first = theory.population_error(model, NEW, sample_weight=real)
+    assert_alike(first, theory.population_error(model, NEW, sample_weight=1e6 * real / 7))
     assert first.n_rows == pytest.approx(real.sum() ** 2 / (real @ real)) and first.n_rows < 60
-    equal = inspection.measured_excess(model, NEW, sample_weight=np.full(60, 0.3))
-    assert_alike(equal, inspection.measured_excess(model, NEW))
+    equal = theory.measured_excess(model, NEW, sample_weight=np.full(60, 0.3))
+    assert_alike(equal, theory.measured_excess(model, NEW))
 
 
 def test_training_rows_have_the_weights_of_the_fit():
@@ -69,7 +69,7 @@ def test_training_rows_have_the_weights_of_the_fit():
     weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
     repeated = GPOD(2, affinity=Gaussian(0.3)).fit(np.repeat(X, weight, axis=0))
     assert_alike(inspection.assess(weighted), inspection.assess(repeated))
-    for function in (inspection.cut_value, inspection.discretization_gap, inspection.assess):
+    for function in (inspection.cut_value, theory.discretization_gap, inspection.assess):
         with pytest.raises(ValueError, match="sample_weight must be left out without X"):
             function(weighted, sample_weight=weight)
 
@@ -121,8 +121,8 @@ def test_the_weighted_rand_index():
 def test_a_learning_curve_of_weighted_rows_is_that_of_repeated_ones(cut):
     weight = np.random.default_rng(2).integers(0, 4, len(X))
     model, how = GPOD(2, cut=cut, affinity=Gaussian(0.3)), {"sizes": [20, 40], "n_repeats": 3}
-    weighted = inspection.learning_curve(model, X, **how, sample_weight=weight)
-    repeated = inspection.learning_curve(model, np.repeat(X, weight, axis=0), **how)
+    weighted = theory.learning_curve(model, X, **how, sample_weight=weight)
+    repeated = theory.learning_curve(model, np.repeat(X, weight, axis=0), **how)
     assert (weighted.excess == repeated.excess).all()
     assert weighted.to_dict() == repeated.to_dict() and weighted.n_rows == weight.sum()
 
@@ -132,7 +132,7 @@ def test_a_learning_curve_of_other_weights():
     weight = np.random.default_rng(3).uniform(0.5, 2.5, len(X))
     model = GPOD(2, affinity=Gaussian(0.3))
     how = {"sizes": [20, 80], "n_repeats": 4}
-    curve = inspection.learning_curve(model, X, **how, sample_weight=weight)
+    curve = theory.learning_curve(model, X, **how, sample_weight=weight)
     assert curve.n_rows == int(weight.sum() ** 2 / (weight @ weight)) < len(X)
     assert (curve.excess > -1e-12).all() and curve.excess[1].mean() < curve.excess[0].mean()
     fitted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
@@ -142,10 +142,10 @@ def test_a_learning_curve_of_other_weights():
     expected = weight / weight.sum()
     assert (np.abs(shares - expected) < 6 * np.sqrt(expected / len(drawn))).all()
     with pytest.raises(ValueError, match="at most the number of rows"):
-        inspection.learning_curve(model, X, sizes=[20, len(X)], sample_weight=weight)
+        theory.learning_curve(model, X, sizes=[20, len(X)], sample_weight=weight)
 
 
 def test_weights_without_rows_are_refused():
     model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
     with pytest.raises(ValueError, match="sample_weight must be left out without X"):
-        inspection.discretization_cost(model, sample_weight=np.ones(len(X)))
+        theory.discretization_cost(model, sample_weight=np.ones(len(X)))

@@ -12,7 +12,7 @@ import eigencut
 
 validate = pytest.importorskip("numpydoc.validate").validate
 
-ROOMS = ["risk", "export", "datasets", "compat", "plots", "report"]
+ROOMS = ["inspection", "theory", "export", "compat", "plotting", "report"]
 PARTNERS = ("bertopic", "dask", "image", "scanpy", "spark", "spatial")
 ROOMS += [f"integrations.{name}" for name in PARTNERS]
 SAID = {
@@ -116,5 +116,10 @@ def test_all_rooms_are_walked():
     public_homes = {name for name in homes if hasattr(eigencut, name)} | {"bertopic", "dask"}
     assert public_homes <= set(PARTNERS)
     assert len(NAMES) > 80
-    for name in ("GPOD.predict", "Affinity.apply", "risk.assess", "integrations.dask.predict"):
+    for name in (
+        "GPOD.predict",
+        "Affinity.apply",
+        "inspection.assess",
+        "integrations.dask.predict",
+    ):
         assert f"eigencut.{name}" in NAMES

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select
+from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select, theory
 from eigencut.cli import main
 from eigencut.io.refused_rows import RefusedRow
 from eigencut.neighbors.metrics import sets_as_rows
@@ -66,7 +66,7 @@ def test_a_row_is_counted_among_all_that_were_asked(zero_row, fitted, method):
 
 
 @pytest.mark.parametrize(
-    "ask", [inspection.assess, inspection.population_error, inspection.discretization_gap]
+    "ask", [inspection.assess, theory.population_error, theory.discretization_gap]
 )
 def test_questions_of_risk_name_it_too(zero_row, fitted, frame, ask):
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row))

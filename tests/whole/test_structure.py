@@ -19,7 +19,7 @@ FLOORS = [
     ["cli"],
     ["__init__"],
     ["report", "image", "scanpy", "spark", "spatial"],
-    ["paper", "export", "integrations", "plotting"],
+    ["export", "integrations", "plotting"],
     ["compat"],
     ["loading"],
     ["hierarchy.recluster"],
@@ -33,8 +33,6 @@ FLOORS = [
     ["hierarchy"],
     ["fitted", "auto"],
     ["inspection", "semi_supervised"],
-    ["theory.measured_excess"],
-    ["inspection.cut_values"],
     ["theory"],
     ["plotting.curves"],  # what theory and auto found draws itself
     ["plotting.style"],
@@ -44,14 +42,13 @@ FLOORS = [
     ["affinities"],
     ["graphs"],
     ["neighbors"],
-    ["datasets"],
     ["io"],
     ["kernels"],
     ["_utils"],
     ["exceptions", "_version"],
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
-TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "gpod"}
+TOP = {"__init__", "__main__", "_version", "cut", "discretization", "gpod"}
 TOP |= {"exceptions", "fitted", "loading", "model", "pipeline"}
 DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
 TOP |= set(DOORS)

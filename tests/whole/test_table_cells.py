@@ -104,8 +104,9 @@ def method(code, names):
 def more_names(names, request):
     """What cells speak of besides what blocks do."""
     X, k = names["X"], sklearn.metrics.pairwise.rbf_kernel
-    curve = functools.partial(eigencut.inspection.learning_curve, n_repeats=2)
-    given = {name: getattr(eigencut.inspection, name) for name in eigencut.inspection.__all__}
+    curve = functools.partial(eigencut.theory.learning_curve, n_repeats=2)
+    rooms = (eigencut.inspection, eigencut.theory)
+    given = {name: getattr(room, name) for room in rooms for name in room.__all__}
     given |= {name: getattr(eigencut, name) for name in eigencut.__all__}
     given |= {name: getattr(eigencut.plotting, name) for name in eigencut.plotting.__all__}
     given |= names | {"K": 3, "k": k, "A": X, "B": X, "gamma": 1.0, "functools": functools}

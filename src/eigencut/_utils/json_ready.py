@@ -1,4 +1,4 @@
-"""Results as plain Python: what ``.to_dict()`` of every result in this room returns."""
+"""Results as plain Python: what ``.to_dict()`` of every result returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def json_ready(value: Any) -> Any:
-    """Dataclasses to dicts, arrays and tuples to lists, numpy's numbers to Python's.
+    """Turn dataclasses into dicts, arrays and tuples into lists, numpy's numbers into Python's.
 
     Numbers that are not finite become None, for JSON has no other word for them.
 
@@ -36,7 +36,7 @@ def json_ready(value: Any) -> Any:
 
 
 def _part(value: Any) -> Any:
-    """A field; a result with a word of its own on what it is as plain Python has that word."""
+    """Return a field as plain Python, by its own ``to_dict`` if it has one."""
     return value.to_dict() if hasattr(value, "to_dict") else json_ready(value)
 
 
@@ -44,5 +44,6 @@ class JsonReady:
     """Gives a dataclass ``to_dict``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain Python, ready for JSON."""
-        return dict(json_ready(self))
+        """Return the fields, and the sentence if there is one, as plain Python, ready for JSON."""
+        sentence = getattr(self, "sentence", None)
+        return json_ready(self) | ({} if sentence is None else {"sentence": sentence})

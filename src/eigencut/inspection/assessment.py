@@ -1,46 +1,241 @@
-"""Everything that can be said about the risk of a fitted model, in one call."""
+"""One report on a fitted model: what can be acted on first, and the theorems below it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.threads import threads
+from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import check_fraction
 from eigencut.affinities.base import Affinity
 from eigencut.affinities.kernel import VectorAffinity
 from eigencut.affinities.precomputed import Precomputed
-from eigencut.cut import CUTS
-from eigencut.inspection.cut_values import cut_value, measure
-from eigencut.inspection.summary import TORN, RiskSummary
-from eigencut.io.of_tables import takes_tables
-from eigencut.io.validation import check_rows
+from eigencut.exceptions import invalid
+from eigencut.inspection.cut_values import cut_value
+from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
-from eigencut.theory.discretization_cost import (
+from eigencut.theory.errors import (
+    ErrorEstimate,
+    Gap,
+    discretization_gap_on,
+    empirical_error,
+    population_error_on,
+)
+from eigencut.theory.excess import (
     DependentFunctionsError,
     DiscretizationCost,
+    MeasuredExcess,
     compare,
     constrained_error,
     discretization_cost,
+    excess_over_training,
     training_epsilon,
 )
-from eigencut.theory.errors import (
-    RowPairs,
-    discretization_gap,
-    empirical_error,
-    population_error,
-    refuse_weights_alone,
-    row_counts,
-)
-from eigencut.theory.measured_excess import excess_over_training
+from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on
+
+_LABEL = 32  # width of the first column of the report
 
 
-@takes_tables
+@dataclass(frozen=True)
+class RiskSummary(JsonReady):
+    """What is known about the risk of a fitted model. ``print`` it to read it.
+
+    Attributes
+    ----------
+    cut, n_rows, n_clusters : str, int, int
+        Of the model.
+    cut_training, cut_heldout : CutValue or None
+        The value of the cut over pairs of different rows; None where rows are missing.
+    excess : MeasuredExcess or None
+        The excess risk, measured on held-out rows.
+    outliers : float or None
+        Share of the held-out rows that are less similar to the training rows than these are,
+        but for the ``outlier_quantile``.
+    ambiguous : float
+        Share of the rows, held-out ones if there are any, with a margin below 0.1.
+    significance, stability : object or None
+        Results that were handed to ``assess``.
+    eigenvalues : array of shape (K,)
+    empirical_error : float
+        Eq. 3 on the training rows, in population normalization.
+    population_error : ErrorEstimate or None
+        F on the held-out rows.
+    gap_training, gap_heldout : Gap or None
+        The discretization gap.
+    cost : DiscretizationCost or None
+        What the discretization adds to F: on held-out rows, or else on the training rows.
+    epsilon : float
+        Of Theorems 2 and 4, on the same rows.
+    delta : float
+        The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
+    C, B, kappa : float
+        The constants of the bounds, as far as the rows show them: the largest weight, the largest
+        squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
+    bounds_paper, bounds_tight : Bounds
+    largest_error : float
+        F cannot be larger than this.
+    vacuous : bool
+        Whether the paper's continuous bound is not below ``largest_error``.
+    notes : tuple of str
+        What to keep in mind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> result = assess(model, X[100:])
+    >>> result.cut, result.n_rows, result.n_clusters
+    ('ncut', 100, 2)
+    >>> result.cut_heldout.value <= 2.0
+    True
+    """
+
+    cut: str
+    n_rows: float
+    n_clusters: int
+    cut_training: CutValue | None
+    cut_heldout: CutValue | None
+    excess: MeasuredExcess | None
+    outliers: float | None
+    ambiguous: float
+    significance: Any
+    stability: Any
+    eigenvalues: Array
+    empirical_error: float
+    population_error: ErrorEstimate | None
+    gap_training: Gap | None
+    gap_heldout: Gap | None
+    cost: DiscretizationCost | None
+    epsilon: float
+    delta: float
+    C: float
+    B: float
+    kappa: float
+    bounds_paper: Bounds
+    bounds_tight: Bounds
+    largest_error: float
+    vacuous: bool
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
+        blocks = [
+            [title],
+            self._whether_real(),
+            self._to_act_on(),
+            self._measured(),
+            self._theorems(),
+            self._notes(),
+        ]
+        return "\n\n".join("\n".join(block) for block in blocks)
+
+    def _whether_real(self) -> list[str]:
+        """Whether there are clusters at all comes before how good they are."""
+        if self.n_clusters == 1:
+            return ["One cluster: there is no cut to be judged"]
+        text = "not asked: eigencut.inspection.significance(model)"
+        if self.significance is not None:
+            p = self.significance.p_value
+            verdict = (
+                "more than one cluster" if p <= POLICY.small_p else "the rows may be one cluster"
+            )
+            text = f"p = {p:.3g}: {verdict}"
+        return ["Are the clusters real?", _line("significance", text)]
+
+    def _to_act_on(self) -> list[str]:
+        found, own = self.cut_heldout or self.cut_training, self.cut_training
+        lines = ["On the training rows"]
+        if self.cut_heldout is not None:
+            lines = [f"On new data, {self.cut_heldout.n_rows} held-out rows"]
+        if found is not None:
+            text = _with_error(found.value, found.standard_error)
+            if self.cut_heldout is not None and own is not None:
+                training = _with_error(own.value, own.standard_error)
+                text = f"{text}; on the training rows {training}"
+            lines.append(_line("cut value", text))
+            name = THEORIES[self.cut].cost_of_one
+            lines.append(_line(f"{name} of each cluster", _listed(found.per_cluster)))
+        if self.excess is not None:
+            of_functions = _with_error(self.excess.continuous, self.excess.continuous_error)
+            of_clusters = _with_error(self.excess.discrete, self.excess.discrete_error)
+            lines += [
+                _line("excess risk, measured", f"{of_functions} of the functions"),
+                _line("", f"{of_clusters} of the clusters, at most"),
+            ]
+        if self.outliers is not None:
+            text = f"{self.outliers:.1%} are unlike the training rows"
+            lines.append(_line("outliers", text))
+        text = f"{self.ambiguous:.1%} have a margin below {POLICY.ambiguous_margin:g}"
+        lines.append(_line("ambiguous rows", text))
+        if self.stability is not None:
+            text = f"{self.stability.mean:.1%} of labels stay in refits"
+            lines.append(_line("stability", text))
+        return lines
+
+    def _measured(self) -> list[str]:
+        on_training = f"{self.empirical_error:.4g} on the training rows"
+        lines = [
+            "The relaxed cut",
+            _line("eigenvalues", _listed(self.eigenvalues)),
+            _line("empirical error", on_training),
+        ]
+        if self.population_error is not None:
+            found = self.population_error
+            value = _with_error(found.value, found.standard_error)
+            lines.append(_line("population error", f"{value} on {found.n_rows} held-out rows"))
+        for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
+            if gap is not None:
+                text = f"{gap.total:.4g} on {gap.n_rows} {where} rows"
+                lines.append(_line("discretization gap", text))
+        return lines
+
+    def _theorems(self) -> list[str]:
+        paper, tight, theory = self.bounds_paper, self.bounds_tight, THEORIES[self.cut]
+        constants = (
+            ("C, largest weight", self.C),
+            ("B, largest squared function", self.B),
+            ("kappa, largest |d(x) - W(x, x)|", self.kappa),
+            ("epsilon", self.epsilon),
+        )
+        lines = [
+            f"The theorems (delta = {self.delta:g}), with what the rows show of their constants"
+        ]
+        lines += [_line(name, f"{value:.4g}") for name, value in constants]
+        lines += ["", _line("Bounds of the excess risk", f"{'paper':>10}  {'tight':>10}", "")]
+        for name, value in paper.terms.items():
+            lines.append(_line(name, f"{value:10.4g}  {tight.terms[name]:10.4g}"))
+        for name in ("continuous", "discrete", "generalization"):
+            both = [getattr(of, name) for of in (paper, tight)]
+            where = f"{getattr(theory, name)}, confidence {paper.confidence[name]:.0%}"
+            lines.append(_line(f"= {name}", f"{both[0]:10.4g}  {both[1]:10.4g}  ({where})"))
+            lines[-1] += self._verdict(both)
+        lines.append(_line("largest possible error", f"{self.largest_error:10.4g}"))
+        if self.cost is not None:
+            at_most = f"at most {self.cost.by_error:.4g}, by its Dirichlet form"
+            lines.append(_line("cost of discretization", f"{self.cost.cost:10.4g}  ({at_most})"))
+        return lines
+
+    def _verdict(self, both: list[float]) -> str:
+        is_vacuous = [value >= self.largest_error for value in both]
+        if all(is_vacuous):
+            return " vacuous"
+        return " vacuous but for tight" if any(is_vacuous) else ""
+
+    def _notes(self) -> list[str]:
+        wrapped = (
+            fill(note, 96, initial_indent="  - ", subsequent_indent="    ") for note in self.notes
+        )
+        return ["Notes", *wrapped]
+
+
 def assess(
     model: Any,
     X_heldout: ArrayLike | None = None,
@@ -84,74 +279,76 @@ def assess(
     >>> print(str(summary).splitlines()[0])
     Risk of ncut, 2 clusters fitted on 200 rows
     """
-    check_is_fitted(model)
     delta = check_fraction("delta", delta, 0.05)
-    affinity, fitted = model.affinity_, model.fitted_cut_
-    functions, n, K = fitted.functions, affinity.n_rows_, len(model.eigenvalues_)
-    cut, C = CUTS[model.cut], float(affinity.largest_weight_)
+    with measured_on(model, X_heldout, sample_weight) as (gpod, rows, counts):
+        return _summary(gpod, rows, counts, delta, significance, stability)
+
+
+def _summary(
+    gpod: Any, rows: Any, counts: Array | None, delta: float, significance: Any, stability: Any
+) -> RiskSummary:
+    affinity, fitted = gpod.affinity_, gpod.fitted_cut_
+    functions, n, K = fitted.functions, affinity.n_rows_, len(gpod.eigenvalues_)
+    cut, C = functions.cut, float(affinity.largest_weight_)
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     has_rows = hasattr(affinity, "rows_")
+    keeps_rows = has_rows or hasattr(gpod, "embedding_")
     cost: DiscretizationCost | None = None
-    error = gap = found = excess = unsupported = None
+    error = gap = heldout = excess = outliers = None
     notes: list[str] = []
-    keeps_rows = has_rows or hasattr(model, "embedding_")
-    if X_heldout is None and not keeps_rows:
-        raise ValueError(
-            "X_heldout must be given for a model that has not kept its training rows (a stream, or "
-            "too many of them). Got None; pass rows that it was not fitted on."
+    if rows is None and not keeps_rows:
+        raise invalid(
+            "X_heldout",
+            "be given for a model that has not kept its training rows (a stream, or too many of "
+            "them)",
+            None,
+            "pass rows that it was not fitted on",
         )
-    gap_training = discretization_gap(model) if keeps_rows else None
-    if X_heldout is not None:
-        error = population_error(model, X_heldout, sample_weight=sample_weight)
-        gap = discretization_gap(model, X_heldout, sample_weight=sample_weight)
-        rows = check_rows(model, X_heldout, reset=False)
-        counts = row_counts(sample_weight, rows.shape[0])
-        with threads(model.n_jobs):
-            values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
-            # What follows is made of the same pairs, whose weights take most of the time.
-            pairs = RowPairs.of_rows(affinity, rows, counts=counts)
-            found = measure(pairs, answers.labels, cut, K, C)
-            try:
-                continuous = constrained_error(pairs, values, cut)
-                cost = compare(pairs, continuous, answers.labels, cut, C)
-                excess = excess_over_training(model, continuous, found)
-            except DependentFunctionsError as error_of_rows:
-                notes.append(f"The excess risk was not measured. {error_of_rows}")
+    if rows is not None:
+        error = population_error_on(fitted, rows, counts)
+        gap = discretization_gap_on(gpod, rows, counts)
+        values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
+        # What follows is made of the same pairs, whose weights take most of the time.
+        pairs = RowPairs.from_rows(affinity, rows, counts)
+        heldout = cut_of_pairs(pairs, answers.labels, cut, K, C)
+        try:
+            continuous = constrained_error(pairs, values, cut)
+            cost = compare(pairs, continuous, answers.labels, cut, C)
+            excess = excess_over_training(gpod, continuous, heldout)
+        except DependentFunctionsError as error_of_rows:
+            notes.append(f"The excess risk was not measured. {error_of_rows}")
         B = max(B, float(np.square(values).max()))
-        is_unsupported = answers.support < fitted.least_support
-        unsupported = float(np.average(is_unsupported, weights=counts))
-        torn = float(np.average(answers.margins < TORN, weights=counts))
+        outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
+        margins = answers.margins
     else:
-        refuse_weights_alone(sample_weight)
-        cost = discretization_cost(model) if has_rows else None
-        is_torn = fitted.margins_at_vertices() < TORN
-        torn = float(np.average(is_torn, weights=affinity.multiplicity_))
+        cost = discretization_cost(gpod) if has_rows else None
+        margins, counts = fitted.margins_at_vertices(), affinity.multiplicity_
     if cost is not None:
         eps = cost.epsilon
     else:
-        eps = training_epsilon(model) if keeps_rows else float("nan")
+        eps = training_epsilon(gpod) if keeps_rows else float("nan")
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
     paper, tight = (
-        bounds(model.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
+        bounds(gpod.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
         for constant in ("paper", "tight")
     )
-    ceiling = largest_error(model.cut, K, C, B)
+    ceiling = largest_error(gpod.cut, K, C, B)
     return RiskSummary(
         cut=cut.name,
         n_rows=n,
         n_clusters=K,
-        cut_training=cut_value(model, self_weights=False) if has_rows else None,
-        cut_heldout=found,
+        cut_training=cut_value(gpod, self_weights=False) if has_rows else None,
+        cut_heldout=heldout,
         excess=excess,
-        unsupported=unsupported,
-        torn=torn,
+        outliers=outliers,
+        ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
         significance=significance,
         stability=stability,
-        eigenvalues=model.eigenvalues_,
-        empirical_error=empirical_error(model),
+        eigenvalues=gpod.eigenvalues_,
+        empirical_error=empirical_error(gpod),
         population_error=error,
-        gap_training=gap_training,
+        gap_training=discretization_gap_on(gpod) if keeps_rows else None,
         gap_heldout=gap,
         cost=cost,
         epsilon=eps,
@@ -201,3 +398,19 @@ def _on_the_weights(affinity: Affinity) -> list[str]:
         rule = "a function" if callable(sigma) else repr(sigma)
         return [f"{fixed}; here sigma was {rule}. Give it as a number that you chose beforehand."]
     return []
+
+
+def _line(label: str, text: str, indent: str = "  ") -> str:
+    return f"{indent + label:<{_LABEL + 2}}  {text}"
+
+
+def _with_error(value: float, standard_error: float) -> str:
+    return f"{value:.4g} ± {standard_error:.2g}"
+
+
+def _listed(values: Array) -> str:
+    text = ", ".join("no rows" if np.isnan(value) else f"{value:.4g}" for value in values)
+    if len(text) <= 90 - _LABEL:
+        return text
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{low:.4g} to {high:.4g}, {len(values)} values"

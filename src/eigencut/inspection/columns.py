@@ -12,30 +12,22 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import UNITS_OF_DATES, plain_names, refuse_duplicates
 from eigencut.io.table import Table, refuse_lazy
 
-_MOST_COLUMNS = 300  # of an array: beyond, those whose means differ most between clusters
-_MANY_CATEGORIES = 50  # beyond, a column whose rows are mostly different tells nothing
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table: numbers, dates (days since 1970) or codes of categories.
 
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "date", "category"}
-    values : array of shape (n_rows,)
-        Numbers as float64, dates as days since 1970; NaN is missing. Of categories the index in
-        ``categories``, -1 is missing.
-    categories : tuple of str
+    Missing values are NaN, and -1 among codes.
     """
 
     name: str
-    kind: str
+    kind: str  # "number", "date" or "category"
     values: NDArray[Any]
     categories: tuple[str, ...] = ()
 
@@ -53,13 +45,13 @@ class Column:
         return np.asarray(np.isnan(self.values))
 
     @property
-    def tells_rows_apart(self) -> bool:
+    def names_rows(self) -> bool:
         """Whether it names rows instead of describing them."""
         n = len(self.categories)
-        return n > _MANY_CATEGORIES and 2 * n > len(self)
+        return n > POLICY.most_categories and 2 * n > len(self)
 
     def plain(self, value: Any) -> float | str | None:
-        """A value as it is read and written: a number, the text of a date, or a category."""
+        """Return a value as people write it: a number, the text of a date, or a category."""
         if self.kind == "category":
             return self.categories[int(value)] if value >= 0 else None
         if not np.isfinite(value):
@@ -74,16 +66,10 @@ class Column:
 def columns_of(
     X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
 ) -> list[Column]:
-    """The columns of a data frame, a table, an array or a sparse array.
+    """Return the columns of a data frame, a table, an array or a sparse array.
 
-    Parameters
-    ----------
-    X : data frame, Table, array or sparse array
-    names : sequence of str, optional
-        Of a data frame, the columns that are wanted. Of an array, what its columns are called.
-    labels : array of int, optional
-        Of an array with more than 300 columns, those are taken whose means differ most between the
-        clusters.
+    ``names`` are the wanted columns of a data frame, or what the columns of an array are called. Of
+    an array with very many columns those are taken whose means differ most between the labels.
     """
     refuse_lazy(X)
     if hasattr(X, "columns"):
@@ -97,7 +83,7 @@ def columns_of(
     values: Any = X if issparse(X) else np.asarray(X)
     known = plain_names(values.shape[1]) if names is None else names
     chosen: Any = range(values.shape[1])
-    if labels is not None and values.shape[1] > _MOST_COLUMNS:
+    if labels is not None and values.shape[1] > POLICY.most_columns:
         chosen = _telling(values, labels)
     if issparse(values):
         columns = values.tocsc()
@@ -106,7 +92,7 @@ def columns_of(
 
 
 def _of_table(table: Table, name: str) -> Column:
-    """A column of a table, whose numbers may stand for words and dates."""
+    """Return a column of a table, whose numbers may stand for words and dates."""
     values, kind = table.values[:, table.names.index(name)], table.kind(name)
     if kind.has_words:
         words = tuple(table.words(name))
@@ -162,7 +148,7 @@ def _categories(name: str, values: NDArray[Any]) -> Column:
 
 
 def _telling(values: Any, labels: Indices) -> Indices:
-    """The columns whose means differ most between clusters, next to what they vary within."""
+    """Return the columns whose means differ most between clusters, relative to their spread."""
     inside = labels >= 0
     is_in = (labels[inside, np.newaxis] == np.arange(labels.max() + 1)).astype(np.float64)
     rows, count = values[np.flatnonzero(inside)], np.maximum(is_in.sum(axis=0), 1.0)
@@ -175,4 +161,4 @@ def _telling(values: Any, labels: Indices) -> Indices:
         between = (sums**2 / count).sum(axis=1) - sums.sum(axis=1) ** 2 / n
         share = np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
     order = np.argsort(-np.nan_to_num(share), kind="stable")
-    return np.sort(order[:_MOST_COLUMNS])
+    return np.sort(order[: POLICY.most_columns])

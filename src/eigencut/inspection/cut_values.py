@@ -1,77 +1,24 @@
-"""What a partition costs: RatioCut and NCut of clusters, on training and on new rows."""
+"""What a partition costs, ``sum_k c_k / v_k``: RatioCut and NCut on training and on new rows."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices, as_numpy
-from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_choice, check_fraction
 from eigencut.affinities import named_affinity
-from eigencut.cut import CUTS, Cut
+from eigencut.cut import CUTS
 from eigencut.discretization import assign
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import RowGraph
-from eigencut.io.of_tables import takes_tables
-from eigencut.io.validation import check_rows
-from eigencut.theory.errors import RowPairs, refuse_weights_alone, row_counts
+from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on, row_counts
 
 
-@dataclass(frozen=True)
-class CutValue(JsonReady):
-    """The value of the discrete cut, Eqs. 4 and 5.
-
-    Attributes
-    ----------
-    cut : str
-    value : float
-        The sum of ``per_cluster``.
-    standard_error : float
-        Of ``value``, by the jackknife: each row left out in turn, the labels of the others kept.
-    per_cluster : array of shape (K,)
-        What leaves a cluster, over its size: NCut's is the conductance, the share of the weight
-        of its rows that goes to others, from 0 to 1. NaN, and not in the sum, for a cluster
-        without a row, or without any weight.
-    sizes : array of shape (K,)
-        Rows of each cluster.
-    interval : tuple of float, or None
-        Holds the value of the population with probability ``confidence``, whatever the
-        distribution; of held-out rows only.
-    confidence : float
-    n_rows : float
-        Rows, or what they count together.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import cut_value
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> found = cut_value(model, X[100:])
-    >>> found.per_cluster.shape, found.sizes.tolist()
-    ((2,), [27, 23])
-    """
-
-    cut: str
-    value: float
-    standard_error: float
-    per_cluster: Array
-    sizes: Array
-    interval: tuple[float, float] | None
-    confidence: float
-    n_rows: float
-
-
-@takes_tables
 def cut_value(
     model_or_labels: Any,
     X: ArrayLike | None = None,
@@ -82,7 +29,7 @@ def cut_value(
     self_weights: bool | None = None,
     confidence: float = 0.95,
 ) -> CutValue:
-    """RatioCut or NCut of a partition: how much of the weights leaves its clusters.
+    """Return RatioCut or NCut of a partition: how much of the weights leaves its clusters.
 
         sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
                             v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
@@ -138,80 +85,65 @@ def cut_value(
     --------
     >>> import numpy as np
     >>> W = np.array([[1, 1, 0, 0], [1, 1, 0.5, 0], [0, 0.5, 1, 1], [0, 0, 1, 1]])
-    >>> found = cut_value([0, 0, 1, 1], W, affinity="precomputed", self_weights=True)
-    >>> found.per_cluster.round(3), round(found.value, 3)
+    >>> result = cut_value([0, 0, 1, 1], W, affinity="precomputed", self_weights=True)
+    >>> result.per_cluster.round(3), round(result.value, 3)
     (array([0.111, 0.111]), 0.222)
     """
     confidence = check_fraction("confidence", confidence, 0.95)
-    if hasattr(model_or_labels, "predict"):
-        how = (cut, affinity, self_weights, confidence)
-        return _of_model(model_or_labels, X, sample_weight, *how)
-    cut = "ncut" if cut is None else cut
-    check_choice("cut", cut, tuple(CUTS))
-    of_labels = (model_or_labels, X, sample_weight, affinity)
-    labels, pairs = _labelled_pairs(*of_labels, self_weights is not False)
-    return measure(pairs, labels, CUTS[cut], int(labels.max()) + 1, confidence=confidence)
-
-
-def _of_model(
-    model: Any,
-    X: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    cut: str | None,
-    affinity: Any,
-    self_weights: bool | None,
-    confidence: float,
-) -> CutValue:
-    check_is_fitted(model)
-    if affinity is not None:
-        raise ValueError(
-            f"affinity must be left out with a model, which has one. Got {affinity!r}; pass "
-            "labels instead of the model."
+    is_model = hasattr(model_or_labels, "predict")
+    if cut is not None or not is_model:
+        cut = "ncut" if cut is None else cut
+        check_choice("cut", cut, tuple(CUTS))
+    if not is_model:
+        labels, pairs = _labelled_pairs(
+            model_or_labels, X, sample_weight, affinity, with_itself=self_weights is not False
         )
-    name = model.cut if cut is None else cut
-    check_choice("cut", name, tuple(CUTS))
-    fitted, K = model.fitted_cut_, len(model.eigenvalues_)
-    with threads(model.n_jobs):
-        if X is None:
-            refuse_weights_alone(sample_weight)
-            pairs = RowPairs.of_training_rows(fitted.affinity, self_weights is not False)
-            return measure(pairs, fitted.partition.labels, CUTS[name], K, confidence=confidence)
-        rows = check_rows(model, X, reset=False)
-        counts = row_counts(sample_weight, rows.shape[0])
-        pairs = RowPairs.of_rows(fitted.affinity, rows, bool(self_weights), counts)
-        # Not predict(): a row that it leaves out still has a place in the population.
-        labels, largest = assign(fitted.scores(rows)), float(fitted.affinity.largest_weight_)
-        return measure(pairs, labels, CUTS[name], K, largest, confidence)
+        K = int(labels.max()) + 1
+        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K, confidence=confidence)
+    if affinity is not None:
+        raise invalid(
+            "affinity",
+            "be left out with a model, which has one",
+            repr(affinity),
+            "pass labels instead of the model",
+        )
+    with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
+        fitted, largest = gpod.fitted_cut_, None
+        if rows is None:
+            pairs = RowPairs.from_training_rows(fitted.affinity, self_weights is not False)
+            labels = fitted.partition.labels
+        else:
+            pairs = RowPairs.from_rows(fitted.affinity, rows, counts, bool(self_weights))
+            # Not predict(): a row that it leaves out still has a place in the population.
+            labels, largest = assign(fitted.scores(rows)), float(fitted.affinity.largest_weight_)
+        which, K = CUTS[cut or gpod.cut], len(gpod.eigenvalues_)
+        return cut_of_pairs(pairs, labels, which, K, largest, confidence)
 
 
 def _labelled_pairs(
-    labels: ArrayLike,
-    X: Any,
-    sample_weight: ArrayLike | None,
-    affinity: Any,
-    with_itself: bool,
+    labels: ArrayLike, X: Any, sample_weight: ArrayLike | None, affinity: Any, with_itself: bool
 ) -> tuple[Indices, RowPairs]:
-    """The pairs of the graph of an affinity on X, and labels numbered from 0."""
+    """Return labels numbered from 0, and the pairs of the graph of an affinity on X."""
     if X is None:
-        raise ValueError("X must be given with labels. Got None; pass the rows they belong to.")
+        raise invalid("X", "be given with labels", None, "pass the rows they belong to")
     own = clone(named_affinity("gaussian" if affinity is None else affinity))
     sparse_form = "csr" if own.accepts_sparse else False
     rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
     given = np.asarray(as_numpy(labels))
     if given.shape != (rows.shape[0],):
-        raise ValueError(
-            f"labels must hold one label for each of the {rows.shape[0]} rows of X. Got shape "
-            f"{given.shape}; pass both for the same rows."
+        raise invalid(
+            "labels",
+            f"hold one label for each of the {rows.shape[0]} rows of X",
+            f"shape {given.shape}",
+            "pass both for the same rows",
         )
     counts = row_counts(sample_weight, rows.shape[0])
     if counts is not None and not counts.all():
-        raise ValueError(
-            "sample_weight must be positive with labels. Got zeros; leave out these rows."
-        )
+        raise invalid("sample_weight", "be positive with labels", "zeros", "leave out these rows")
     numbers = np.unique(given, return_inverse=True)[1].reshape(-1)
     graph = own.fit_graph(rows, counts)
     if not isinstance(graph, RowGraph):  # landmarks stand between the rows
-        return numbers, RowPairs.of_rows(own, rows, with_itself, counts)
+        return numbers, RowPairs.from_rows(own, rows, counts, with_itself)
     # Rows at one place may have different labels, so each row is a place of its own here.
     at, n = graph.vertex_of_row, graph.n_rows
     of_each = np.ones(len(at)) if counts is None else counts
@@ -222,78 +154,3 @@ def _labelled_pairs(
         return n * graph.matmat(summed)[at]
 
     return numbers, RowPairs(of_each, graph.self_weights[at], all_sums, with_itself)
-
-
-def measure(
-    pairs: RowPairs,
-    labels: Indices,
-    cut: Cut,
-    n_clusters: int,
-    largest_weight: float | None = None,
-    confidence: float = 0.95,
-) -> CutValue:
-    """The value of a partition on pairs of rows; given the largest weight, with an interval."""
-    is_in = labels[:, np.newaxis] == np.arange(n_clusters)
-    to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
-    count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
-    leaves = np.where(is_in, total - to, to)  # what a cluster's cut loses with a row
-    sizes = (count * is_in).sum(axis=0)
-    cuts = (count * is_in * leaves).sum(axis=0)
-    if cut.mass_is_degree:  # the mass of a row is its degree
-        itself = pairs.self_weights[:, np.newaxis] if pairs.with_itself else 0.0
-        volumes = (count * is_in * total).sum(axis=0)
-        left = volumes - np.where(is_in, total + to - itself, to)
-    else:
-        volumes = pairs.n_partners * sizes
-        left = (pairs.n_partners - 1) * (sizes - is_in)
-    per_cluster = _ratio(cuts, volumes)
-    without = np.nansum(_ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
-    n = pairs.n_rows
-    mean = pairs.counts @ without / n
-    spread = (n - 1) / n * (pairs.counts @ (without - mean) ** 2)
-    interval = None
-    if largest_weight is not None and not pairs.with_itself:
-        all_pairs = n * pairs.n_partners
-        interval = _interval(
-            cut, cuts / all_pairs, volumes / all_pairs, n, largest_weight, confidence
-        )
-    return CutValue(
-        cut=cut.name,
-        value=float(np.nansum(per_cluster)),
-        standard_error=math.sqrt(spread),
-        per_cluster=per_cluster,
-        sizes=np.round(sizes).astype(np.intp),
-        interval=interval,
-        confidence=confidence,
-        n_rows=n,
-    )
-
-
-def _ratio(above: Array, below: Array) -> Array:
-    """above / below, and NaN where there is nothing below."""
-    is_there = below > 0
-    return np.where(is_there, above / np.where(is_there, below, 1.0), np.nan)
-
-
-def _interval(
-    cut: Cut, cuts: Array, volumes: Array, n_rows: float, largest: float, confidence: float
-) -> tuple[float, float]:
-    """Bernstein's for c_k and v_k at once, and what that leaves of their ratios."""
-    exponent = math.log(4 * len(cuts) / (1 - confidence))
-    lowest_cut, highest_cut = _bernstein(cuts, largest / 2, exponent / (n_rows // 2))
-    # Of degrees a mean over pairs; of rows a mean over rows.
-    b, n = (largest, n_rows // 2) if cut.mass_is_degree else (1.0, n_rows)
-    lowest_volume, highest_volume = _bernstein(volumes, b, exponent / n)
-    most = 1.0 if cut.mass_is_degree else largest
-    low = lowest_cut / np.maximum(highest_volume, np.finfo(np.float64).tiny)
-    is_there = lowest_volume > 0
-    high = np.where(is_there, highest_cut / np.where(is_there, lowest_volume, 1.0), most)
-    return float(low.sum()), float(np.minimum(high, most).sum())
-
-
-def _bernstein(mean: Array, b: float, rate: float) -> tuple[Array, Array]:
-    """All t with ``|mean - t| <= sqrt(2 b t rate) + b rate / 3``: from, to."""
-    a, shift = 2 * b * rate, b * rate / 3
-    low = (np.sqrt(a + 4 * np.maximum(mean - shift, 0.0)) - math.sqrt(a)) / 2
-    high = (np.sqrt(a + 4 * (mean + shift)) + math.sqrt(a)) / 2
-    return low**2, high**2

@@ -1,67 +1,142 @@
-"""What gives models ``describe``: they say which rows belong where, the rest is done here."""
+"""What clusters are: sizes, typical rows, what distinguishes them, rules and words.
+
+Typical rows are medoids: those with the least mean distance to the rows of their cluster.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.metrics.pairwise import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
-if TYPE_CHECKING:
-    from eigencut.inspection.description import Description, Labelled
+from eigencut._utils.arrays import Indices, row_blocks
+from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.validation import check_count, check_fraction, needed, printable
+from eigencut.exceptions import invalid
+from eigencut.inspection.columns import Column, columns_of
+from eigencut.inspection.contrasts import CategoryContrast, Contrast, Word, contrasts, words
+from eigencut.inspection.policy import POLICY
+from eigencut.inspection.rules import Condition, Rule, cluster_rule
 
-# What a notebook shows of a fitted model: below scikit-learn's diagram, what was found.
-
-_MOST_CLUSTERS = 20  # whose sizes are listed
+_LINE = 100  # letters of a line
 
 
-def fitted_html(model: Any) -> str:
-    """A table: clusters, their sizes, the graph and what it was chosen among; "" if not fitted.
+@dataclass(frozen=True)
+class TypicalRow(JsonReady):
+    """A row in the middle of its cluster."""
 
-    Parameters
+    row: int  # its place among the rows, from 0
+    values: dict[str, float | str | None]  # in the units of the columns; None is missing
+    margin: float  # how clearly it belongs to the cluster
+    document: str | None = None
+
+    def __str__(self) -> str:
+        if self.document is not None:
+            return f"row {self.row}: {short(self.document)}"
+        shown = [f"{short(name)} {_number(value)}" for name, value in self.values.items()]
+        more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
+        return f"row {self.row}: {', '.join(shown[:6])}{more}"
+
+
+@dataclass(frozen=True)
+class ClusterDescription(JsonReady):
+    """What one cluster is.
+
+    Attributes
     ----------
-    model : estimator
-
-    Returns
-    -------
-    html : str
-        Everything that comes from parameters or data is escaped.
+    cluster : int
+    size : int
+        Rows.
+    share : float
+        Of the rows that belong to a cluster.
+    margin : float
+        The mean margin of its rows, from 0 (ambiguous) to 1 (certain); NaN without rows.
+    typical : tuple of TypicalRow
+        Medoids, the most typical first.
+    contrasts : tuple of NumberContrast and CategoryContrast
+        What distinguishes it, the strongest first.
+    rule : Rule or None
+        At most three conditions that tell who belongs to it.
+    words : tuple of Word
+        Of its documents, where there are any.
     """
-    try:
-        check_is_fitted(model)
-    except Exception:  # whatever it is: a display must not fail
-        return ""
-    rows = [(name, value) for name, value in _facts(model) if value]
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(value)}</td></tr>"
-        for name, value in rows
-    )
-    return f"<table class='eigencut-fitted'>{cells}</table>" if rows else ""
+
+    cluster: int
+    size: int
+    share: float
+    margin: float
+    typical: tuple[TypicalRow, ...]
+    contrasts: tuple[Contrast, ...]
+    rule: Rule | None
+    words: tuple[Word, ...] = ()
+
+    def __str__(self) -> str:
+        title = f"Cluster {self.cluster}: {self.size} rows"
+        if self.size:
+            title += f" ({self.share:.1%}), mean margin {self.margin:.2f}"
+        return "\n".join([title, *cluster_lines(self)])
 
 
-def _facts(model: Any) -> list[tuple[str, str]]:
-    known = vars(model)
-    numbers = getattr(model, "cluster_numbers_", None)
-    choice = known.get("choice_", ())
-    return [
-        ("clusters", "" if numbers is None else str(len(numbers))),
-        ("sizes", _sizes(known.get("labels_"))),
-        ("graph", repr(known["affinity_"]) if "affinity_" in known else ""),
-        ("chosen among", "; ".join(f"{one.affinity} ({one.score:.3g})" for one in choice)),
-    ]
+@dataclass(frozen=True)
+class Description(JsonReady):
+    """What the clusters of a model are, on some rows. ``print`` it to read it.
 
+    Attributes
+    ----------
+    n_rows : int
+    n_unlabelled : int
+        Rows in no cluster: outliers, or with missing values.
+    confidence : float
+        Of all intervals.
+    clusters : tuple of ClusterDescription
+    notes : tuple of str
+        What was left out or looked at in part.
+    """
 
-def _sizes(labels: Any) -> str:
-    """Of the clusters of the rows that there are labels of; -1 are outliers."""
-    if labels is None:
-        return ""
-    numbers, counts = np.unique(labels, return_counts=True)
-    pairs = [f"{number}: {count}" for number, count in zip(numbers, counts, strict=True)]
-    more = f", and {len(pairs) - _MOST_CLUSTERS} more" if len(pairs) > _MOST_CLUSTERS else ""
-    return ", ".join(pairs[:_MOST_CLUSTERS]) + more
+    n_rows: int
+    n_unlabelled: int
+    confidence: float
+    clusters: tuple[ClusterDescription, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each cluster, whose number is the index.
+
+        Columns are ``size``, ``share`` and ``margin``; ``distinguished_by``, the contrasts as text;
+        ``rule`` with its ``precision`` and ``coverage``; ``words``; and ``typical_rows``, their
+        places.
+        """
+        rows = [
+            {
+                "cluster": one.cluster,
+                "size": one.size,
+                "share": one.share,
+                "margin": one.margin,
+                "distinguished_by": "; ".join(map(_contrast, one.contrasts)),
+                "rule": "" if one.rule is None else _conditions(one.rule),
+                "precision": float("nan") if one.rule is None else one.rule.precision,
+                "coverage": float("nan") if one.rule is None else one.rule.coverage,
+                "words": ", ".join(short(word.word) for word in one.words),
+                "typical_rows": tuple(row.row for row in one.typical),
+            }
+            for one in self.clusters
+        ]
+        return needed("pandas", "pandas").DataFrame(rows).set_index("cluster")
+
+    def __str__(self) -> str:
+        title = f"{len(self.clusters)} clusters of {self.n_rows} rows"
+        title += f"; {self.n_unlabelled} rows are in none" if self.n_unlabelled else ""
+        notes = [f"Intervals hold with {self.confidence:.0%} confidence, given the clusters."]
+        notes += [short(note, 2 * _LINE) for note in self.notes]
+        return "\n\n".join([title, *map(str, self.clusters), "\n".join(notes)])
 
 
 def describe_model(
@@ -70,46 +145,314 @@ def describe_model(
     *,
     columns: Any = None,
     documents: Sequence[str] | None = None,
-    n_typical: int,
-    n_columns: int,
-    n_words: int,
-    confidence: float,
+    n_typical: int = 3,
+    n_columns: int = 5,
+    n_words: int = 8,
+    confidence: float = 0.95,
 ) -> Description:
     """Describe the clusters of a model on the rows of X; see ``Model.describe``."""
-    from eigencut.inspection.description import Asked, describe_rows
-
-    asked = Asked(n_typical, n_columns, n_words, confidence)
-    rows = _labelled(model, X)
+    for name, value, least in (
+        ("n_columns", n_columns, 1),
+        ("n_words", n_words, 1),
+        ("n_typical", n_typical, 0),
+    ):
+        check_count(name, value, "leave it out for the default", least=least)
+    check_fraction("confidence", confidence, 0.95)
+    with model.preparing(X) as (prepared, complete):
+        answers = model.answers_for_all(prepared, complete)
+    numbers, affinity, n = model.cluster_numbers_, model.gpod.affinity_, len(complete)
+    labels = np.where(answers.labels < 0, -1, np.searchsorted(numbers, answers.labels))
+    texts = None if documents is None else _checked_documents(documents, n)
     table, names = columns, None
     if columns is None:
-        table, names = X, model.described_columns(X)
-        if rows.points is None or (documents is not None and names is None):
-            table = None
-    if table is None and documents is None:
-        raise ValueError(
-            "columns must be given for a model of affinities, which have none. Got None; pass "
-            "a table of as many rows as X that describes them, or documents."
+        names = model.described_columns(X)
+        table = None if affinity.pairwise or (texts is not None and names is None) else X
+    if table is None and texts is None:
+        raise invalid(
+            "columns",
+            "be given for a model of affinities, which have none",
+            None,
+            "pass a table of as many rows as X that describes them, or documents",
         )
-    return describe_rows(rows, table, names, documents, asked)
+    notes: list[str] = []
+    described = [] if table is None else _described_columns(table, names, labels, notes)
+    K, there = len(numbers), np.flatnonzero(labels >= 0)
+    own = labels[there]
+    seen = _some_rows(there, len(described), notes)
+    some = [column[seen] for column in described]
+    found = contrasts(some, labels[seen], K, confidence)
+    of_words: list[tuple[Word, ...]] = [()] * K
+    if texts is not None and len(there):
+        of_words = words([texts[i] for i in there], own, K, n_words, confidence)
+    medoids = [np.empty(0, dtype=np.intp)] * K
+    if not affinity.pairwise:
+        metric = str(getattr(affinity, "metric", "euclidean"))
+        place = np.cumsum(complete) - 1  # of each row among the prepared ones
+        medoids = typical_rows(prepared, labels, K, n_typical, metric, place)
+    sizes = np.bincount(own, minlength=K)
+    margins = np.bincount(own, answers.margins[there], K)
+    clusters = []
+    for k in range(K):
+        shown = described
+        if len(described) > POLICY.most_values:
+            shown = _telling_columns(described, found[k][:n_columns])
+        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k, confidence)
+        typical = tuple(
+            TypicalRow(
+                row=int(i),
+                values={column.name: column.plain(column.values[i]) for column in shown},
+                margin=float(answers.margins[i]),
+                document=None if texts is None else texts[i],
+            )
+            for i in medoids[k]
+        )
+        clusters.append(
+            ClusterDescription(
+                cluster=int(numbers[k]),
+                size=int(sizes[k]),
+                share=float(sizes[k] / max(1, len(there))),
+                margin=float(margins[k] / sizes[k]) if sizes[k] else float("nan"),
+                typical=typical,
+                contrasts=tuple(found[k][:n_columns]),
+                rule=rule,
+                words=of_words[k],
+            )
+        )
+    return Description(n, n - len(there), confidence, tuple(clusters), tuple(notes))
 
 
-def _labelled(model: Any, X: Any) -> Labelled:
-    """Return the labels and margins of rows, and the points that distances are taken of."""
-    from eigencut.inspection.description import Labelled
+def _checked_documents(documents: Any, n_rows: int) -> list[str]:
+    """Return one text for each row; a missing one is empty."""
+    is_one = isinstance(documents, (str, bytes))
+    given = [documents] if is_one else list(documents)
+    if len(given) != n_rows or is_one:
+        raise invalid(
+            "documents",
+            f"hold one text for each of the {n_rows} rows",
+            "one text" if is_one else len(given),
+            "pass both for the same rows",
+        )
+    texts = []
+    for place, text in enumerate(given):
+        is_missing = text is None or text != text or type(text).__name__ == "NAType"
+        if not is_missing and not isinstance(text, str):
+            got = f"{type(text).__name__} in row {place}"
+            raise invalid("documents", "be texts", got, "use str()")
+        texts.append("" if is_missing else str(text))
+    return texts
 
-    with model.preparing(X) as (rows, complete):
-        answers = model.answers_for_all(rows, complete)
-    affinity = model.gpod.affinity_
-    numbers, labels = model.cluster_numbers_, answers.labels
-    points = rows
-    if not complete.all():
-        points = np.zeros((len(complete), rows.shape[1]))
-        points[complete] = rows
-    return Labelled(
-        labels=np.where(labels < 0, -1, np.searchsorted(numbers, labels)),
-        margins=answers.margins,
-        points=None if affinity.pairwise else points,
-        n_clusters=len(numbers),
-        metric=str(getattr(affinity, "metric", "euclidean")),
-        numbers=numbers,
+
+def _described_columns(
+    table: Any, names: Sequence[str] | None, labels: Indices, notes: list[str]
+) -> list[Column]:
+    """Return the columns of a table without those that name rows; note what is left out."""
+    found = columns_of(table, names, labels)
+    for column in found:
+        if len(column) != len(labels):
+            raise invalid(
+                "columns",
+                f"have one row for each of the {len(labels)} rows of X",
+                len(column),
+                "pass both for the same rows",
+            )
+    for column in found:
+        if column.names_rows:
+            n = len(column.categories)
+            notes.append(f"{column.name!r} has {n} different values, and was left out.")
+    if hasattr(table, "shape") and len(found) < table.shape[1] and names is None:
+        notes.append(f"{len(found)} of {table.shape[1]} columns were looked at.")
+    return [column for column in found if not column.names_rows]
+
+
+def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
+    """Return the rows whose columns are looked at: all, or some of very many."""
+    most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, n_columns))
+    if len(there) <= most:
+        return there
+    notes.append(f"Contrasts and rules are those of {most} rows drawn at random.")
+    return np.sort(np.random.default_rng(0).choice(there, most, replace=False))
+
+
+def _telling_columns(columns: Sequence[Column], found: Sequence[Contrast]) -> list[Column]:
+    """Return all columns, or of many those that distinguish a cluster most."""
+    if len(columns) <= POLICY.columns_of_rule:
+        return list(columns)
+    by_name = {column.name: column for column in columns}
+    names = list(dict.fromkeys(contrast.column for contrast in found))
+    return [by_name[name] for name in names[: POLICY.columns_of_rule]]
+
+
+# ------------------------------------------------------------------ typical rows
+
+
+def typical_rows(
+    points: Any,
+    labels: Indices,
+    n_clusters: int,
+    n_typical: int,
+    metric: str = "euclidean",
+    place: Indices | None = None,
+) -> list[Indices]:
+    """Return for each cluster its most typical rows, different ones, the most typical first.
+
+    ``place`` is the place of each row among the points, where these are not all rows. In a large
+    cluster every row is compared with some rows drawn at random, and only the best with all:
+    mostly the same rows, in time that grows with the rows and not with their square.
+    """
+    metric = metric if metric in ("cosine", "manhattan", "chebyshev") else "euclidean"
+    place = np.arange(len(labels)) if place is None else place
+    found = []
+    for k in range(n_clusters):
+        rows = np.flatnonzero(labels == k)
+        order = rows[:0]
+        if len(rows) and n_typical:
+            order = _medoids(points[place[rows]], n_typical, metric)
+        found.append(rows[order])
+    return found
+
+
+def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
+    n = own.shape[0]
+    if not issparse(own) and metric == "euclidean":
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Scaled so that no square is infinite, and moved to where squares do not cancel.
+            own = own / (np.abs(own).max() or 1.0)
+            own = own - own.mean(axis=0)
+    draw = np.random.default_rng(0)
+    candidates = np.arange(n)
+    if n > POLICY.most_candidates:
+        candidates = np.sort(draw.choice(n, POLICY.most_candidates, replace=False))
+    if n > POLICY.exact_medoids:
+        drawn = np.sort(draw.choice(n, POLICY.rows_compared, replace=False))
+        order = _by_distance(own[candidates], own[drawn], metric)
+        candidates = np.sort(candidates[order[: max(POLICY.finalists, 8 * n_typical)]])
+    chosen: list[int] = []
+    for i in candidates[_by_distance(own[candidates], own, metric)]:
+        if len(chosen) < n_typical and not any(_is_same(own[[i]], own[[j]]) for j in chosen):
+            chosen.append(int(i))
+    return np.array(chosen, dtype=np.intp)
+
+
+def _by_distance(own: Any, others: Any, metric: str) -> Indices:
+    """Return the order of rows by their mean distance to others; never an array of all pairs."""
+    total = np.zeros(own.shape[0])
+    for rows in row_blocks(own.shape[0], others.shape[0], 1 << 21):
+        total[rows] = pairwise_distances(own[rows], others, metric=metric).sum(axis=1)
+    return np.argsort(total, kind="stable")
+
+
+def _is_same(row: Any, other: Any) -> bool:
+    return bool((row != other).nnz == 0) if issparse(row) else bool(np.array_equal(row, other))
+
+
+# ---------------------------------------------------------------------- as text
+# What users wrote moves no cursor and breaks no line.
+
+
+def cluster_lines(cluster: Any) -> list[str]:
+    """Return a line for each thing that is known of a cluster."""
+    pairs = [(contrast.how, _contrast(contrast)) for contrast in cluster.contrasts]
+    if cluster.rule is not None:
+        pairs.append(("rule", _rule(cluster.rule)))
+    if cluster.words:
+        pairs.append(("words", ", ".join(short(word.word) for word in cluster.words)))
+    pairs += [("typical", str(row)) for row in cluster.typical]
+    return [
+        fill(
+            f"  {label:<12}  {text}",
+            _LINE,
+            subsequent_indent=" " * 16,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for label, text in pairs
+    ]
+
+
+def short(text: str, longest: int = 60) -> str:
+    """Return a text on one line, and not too long."""
+    shown = printable(text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
+
+
+def _number(value: Any) -> str:
+    """Return a number as people write it, or a text."""
+    if value is None or isinstance(value, str):
+        return "missing" if value is None else short(value)
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _contrast(found: Contrast) -> str:
+    if isinstance(found, CategoryContrast):
+        return (
+            f"{short(found.column)} is {short(found.category)}: {found.share:.1%} of its rows "
+            f"({_range(found.share_interval, '.1%')}), {found.overall:.1%} of all; lift "
+            f"{found.lift:.3g} ({_range(found.lift_interval, '.3g')})"
+        )
+    low, middle, high = map(_number, found.inside)
+    return (
+        f"{short(found.column)}: median {middle} ({low} to {high}), {_number(found.overall[1])} "
+        f"overall; effect {found.effect:+.2f} ({_range(found.interval, '+.2f')})"
     )
+
+
+def _range(interval: tuple[float, float], form: str) -> str:
+    return f"{interval[0]:{form}} to {interval[1]:{form}}"
+
+
+def _conditions(rule: Rule) -> str:
+    def text(one: Condition) -> str:
+        value = one.value if isinstance(one.value, str) else f"{one.value:.10g}"
+        return f"{short(one.column)} {one.relation} {short(value)}"
+
+    return " and ".join(map(text, rule.conditions))
+
+
+def _rule(rule: Rule) -> str:
+    where = f"{rule.n_rows} rows it was not made from"
+    if not rule.held_out:
+        where = f"the {rule.n_rows} rows it was made from"
+    return (
+        f"{_conditions(rule)}: precision {rule.precision:.1%} "
+        f"({_range(rule.precision_interval, '.1%')}), coverage {rule.coverage:.1%} "
+        f"({_range(rule.coverage_interval, '.1%')}), on {where}"
+    )
+
+
+# ------------------------------------------------------------------ in notebooks
+
+
+def fitted_html(model: Any) -> str:
+    """Return a table for notebooks: clusters, sizes, the graph and what it was chosen among.
+
+    It is empty for a model that is not fitted. Everything that comes from users is escaped.
+    """
+    try:
+        check_is_fitted(model)
+    except Exception:  # whatever it is: a display must not fail
+        return ""
+    known, numbers = vars(model), getattr(model, "cluster_numbers_", None)
+    choice = known.get("choice_", ())
+    facts = {
+        "clusters": "" if numbers is None else str(len(numbers)),
+        "sizes": _sizes(known.get("labels_")),
+        "graph": repr(known["affinity_"]) if "affinity_" in known else "",
+        "chosen among": "; ".join(f"{one.affinity} ({one.score:.3g})" for one in choice),
+    }
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(value)}</td></tr>"
+        for name, value in facts.items()
+        if value
+    )
+    return f"<table class='eigencut-fitted'>{cells}</table>" if cells else ""
+
+
+def _sizes(labels: NDArray[Any] | None, most: int = 20) -> str:
+    """Return the sizes of the clusters that have labels; -1 are outliers."""
+    if labels is None:
+        return ""
+    numbers, counts = np.unique(labels, return_counts=True)
+    pairs = [f"{number}: {count}" for number, count in zip(numbers, counts, strict=True)]
+    more = f", and {len(pairs) - most} more" if len(pairs) > most else ""
+    return ", ".join(pairs[:most]) + more

@@ -1,8 +1,8 @@
 """Rules: at most three conditions on columns that tell who belongs to a cluster.
 
 A shallow tree is grown for each cluster against all others, and of its branches the one is taken
-whose precision and coverage are best together (the largest F1, less 0.005 for each condition). The
-tree sees ranks instead of values: its thresholds are then between two values that occur, in any
+whose precision and coverage are best together (the largest F1, less a price for each condition).
+The tree sees ranks instead of values: its thresholds are then between two values that occur, in any
 units, and are written as the shortest number there.
 
 Half of the rows grow the tree, and the rule, as it is written, is measured on the other half.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,32 +20,19 @@ from numpy.typing import NDArray
 from eigencut._utils.arrays import Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut.inspection.columns import Column
-from eigencut.inspection.intervals import quantile_of, share_interval
+from eigencut.inspection.contrasts import quantile_of, share_interval
+from eigencut.inspection.policy import POLICY
 
 Mask = NDArray[np.bool_]
-
-_DEPTH = 3
-_GROWN_ON = 4000  # rows of the cluster, and as many others, that grow a tree
-_FEWEST = 20  # rows of a cluster, and others, of which half can be held out
-_PRICE = 0.005  # of F1, that a condition must add to be worth reading
-_MOST_CATEGORIES = 20  # of a column that a rule may ask for: the most frequent ones
 
 
 @dataclass(frozen=True)
 class Condition(JsonReady):
-    """One condition on a row; a row without a value in the column does not meet it.
-
-    Attributes
-    ----------
-    column : str
-    relation : {"<=", ">", "is", "is not"}
-    value : float or str
-        Of a date its text.
-    """
+    """One condition on a row; a row without a value in the column does not meet it."""
 
     column: str
-    relation: str
-    value: Any
+    relation: str  # "<=", ">", "is" or "is not"
+    value: Any  # a number, a category, or the text of a date
 
 
 @dataclass(frozen=True)
@@ -77,36 +64,9 @@ class Rule(JsonReady):
     held_out: bool
 
 
-@dataclass(frozen=True)
-class _Feature:
-    """What a tree can ask of a row: the rank of a value, or whether it is a category."""
+class _Test(NamedTuple):
+    """A condition whose value is as the column holds it: a number, or the code of a category."""
 
-    column: Column
-    code: int | None = None  # of the category
-
-    def at(self, rows: Indices) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """For the tree a number per row; and the values that its numbers stand for."""
-        values = self.column.values[rows]
-        if self.code is not None:
-            return (values == self.code).astype(np.float32), np.array([])
-        there = ~np.isnan(values)
-        distinct, ranks = np.unique(values[there], return_inverse=True)
-        found = np.full(len(rows), float(np.median(ranks)) if len(ranks) else 0.0)
-        found[there] = ranks
-        return found.astype(np.float32), distinct
-
-    def test(self, rank: float, goes_right: bool, distinct: NDArray[Any]) -> _Test:
-        if self.code is not None:
-            if not goes_right and len(self.column.categories) == 2:
-                return _Test(self.column, "is", 1 - self.code)
-            return _Test(self.column, "is" if goes_right else "is not", self.code)
-        below = min(int(np.floor(rank)), len(distinct) - 2)
-        bound = short_between(float(distinct[below]), float(distinct[below + 1]))
-        return _Test(self.column, ">" if goes_right else "<=", bound)
-
-
-@dataclass(frozen=True)
-class _Test:
     column: Column
     relation: str
     value: Any
@@ -118,16 +78,40 @@ class _Test:
         if self.relation == "is not":
             return np.asarray((values != self.value) & (values >= 0))
         with np.errstate(invalid="ignore"):
-            return np.asarray(
-                values <= self.value if self.relation == "<=" else values > self.value
-            )
+            is_below = values <= self.value
+            return np.asarray(is_below if self.relation == "<=" else values > self.value)
 
     def condition(self) -> Condition:
         return Condition(self.column.name, self.relation, self.column.plain(self.value))
 
 
+class _Feature:
+    """What a tree can ask of some rows: the rank of a value, or whether it is a category."""
+
+    def __init__(self, column: Column, rows: Indices, code: int | None = None) -> None:
+        self.column, self.code = column, code
+        values = column.values[rows]
+        if code is not None:
+            self.numbers = (values == code).astype(np.float32)
+            return
+        there = ~np.isnan(values)
+        self.distinct, ranks = np.unique(values[there], return_inverse=True)
+        numbers = np.full(len(rows), float(np.median(ranks)) if len(ranks) else 0.0)
+        numbers[there] = ranks
+        self.numbers = numbers.astype(np.float32)
+
+    def test(self, rank: float, goes_right: bool) -> _Test:
+        if self.code is None:
+            below = min(int(np.floor(rank)), len(self.distinct) - 2)
+            bound = short_between(*map(float, self.distinct[below : below + 2]))
+            return _Test(self.column, ">" if goes_right else "<=", bound)
+        if not goes_right and len(self.column.categories) == 2:
+            return _Test(self.column, "is", 1 - self.code)
+        return _Test(self.column, "is" if goes_right else "is not", self.code)
+
+
 def short_between(low: float, high: float) -> float:
-    """The shortest number t with ``low <= t < high``.
+    """Return the shortest number t with ``low <= t < high``.
 
     Examples
     --------
@@ -138,42 +122,20 @@ def short_between(low: float, high: float) -> float:
         return 0.0
     middle = low / 2 + high / 2
     for digits in range(1, 18):
-        found = float(f"{middle:.{digits}g}")
-        if low <= found < high:
-            return found
+        rounded = float(f"{middle:.{digits}g}")
+        if low <= rounded < high:
+            return rounded
     return low
 
 
-def rules(
-    columns: Sequence[Sequence[Column]], labels: Indices, n_clusters: int, confidence: float = 0.95
-) -> list[Rule | None]:
-    """A rule for each cluster; None where no conditions are better than none.
-
-    Parameters
-    ----------
-    columns : sequence of sequences of Column
-        For each cluster those that its rule may ask for.
-    labels : array of shape (n_rows,)
-        From 0 to ``n_clusters`` - 1.
-    n_clusters : int
-    confidence : float, default=0.95
-        Of the intervals.
-
-    Returns
-    -------
-    list of Rule or None
-    """
-    z = quantile_of(confidence)
-    return [_rule(columns[k], labels == k, z) for k in range(n_clusters)]
-
-
-def _rule(columns: Sequence[Column], inside: Mask, z: float) -> Rule | None:
+def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.95) -> Rule | None:
+    """Return a rule for the rows inside a cluster; None where conditions do not help."""
     n, n_inside = len(inside), int(inside.sum())
     if not 0 < n_inside < n or not columns:
         return None
     draw = np.random.default_rng(0)
     grows = measures = np.ones(n, dtype=bool)
-    held_out = min(n_inside, n - n_inside) >= _FEWEST
+    held_out = min(n_inside, n - n_inside) >= POLICY.fewest_held_out
     if held_out:
         # Half of the cluster and half of the others, so that both halves have both.
         grows = np.zeros(n, dtype=bool)
@@ -188,16 +150,13 @@ def _rule(columns: Sequence[Column], inside: Mask, z: float) -> Rule | None:
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
-    precision, coverage = (
-        tuple(float(end) for end in share_interval(np.array(n_both), np.array(total), z))
-        for total in (n_meets, n_own)
-    )
+    low, high = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
     return Rule(
         conditions=tuple(test.condition() for test in tests),
         precision=n_both / n_meets,
-        precision_interval=(precision[0], precision[1]),
+        precision_interval=(float(low[0]), float(high[0])),
         coverage=n_both / n_own,
-        coverage_interval=(coverage[0], coverage[1]),
+        coverage_interval=(float(low[1]), float(high[1])),
         n_rows=len(rows),
         held_out=held_out,
     )
@@ -206,24 +165,25 @@ def _rule(columns: Sequence[Column], inside: Mask, z: float) -> Rule | None:
 def _best_branch(
     columns: Sequence[Column], inside: Mask, grows: Mask, draw: np.random.Generator
 ) -> list[_Test]:
-    """The conditions of the best branch, on the rows that grow the tree."""
+    """Return the conditions of the best branch, on the rows that grow the tree."""
     sides = [np.flatnonzero(inside & grows), np.flatnonzero(~inside & grows)]
+    most = POLICY.rows_of_rule
     some = [
-        side if len(side) <= _GROWN_ON else np.sort(draw.choice(side, _GROWN_ON, replace=False))
+        side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
         for side in sides
     ]
     rows = np.concatenate(some)
     # So that what was drawn counts for all rows of its side.
     weight = np.repeat([len(sides[i]) / len(some[i]) for i in (0, 1)], [len(s) for s in some])
     own = inside[rows]
-    branches = _branches(_features(columns, rows), rows, own)
 
     def quality(tests: list[_Test]) -> float:
         meets = _all_hold(tests, rows)
         both = float(weight[meets & own].sum())
-        return 2 * both / float(weight[meets].sum() + weight[own].sum()) - _PRICE * len(tests)
+        f1 = 2 * both / float(weight[meets].sum() + weight[own].sum())
+        return f1 - POLICY.price_of_condition * len(tests)
 
-    best = max(branches, key=quality, default=[])
+    best = max(_branches(_features(columns, rows), own), key=quality, default=[])
     for test in list(best):
         fewer = [other for other in best if other is not test]
         if fewer and quality(fewer) >= quality(best):
@@ -232,53 +192,48 @@ def _best_branch(
 
 
 def _features(columns: Sequence[Column], rows: Indices) -> list[_Feature]:
-    found = []
+    features = []
     for column in columns:
         if column.kind != "category":
-            found.append(_Feature(column))
+            features.append(_Feature(column, rows))
             continue
         codes = column.values[rows]
         counts = np.bincount(codes[codes >= 0], minlength=len(column.categories))
-        common = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
-        found += [_Feature(column, int(code)) for code in common if counts[code]]
-    return found
+        common = np.argsort(-counts, kind="stable")[: POLICY.categories_of_rule]
+        features += [_Feature(column, rows, int(code)) for code in common if counts[code]]
+    return features
 
 
-def _branches(features: Sequence[_Feature], rows: Indices, own: Mask) -> list[list[_Test]]:
-    """The conditions that lead to each node of a tree, those of one column joined."""
+def _branches(features: Sequence[_Feature], own: Mask) -> list[list[_Test]]:
+    """Return the conditions that lead to each node of a tree, those of one column joined."""
     from sklearn.tree import DecisionTreeClassifier
 
     if not features:
         return []
-    asked = [feature.at(rows) for feature in features]
-    table = np.column_stack([numbers for numbers, _ in asked])
-    tree = DecisionTreeClassifier(max_depth=_DEPTH, class_weight="balanced", random_state=0)
-    grown = tree.fit(table, own).tree_
-    found: list[list[_Test]] = []
+    depth = POLICY.most_conditions
+    tree = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0)
+    grown = tree.fit(np.column_stack([feature.numbers for feature in features]), own).tree_
+    branches: list[list[_Test]] = []
     open_nodes: list[tuple[int, list[_Test]]] = [(0, [])]
     while open_nodes:
         node, tests = open_nodes.pop()
         if tests:
-            found.append(tests)
+            branches.append(tests)
         if grown.children_left[node] < 0:
             continue
-        feature, distinct = features[grown.feature[node]], asked[grown.feature[node]][1]
+        feature = features[grown.feature[node]]
         for child, goes_right in ((grown.children_left, False), (grown.children_right, True)):
-            test = feature.test(float(grown.threshold[node]), goes_right, distinct)
-            open_nodes.append((int(child[node]), _joined(tests, test)))
-    return found
-
-
-def _joined(tests: list[_Test], new: _Test) -> list[_Test]:
-    """The tests and one more; a bound takes the place of a wider one on the same side."""
-    bounds = ("<=", ">")
-    return [
-        test
-        for test in tests
-        if not (
-            new.relation in bounds and test.column is new.column and test.relation == new.relation
-        )
-    ] + [new]
+            new = feature.test(float(grown.threshold[node]), goes_right)
+            # A bound takes the place of a wider one on the same side.
+            others = [
+                test
+                for test in tests
+                if new.relation not in ("<=", ">")
+                or test.column is not new.column
+                or test.relation != new.relation
+            ]
+            open_nodes.append((int(child[node]), [*others, new]))
+    return branches
 
 
 def _all_hold(tests: Sequence[_Test], rows: Indices) -> Mask:

@@ -16,14 +16,10 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import json_ready
 from eigencut._utils.validation import check_count
 from eigencut.affinities import refuse_metric_of_no_numbers
+from eigencut.exceptions import invalid
+from eigencut.inspection.policy import POLICY
 from eigencut.inspection.refits import refits, training_rows
-from eigencut.inspection.summary import SMALL_P
-from eigencut.io.of_tables import takes_tables
-
-_SMOOTHING = 0.5  # of Silverman's bandwidth; all of it would round off what has sharp edges
-_THICKNESS = 1e-3  # of a cluster where it has none, as a share of its mean width
-_ROUNDING = 1e-12  # cut values that differ by less are equal
-_LINE = 96
+from eigencut.theory.row_pairs import measured_on
 
 
 @dataclass(frozen=True)
@@ -43,13 +39,12 @@ class Significance:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import significance
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> found = significance(model, X[:100], n_null=9)
-    >>> sorted(found.null_statistics)
+    >>> result = significance(model, X[:100], n_null=9)
+    >>> sorted(result.null_statistics)
     ['gaussian', 'one cluster']
-    >>> found.p_value == max(found.p_values.values())
+    >>> result.p_value == max(result.p_values.values())
     True
     """
 
@@ -61,8 +56,9 @@ class Significance:
     @property
     def p_values(self) -> dict[str, float]:
         """``(1 + #{null <= statistic}) / (1 + n_null)`` of each null."""
+        largest = self.statistic + 1e-12  # values that differ by less are equal
         return {
-            name: float((1 + (values <= self.statistic + _ROUNDING).sum()) / (1 + len(values)))
+            name: float((1 + (values <= largest).sum()) / (1 + len(values)))
             for name, values in self.null_statistics.items()
         }
 
@@ -74,7 +70,7 @@ class Significance:
     @property
     def sentence(self) -> str:
         """What it says about the clusters."""
-        if self.p_value <= SMALL_P:
+        if self.p_value <= POLICY.small_p:
             return (
                 f"The rows are not one cluster (p = {self.p_value:.3g}): both nulls have larger "
                 "cuts. That they are more than one does not say that they are "
@@ -88,12 +84,8 @@ class Significance:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, p-values and the sentence as plain Python, ready for JSON."""
-        found = {
-            "p_value": self.p_value,
-            "p_values": self.p_values,
-            "sentence": self.sentence,
-        }
-        return {**json_ready(self), **json_ready(found)}
+        derived = {"p_value": self.p_value, "p_values": self.p_values, "sentence": self.sentence}
+        return json_ready(self) | json_ready(derived)
 
     def __str__(self) -> str:
         n_null = len(next(iter(self.null_statistics.values())))
@@ -109,10 +101,9 @@ class Significance:
             between = f"{low:.4g} to {high:.4g}"
             p = self.p_values[name]
             lines.append(f"{name:12}  {middle:10.4g}  {between:>24}  {p:6.3g}")
-        return "\n".join([*lines, "", fill(self.sentence, _LINE)])
+        return "\n".join([*lines, "", fill(self.sentence, 96)])
 
 
-@takes_tables
 def significance(
     model: Any,
     X: ArrayLike | None = None,
@@ -178,17 +169,20 @@ def significance(
     check_count("n_null", n_null, "use the default of 99")
     check_count("max_rows", max_rows, "use the default of 2000")
     rng = check_random_state(0 if random_state is None else random_state)
-    refuse_metric_of_no_numbers(model.affinity_, "significance", "eigencut.stability instead")
-    rows = training_rows(model, X)
+    with measured_on(model, X) as (gpod, rows, _):
+        refuse_metric_of_no_numbers(gpod.affinity_, "significance", "eigencut.stability instead")
+        rows = training_rows(gpod, rows)
     if issparse(rows):
-        raise ValueError(
-            "X must be a dense array, for samples of its covariance are not sparse. Got a sparse "
-            "one; pass X.toarray(), or some components of it."
+        raise invalid(
+            "X",
+            "be a dense array, for samples of its covariance are not sparse",
+            "a sparse one",
+            "pass X.toarray(), or some components of it",
         )
     if rows.shape[0] > max_rows:
         rows = rows[np.sort(rng.permutation(rows.shape[0])[:max_rows])]
     # Only eigenvalues are compared: one start of the discretization is enough.
-    ((_, whole),) = refits(model, [0], lambda _: rows, n_init=1)
+    ((_, whole),) = refits(gpod, [0], lambda _: rows, n_init=1)
     null = SameCovariance(rows)
     draws: dict[str, Callable[[Any], Array]] = {
         "gaussian": lambda rng: rng.standard_normal(null.scores.shape),
@@ -196,19 +190,19 @@ def significance(
     }
     seeds = rng.randint(2**31 - 1, size=(len(draws), n_null))
     samples = [(name, int(seed)) for name, own in zip(draws, seeds, strict=True) for seed in own]
-    found: dict[str, list[float]] = {name: [] for name in draws}
+    statistics: dict[str, list[float]] = {name: [] for name in draws}
 
     def rows_of(sample: tuple[str, int]) -> Array:
         name, seed = sample
         return null.sample(draws[name](np.random.RandomState(seed)))
 
-    for (name, _), fitted in refits(model, samples, rows_of, n_init=1):
-        found[name].append(float(fitted.eigenvalues_.sum()))
+    for (name, _), fitted in refits(gpod, samples, rows_of, n_init=1):
+        statistics[name].append(float(fitted.eigenvalues_.sum()))
     return Significance(
         statistic=float(whole.eigenvalues_.sum()),
-        null_statistics={name: np.array(values) for name, values in found.items()},
+        null_statistics={name: np.array(values) for name, values in statistics.items()},
         n_rows=rows.shape[0],
-        n_clusters=model.n_clusters_,
+        n_clusters=gpod.n_clusters_,
     )
 
 
@@ -249,11 +243,12 @@ def smoothed_cluster(scores: Array, labels: Indices, rng: Any) -> Array:
     """As many rows as there are, drawn around the rows of one cluster."""
     n_rows, d = scores.shape
     cluster = scores[labels == labels[rng.randint(n_rows)]]
-    bandwidth = _SMOOTHING * (4 / ((d + 2) * len(cluster))) ** (1 / (d + 4))
+    # Half of Silverman's bandwidth: all of it would round off what has sharp edges.
+    bandwidth = 0.5 * (4 / ((d + 2) * len(cluster))) ** (1 / (d + 4))
     _, values, Vt = np.linalg.svd(cluster - cluster.mean(axis=0), full_matrices=False)
     covariance_root = values[:, np.newaxis] * Vt / np.sqrt(len(cluster))
     along = rng.standard_normal((n_rows, len(values))) @ covariance_root
     # A cluster that is flat in some direction, or has few rows, is normal in that direction.
-    thickness = _THICKNESS * (np.linalg.norm(covariance_root) or 1.0) / np.sqrt(d)
+    thickness = 1e-3 * (np.linalg.norm(covariance_root) or 1.0) / np.sqrt(d)
     chosen = cluster[rng.randint(len(cluster), size=n_rows)]
     return np.asarray(chosen + bandwidth * along + thickness * rng.standard_normal((n_rows, d)))

@@ -211,7 +211,7 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
-        """Draw what ``eigencut.inspection.learning_curve`` has measured.
+        """Draw what ``eigencut.theory.learning_curve`` has measured.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class LearningCurveDisplay(Display):
         -------
         LearningCurveDisplay
         """
-        check_drawable("curve", curve, "LearningCurve", "eigencut.inspection.learning_curve")
+        check_drawable("curve", curve, "LearningCurve", "eigencut.theory.learning_curve")
         line = None
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())

@@ -14,8 +14,8 @@ from eigencut._utils.threads import threads
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import is_outlier
 from eigencut.fitted import Answers
+from eigencut.inspection.policy import POLICY as INSPECTION
 from eigencut.inspection.refits import training_rows
-from eigencut.inspection.summary import TORN
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
 from eigencut.model import Mask, Model, spread
@@ -154,7 +154,7 @@ class SeenRows:
     @property
     def is_unsure(self) -> Mask:
         """Which of them nearly belong to another cluster, though the model knows the place."""
-        return (self.answers.margins < TORN) & ~self.is_outside
+        return (self.answers.margins < INSPECTION.ambiguous_margin) & ~self.is_outside
 
     def unsure_share(self, cluster: int | None = None) -> float | None:
         """The share of rows that are unsure, of a cluster or of all."""

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from eigencut.inspection.assessment import RiskSummary
 from eigencut.inspection.cut_values import CutValue
-from eigencut.inspection.summary import RiskSummary
 from eigencut.plotting.style import spaced
 from eigencut.report.rows import POLICY
 

@@ -27,15 +27,13 @@ from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.gpod import GPOD
-from eigencut.inspection.assessment import assess
-from eigencut.inspection.contrasts import Contrast
+from eigencut.inspection.assessment import RiskSummary, assess
+from eigencut.inspection.contrasts import Contrast, Word
 from eigencut.inspection.cut_values import CutValue
-from eigencut.inspection.description import ClusterDescription, TypicalRow
+from eigencut.inspection.describe import ClusterDescription, TypicalRow
+from eigencut.inspection.refits import Stability
+from eigencut.inspection.refits import stability as measure_stability
 from eigencut.inspection.rules import Rule
-from eigencut.inspection.stability import Stability
-from eigencut.inspection.stability import stability as measure_stability
-from eigencut.inspection.summary import RiskSummary
-from eigencut.inspection.words import Word
 from eigencut.model import Model, check_model
 from eigencut.plotting.rows import Shown, project
 from eigencut.report.rows import POLICY, SeenRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from eigencut.inspection.description import cluster_lines, short
+from eigencut.inspection.describe import cluster_lines, short
 
 if TYPE_CHECKING:
     from eigencut.report.summary import ClusterSummary, ModelSummary

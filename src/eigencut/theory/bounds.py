@@ -10,26 +10,14 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import check_choice, check_count, check_fraction, check_magnitude
 from eigencut.cut import CUTS
 
-# Factors of sqrt(2 log(1/delta) / n) in the first term; see ``bounds``.
-CONSTANTS = {"paper": 2.0, "tight": 0.25}
-
 
 @dataclass(frozen=True)
 class CutTheory:
     """What the theory of one cut has of its own.
 
-    Attributes
-    ----------
-    continuous, discrete, generalization : str
-        Where the bounds stand in the paper.
-    operator_term : callable
-        ``(K, C, kappa, rate)`` to the last term, where ``rate = sqrt(log(2/delta) / n)``.
-    form_per_norm : callable
-        C to the largest ``1/2 E W (u - u')^2`` of a function of unit norm, whatever B is.
-    remark : str
-        What to know about its last term.
-    cost_of_one : str
-        What its value of a single cluster is called.
+    Theorems and corollaries: where its bounds stand in the paper. ``operator_term`` is the last
+    term, a function of (K, C, kappa, rate) with ``rate = sqrt(log(2/delta) / n)``.
+    ``form_per_norm`` is the largest ``1/2 E W (u - u')^2`` of a function of unit norm, given C.
     """
 
     continuous: str
@@ -38,7 +26,7 @@ class CutTheory:
     operator_term: Callable[[int, float, float, float], float]
     form_per_norm: Callable[[float], float]
     remark: str
-    cost_of_one: str
+    cost_of_one: str  # what the value of a single cluster is called
 
 
 THEORIES: dict[str, CutTheory] = {
@@ -87,9 +75,8 @@ class Bounds(JsonReady):
 
     Examples
     --------
-    >>> from eigencut.inspection import bounds
-    >>> found = bounds("ncut", n=10_000, n_clusters=2, C=1.0, B=4.0, kappa=1.0, eps=0.1)
-    >>> found.continuous < found.discrete
+    >>> result = bounds("ncut", n=10_000, n_clusters=2, C=1.0, B=4.0, kappa=1.0, eps=0.1)
+    >>> result.continuous < result.discrete
     True
     """
 
@@ -177,7 +164,7 @@ def bounds(
     check_choice("cut", cut, tuple(CUTS))
     check_count("n", n, "use the number of training rows")
     check_count("n_clusters", n_clusters, "use the number of clusters")
-    check_choice("constant", constant, tuple(CONSTANTS))
+    check_choice("constant", constant, ("paper", "tight"))
     C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
     B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
     kappa = check_magnitude("kappa", kappa, "use the largest |d(x) - W(x, x)|")
@@ -185,13 +172,14 @@ def bounds(
     delta = check_fraction("delta", delta, 0.05)
 
     scale = 8 * C * B * n_clusters
-    deviation = CONSTANTS[constant] * math.sqrt(2 * math.log(1 / delta) / n)
     rate = math.sqrt(math.log(2 / delta) / n)
     theory = THEORIES[cut]
-    gap = {"paper": 4 * C * eps, "tight": 2 * theory.form_per_norm(C) * eps}[constant]
+    factor, gap = 2.0, 4 * C * eps
+    if constant == "tight":
+        factor, gap = 0.25, 2 * theory.form_per_norm(C) * eps
     terms = {
         "complexity of the functions": scale * math.sqrt(1 / n),
-        "deviation from the mean": scale * deviation,
+        "deviation from the mean": scale * factor * math.sqrt(2 * math.log(1 / delta) / n),
         "convergence of the operator": theory.operator_term(n_clusters, C, kappa, rate),
     }
     continuous = sum(terms.values())

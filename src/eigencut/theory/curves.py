@@ -1,40 +1,33 @@
-"""The learning curve: excess risk against the number of rows, next to the rate of the theory."""
+"""The learning curve: excess risk against the number of rows, ``log(excess) = a + b log(n)``."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+from scipy.stats import linregress
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import json_ready
+from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_count, check_fraction, check_magnitude
-from eigencut.affinities import Affinity, named_affinity
-from eigencut.affinities.kernel import VectorAffinity
-from eigencut.cut import CUTS
-from eigencut.exceptions import GraphWarning
-from eigencut.io.of_tables import takes_tables
+from eigencut.affinities import named_affinity
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.io.validation import check_rows
-from eigencut.theory.errors import row_counts
-
-_N_SIZES = 6
-_SMALLEST = 50  # rows below which a sample says little about a rate
-_PER_CLUSTER = 10  # rows that each cluster should have in the smallest sample
-_LARGEST_SHARE = 4  # the largest default sample has one row in so many
-ROUNDING = 1e-12  # excess that is no more than this is zero, up to rounding
+from eigencut.theory.excess import excess_on_training_rows, refuse_matrices
+from eigencut.theory.row_pairs import measured_on, row_counts
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(JsonReady):
     """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
 
     Attributes
@@ -58,7 +51,6 @@ class LearningCurve:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import learning_curve
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
@@ -79,12 +71,8 @@ class LearningCurve:
 
     @property
     def is_measurable(self) -> NDArray[np.bool_]:
-        """Which of the excess is more than rounding would make."""
-        return np.asarray(self.excess > ROUNDING)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and the sentence as plain Python, ready for JSON."""
-        return {**json_ready(self), "sentence": self.sentence}
+        """Which values of the excess are more than rounding."""
+        return is_measurable(self.excess)
 
     def excess_at(self, n: float) -> float:
         """The excess risk at n rows, by the fitted line.
@@ -155,7 +143,6 @@ class LearningCurve:
         return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 
 
-@takes_tables
 def learning_curve(
     estimator: Any,
     X: ArrayLike,
@@ -176,10 +163,10 @@ def learning_curve(
 
     Parameters
     ----------
-    estimator : GPOD
-        Need not be fitted, and is not changed. Eigenfunctions are taken in the consistent form, and
-        ``affinity="auto"`` or "mixed" is measured as "gaussian", whose weights stay the same for
-        samples.
+    estimator : GPOD or TableModel
+        A GPOD need not be fitted, and is not changed. Eigenfunctions are taken in the consistent
+        form, and ``affinity="auto"`` or "mixed" is measured as "gaussian", whose weights stay the
+        same for samples.
     X : array-like of shape (N, n_features)
     sizes : sequence of int, optional
         Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
@@ -213,6 +200,17 @@ def learning_curve(
     >>> bool((curve.excess >= -1e-12).all()), curve.slope < -0.35
     (True, True)
     """
+    if estimator.gpod is not estimator:  # a model of a table
+        with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
+            return learning_curve(
+                gpod,
+                rows,
+                sizes,
+                n_repeats=n_repeats,
+                random_state=random_state,
+                confidence=confidence,
+                sample_weight=counts,
+            )
     check_count("n_repeats", n_repeats, "use the default of 8")
     confidence = check_fraction("confidence", confidence, 0.95)
     rng = check_random_state(0 if random_state is None else random_state)
@@ -221,15 +219,17 @@ def learning_curve(
     reference = clone(estimator)
     if isinstance(estimator.affinity, str) and estimator.affinity in ("auto", "mixed"):
         reference.set_params(affinity="gaussian")
-    _refuse_matrices(estimator.affinity, named_affinity(reference.affinity, estimator.metric))
+    refuse_matrices(estimator.affinity, named_affinity(reference.affinity, estimator.metric))
     rows, K = check_rows(reference, X, reset=True), estimator.n_clusters
     counts = row_counts(sample_weight, rows.shape[0])
     n_rows = rows.shape[0] if counts is None else int(counts.sum())
     chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
     if len(chosen) * n_repeats < 3:
-        raise ValueError(
-            "sizes and n_repeats must give at least 3 points to fit a line. Got "
-            f"{len(chosen)} sizes and n_repeats={n_repeats}; raise n_repeats."
+        raise invalid(
+            "sizes and n_repeats",
+            "give at least 3 points to fit a line",
+            f"{len(chosen)} sizes and n_repeats={n_repeats}",
+            "raise n_repeats",
         )
     reference.fit(X, sample_weight=counts)
     sampled = clone(estimator).set_params(
@@ -240,7 +240,9 @@ def learning_curve(
     with threads(estimator.n_jobs):
         for i, n in enumerate(chosen):
             draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
-            excess[i] = _excess(reference, _fits(sampled, population.rows_, draws, K))
+            excess[i] = excess_on_training_rows(
+                reference, _fits(sampled, population.rows_, draws, K)
+            )
     slope, interval, intercept = _line(chosen, excess, confidence)
     return LearningCurve(
         sizes=chosen,
@@ -254,64 +256,6 @@ def learning_curve(
     )
 
 
-def excess_risk(reference: Any, model: Any) -> float:
-    """``F(model) - F(reference)`` on the training rows of the reference, taken as the population.
-
-    The functions of the model are first made orthonormal on that population, as the constraint of
-    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7). They are orthonormal on the
-    model's own rows only; elsewhere their norm differs a little, and shrinking functions shrinks
-    F: without this step a model could seem better than the best. F does not depend on which
-    orthonormal basis of their span is taken, and by Ky Fan's theorem
-
-        F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
-
-    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` of the reference's graph.
-
-    Parameters
-    ----------
-    reference, model : fitted GPOD
-        With the same cut, number of clusters and weight function; see ``Affinity.frozen``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(200, 1))
-    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
-    >>> reference = model.fit(X)
-    >>> abs(excess_risk(reference, reference)) < 1e-12
-    True
-    """
-    check_is_fitted(reference)
-    check_is_fitted(model)
-    _refuse_matrices(reference.affinity, reference.affinity_)
-    for name in ("cut", "n_clusters"):
-        if getattr(model, name) != getattr(reference, name):
-            raise ValueError(
-                f"model must have the {name} of the reference, {getattr(reference, name)!r}. "
-                f"Got {getattr(model, name)!r}; fit both alike."
-            )
-    with threads(model.n_jobs):
-        return float(_excess(reference, [model])[0])
-
-
-def _excess(reference: Any, models: Iterable[Any]) -> Array:
-    """Excess risk of several models, in one product with the weights of the population."""
-    affinity, functions = reference.affinity_, reference.fitted_cut_.functions
-    count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
-    root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
-    # A QR decomposition makes functions orthonormal without squaring their condition number.
-    bases = [
-        np.linalg.qr(root * model.fitted_cut_.embedding(affinity.rows_))[0] / root
-        for model in models
-    ]
-    V = np.column_stack(bases)
-    WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
-    per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
-    risks = per_function.reshape(len(bases), -1).sum(axis=1)
-    return np.asarray(risks - reference.eigenvalues_.sum())
-
-
 def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
     """n vertices at random, independently, each as often as it counts."""
     until = np.cumsum(counts)
@@ -321,14 +265,15 @@ def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
     return np.minimum(found, len(counts) - 1).astype(np.intp)  # where rounding reaches the end
 
 
-def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterable[Any]:
+def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterator[Any]:
     for draw in draws:
         n_distinct = len(np.unique(draw))
         if n_distinct < n_clusters:
-            raise ValueError(
-                f"sizes must be large enough for samples with n_clusters={n_clusters} different "
-                f"rows. Got a sample of {len(draw)} rows with {n_distinct} different ones; use "
-                "larger sizes."
+            raise invalid(
+                "sizes",
+                f"be large enough for samples with n_clusters={n_clusters} different rows",
+                f"a sample of {len(draw)} rows with {n_distinct} different ones",
+                "use larger sizes",
             )
         with warnings.catch_warnings():
             # What is odd about the graph of a sample is what the curve measures.
@@ -336,64 +281,54 @@ def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) 
             yield clone(sampled).fit(rows[draw])
 
 
-def _refuse_matrices(given: Any, affinity: Affinity) -> None:
-    if not isinstance(affinity, VectorAffinity):
-        raise ValueError(
-            "affinity must be a weight function of two rows, which stays the same for samples of "
-            f"rows. Got {given!r}; use affinity='gaussian' or a function k(A, B)."
-        )
-
-
 def _default_sizes(n_rows: int, n_clusters: int) -> Indices:
-    smallest, largest = max(_SMALLEST, _PER_CLUSTER * n_clusters), n_rows // _LARGEST_SHARE
+    """Return sizes from 50 rows, below which a rate shows little, to a quarter of all rows."""
+    smallest, largest = max(50, 10 * n_clusters), n_rows // 4
     if largest < 2 * smallest:
-        raise ValueError(
-            f"X must have at least {2 * _LARGEST_SHARE * smallest} rows for the default sizes with "
-            f"n_clusters={n_clusters}. Got {n_rows}; add rows, or pass smaller sizes."
+        raise invalid(
+            "X",
+            f"have at least {8 * smallest} rows for the default sizes with n_clusters={n_clusters}",
+            n_rows,
+            "add rows, or pass smaller sizes",
         )
-    return np.unique(np.geomspace(smallest, largest, _N_SIZES).round().astype(np.intp))
+    return np.unique(np.geomspace(smallest, largest, 6).round().astype(np.intp))
 
 
 def _check_sizes(sizes: Sequence[int], n_rows: int, n_clusters: int) -> Indices:
     given = np.asarray(sizes)
     is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(np.unique(given)) >= 2
     if not is_list or given.min() <= n_clusters or given.max() > n_rows:
-        raise ValueError(
-            "sizes must hold at least two different integers, each above "
-            f"n_clusters={n_clusters} and at most the number of rows, {n_rows}. Got {sizes!r}; "
-            "leave it out for the default."
+        raise invalid(
+            "sizes",
+            "hold at least two different integers, each above "
+            f"n_clusters={n_clusters} and at most the number of rows, {n_rows}",
+            repr(sizes),
+            "leave it out for the default",
         )
     return np.unique(given).astype(np.intp)
+
+
+def is_measurable(excess: Array) -> NDArray[np.bool_]:
+    """Return where the excess is more than rounding."""
+    return np.asarray(excess > 1e-12)
 
 
 def _line(
     sizes: Indices, excess: Array, confidence: float
 ) -> tuple[float, tuple[float, float], float]:
-    """Slope, its interval and intercept of log excess on log n; NaN if there is no excess."""
-    from scipy.special import stdtrit
-
-    positive = excess > ROUNDING
+    """Return slope, its interval and intercept of log excess on log n; NaN without any excess."""
+    positive = is_measurable(excess)
     x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
-    y = np.log(excess[positive])
     if len(x) < 3 or np.ptp(x) == 0:
         return math.nan, (math.nan, math.nan), math.nan
-    centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred))
-    intercept = float(y.mean() - slope * x.mean())
-    residuals = y - intercept - slope * x
-    freedom = len(x) - 2
-    error = math.sqrt(float(residuals @ residuals) / freedom / float(centred @ centred))
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
-    return slope, (slope - reach, slope + reach), intercept
-
-
-# How much data: the number of rows for a target excess risk, from a learning curve.
-
-_LARGEST = 700.0  # exp of more is no number
+    line = linregress(x, np.log(excess[positive]))
+    slope = float(line.slope)
+    reach = float(stdtrit(len(x) - 2, (1 + confidence) / 2) * line.stderr)
+    return slope, (slope - reach, slope + reach), float(line.intercept)
 
 
 @dataclass(frozen=True)
-class RowsNeeded:
+class RowsNeeded(JsonReady):
     """The number of rows at which the excess risk falls to a target. ``print`` it.
 
     Attributes
@@ -414,12 +349,11 @@ class RowsNeeded:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import learning_curve, rows_needed
     >>> X, _ = make_moons(150, noise=0.05, random_state=0)
     >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
     >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
-    >>> found = rows_needed(curve, target=0.01)
-    >>> found.largest_measured
+    >>> result = rows_needed(curve, target=0.01)
+    >>> result.largest_measured
     80
     """
 
@@ -447,10 +381,6 @@ class RowsNeeded:
         if self.n_rows > self.largest_measured:
             text += f", by extrapolation beyond the {self.largest_measured:,} rows measured"
         return text + "."
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and the sentence as plain Python, ready for JSON; infinity is None."""
-        return {**json_ready(self), "sentence": self.sentence}
 
     def __str__(self) -> str:
         return self.sentence
@@ -497,15 +427,15 @@ def rows_needed(
     --------
     >>> import numpy as np
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import learning_curve
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> curve = learning_curve(GPOD(2, affinity=Gaussian(sigma=1.0)), X, sizes=[25, 50, 100])
     >>> needed = rows_needed(curve, curve.excess_at(200))
     >>> round(needed.n_rows), needed.interval[0] < 200 < needed.interval[1]
     (200, True)
     """
-    if check_magnitude("target", target, "use e.g. curve.risk_of_all / 100") == 0:
-        raise ValueError("target must be above 0. Got 0; use e.g. curve.risk_of_all / 100.")
+    remedy = "use e.g. curve.risk_of_all / 100"
+    if check_magnitude("target", target, remedy) == 0:
+        raise invalid("target", "be above 0", 0, remedy)
     confidence = check_fraction("confidence", confidence, 0.95)
     check_count("n_bootstrap", n_bootstrap, "use the default of 1000")
     rng = check_random_state(0 if random_state is None else random_state)
@@ -529,7 +459,7 @@ def rows_needed(
 
 def _lines(curve: LearningCurve, times: Array) -> Array:
     """Slope and intercept of the lines through the fits, each counted so many times."""
-    positive = curve.excess > ROUNDING
+    positive = curve.is_measurable
     x = np.broadcast_to(np.log(curve.sizes)[:, np.newaxis], curve.excess.shape)[positive]
     y, weight = np.log(curve.excess[positive]), times[:, positive]
     middle = x.mean() if len(x) else 0.0
@@ -545,8 +475,8 @@ def _reached(slope: float, intercept: float, target: float) -> float:
     """Where the line falls to the target; infinite if it does not fall."""
     if not (slope < 0 and math.isfinite(intercept)):
         return math.inf
-    exponent = (math.log(target) - intercept) / slope
-    return math.exp(exponent) if exponent < _LARGEST else math.inf
+    with np.errstate(over="ignore"):  # exp of more than 709 is infinite
+        return float(np.exp((math.log(target) - intercept) / slope))
 
 
 def _count(n: float) -> str:

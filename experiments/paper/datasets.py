@@ -116,7 +116,7 @@ UCI_SETS: dict[str, UCISet] = {
 
 Examples
 --------
->>> from eigencut.datasets import UCI_SETS
+>>> from experiments.paper.datasets import UCI_SETS
 >>> {name: (entry.n_rows, entry.n_features) for name, entry in UCI_SETS.items()}["sonar"]
 (208, 60)
 """

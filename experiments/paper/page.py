@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eigencut.paper import convergence, markers, rates, tables, timing, toys
-from eigencut.paper.published import CUT_TITLES, METRICS
+from experiments.paper import convergence, markers, rates, tables, timing, toys
+from experiments.paper.published import CUT_TITLES, METRICS
 
 
 def all_tables(numbers: Mapping[str, Any]) -> dict[str, str]:

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.datasets
+from experiments.paper import datasets
+from experiments.paper.datasets import UCI_SETS, load, paper_circles, paper_moons
 from sklearn.utils import Bunch
-
-from eigencut import datasets
-from eigencut.datasets import UCI_SETS, load, paper_circles, paper_moons
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "paper"
 needs_files = pytest.mark.skipif(

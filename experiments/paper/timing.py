@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from eigencut.affinities import Gaussian
-from eigencut.datasets import paper_moons
 from eigencut.gpod import GPOD
-from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUT_TITLES
+from experiments.paper.datasets import paper_moons
+from experiments.paper.plotting import COLORS, save, subplots
+from experiments.paper.published import CUT_TITLES
 
 _REPEATS = 3
 

@@ -18,11 +18,11 @@ from eigencut.discretization import align
 from eigencut.exceptions import GraphWarning
 from eigencut.extension.eigenfunctions import extend
 from eigencut.gpod import GPOD
-from eigencut.paper.candidates import STANDARDIZE, Candidate
-from eigencut.paper.choice import CHOICES, CHOSEN, Look
-from eigencut.paper.preprocessing import prepare
-from eigencut.paper.published import CUT_TITLES, SIGMAS
-from eigencut.paper.scores import accuracy
+from experiments.paper.candidates import STANDARDIZE, Candidate
+from experiments.paper.choice import CHOICES, CHOSEN, Look
+from experiments.paper.preprocessing import prepare
+from experiments.paper.published import CUT_TITLES, SIGMAS
+from experiments.paper.scores import accuracy
 
 AUTO, PAPER, TUNED = "auto", "paper's sigma", "tuned"
 ANY = "any"  # where the preprocessing, too, is chosen

@@ -19,19 +19,19 @@ from typing import Any
 
 from eigencut._utils.threads import n_threads
 from eigencut._version import __version__
-from eigencut.datasets import load
 from eigencut.exceptions import GraphWarning
 from eigencut.io.atomic import check_replaceable
-from eigencut.paper import convergence, fits, page, plotting, rates, results, timing, toys
-from eigencut.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
-from eigencut.paper.choice import BALANCED, CLEAN, DUST
-from eigencut.paper.published import CUT_TITLES, SETS
+from experiments.paper import convergence, fits, page, plotting, rates, results, timing, toys
+from experiments.paper.candidates import FULL_RATIOS, QUICK_RATIOS, Candidate, candidates
+from experiments.paper.choice import BALANCED, CLEAN, DUST
+from experiments.paper.datasets import load
+from experiments.paper.published import CUT_TITLES, SETS
 
 
 def main(arguments: list[str]) -> int:
     """The command ``paper``; what is wrong with its input is said in one sentence."""
     parser = argparse.ArgumentParser(
-        prog="python -m eigencut paper", description="Compute the paper's tables and figures."
+        prog="python -m experiments.paper", description="Compute the paper's tables and figures."
     )
     parser.add_argument("--quick", action="store_true", help="few splits: minutes instead of more")
     parser.add_argument("--data", metavar="DIR", help="folder of the UCI files (EIGENCUT_DATA)")
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         said = str(error)
         if isinstance(error, OSError) and error.errno is not None:
             said = f"{error.filename}: {error.strerror}."
-        print(f"eigencut: {said}", file=sys.stderr)
+        print(f"paper: {said}", file=sys.stderr)
         return 1
     print(f"The results are in {chosen.out}: paper.json, paper.md and images/paper")
     return 0
@@ -74,7 +74,7 @@ def run(data_dir: str | None, out: Path, scale: Scale = FULL, processes: int | N
     Parameters
     ----------
     data_dir : str or None
-        Where the UCI files are; see ``eigencut.datasets``.
+        Where the UCI files are; see ``experiments.paper.datasets``.
     out : Path
         Gets ``paper.json``, ``paper.md`` and ``images/paper``.
     scale : Scale
@@ -170,7 +170,7 @@ def versions() -> dict[str, str]:
 
 
 def say(text: str, end: str = "\n") -> None:
-    print(f"\reigencut paper: {text}", end=end, file=sys.stderr, flush=True)
+    print(f"\rpaper: {text}", end=end, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.paper.candidates import Candidate
-from eigencut.paper.choice import CHOICES
-from eigencut.paper.fits import PAPER, TUNED, Fit, fit_split
-from eigencut.paper.published import METRICS, SETS
-from eigencut.paper.scores import both_scores, summary
+from experiments.paper.candidates import Candidate
+from experiments.paper.choice import CHOICES
+from experiments.paper.fits import PAPER, TUNED, Fit, fit_split
+from experiments.paper.published import METRICS, SETS
+from experiments.paper.scores import both_scores, summary
 
 TEST_SHARE = 0.2
 FIRST_SEED = 100  # splits 0 to 99 were looked at, or may be, before a procedure is fixed

@@ -11,12 +11,12 @@ import numpy as np
 
 from eigencut.affinities import Gaussian
 from eigencut.cut import CUTS
-from eigencut.datasets import paper_circles, paper_moons
 from eigencut.gpod import GPOD
-from eigencut.paper.fits import paper_extension
-from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUT_TITLES, TOY_SIGMAS
-from eigencut.paper.scores import accuracy
+from experiments.paper.datasets import paper_circles, paper_moons
+from experiments.paper.fits import paper_extension
+from experiments.paper.plotting import COLORS, save, subplots
+from experiments.paper.published import CUT_TITLES, TOY_SIGMAS
+from experiments.paper.scores import accuracy
 
 DATA = {"circles": paper_circles, "moons": paper_moons}
 SEEDS = (0, 1)  # of the training and of the unseen rows

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.paper.candidates import STANDARDIZE
-from eigencut.paper.choice import CHOICES, CHOSEN
-from eigencut.paper.fits import ANY, AUTO, PAPER, TUNED
-from eigencut.paper.published import CUT_TITLES, METRICS, RESULTS, SETS
-from eigencut.paper.scores import NO_VERDICT, verdict, verdict_of_one_split
+from experiments.paper.candidates import STANDARDIZE
+from experiments.paper.choice import CHOICES, CHOSEN
+from experiments.paper.fits import ANY, AUTO, PAPER, TUNED
+from experiments.paper.published import CUT_TITLES, METRICS, RESULTS, SETS
+from experiments.paper.scores import NO_VERDICT, verdict, verdict_of_one_split
 
 Numbers = Mapping[str, Any]
 

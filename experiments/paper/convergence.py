@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eigencut.paper.choice import CHOSEN
-from eigencut.paper.fits import ANY
-from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUT_TITLES, SETS
-from eigencut.paper.results import Key, Task
+from experiments.paper.choice import CHOSEN
+from experiments.paper.fits import ANY
+from experiments.paper.plotting import COLORS, save, subplots
+from experiments.paper.published import CUT_TITLES, SETS
+from experiments.paper.results import Key, Task
 
 SPLITS = 5
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigencut.gpod import GPOD
-from eigencut.paper.candidates import STANDARDIZE, UNIT_ROWS, Candidate
+from experiments.paper.candidates import STANDARDIZE, UNIT_ROWS, Candidate
 
 BALANCED = 1 / 2  # least size of a cluster, in units of n / K
 DUST = 1 / 4  # most pieces of a graph, in units of n

@@ -11,9 +11,9 @@ import numpy as np
 from eigencut._utils.arrays import Array
 from eigencut.affinities import Gaussian
 from eigencut.gpod import GPOD
-from eigencut.inspection import learning_curve
-from eigencut.paper.plotting import COLORS, save, subplots
-from eigencut.paper.published import CUT_TITLES
+from eigencut.theory import learning_curve
+from experiments.paper.plotting import COLORS, save, subplots
+from experiments.paper.published import CUT_TITLES
 
 SIGMA = 0.4
 SIZES = (100, 160, 250, 400, 640)

@@ -1,0 +1,1 @@
+"""Experiments: ``paper`` computes every table and figure of the paper (``make paper``)."""

@@ -1,5 +1,0 @@
-"""The paper's experiments: ``python -m eigencut paper``. One module per table or figure.
-
-``toys`` is Figure 1, ``results`` the table, ``convergence`` its figure; ``rates`` and ``timing``
-are what the paper claims and does not show. ``docs/paper.md`` tells how each number is made.
-"""
