@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from eigencut.affinities.gaussian import WIDTH_LIMITS
+from eigencut._utils.arrays import SQUARABLE
 from eigencut.export.consistent import consistent_values, with_training_rows
 from eigencut.export.graph import OnnxGraph
 from eigencut.export.points import point_nodes
@@ -154,8 +154,8 @@ class GaussianNodes:
         least, most = self._local.number("least"), self._local.number("most")
         within = graph("Clip", distance, graph.number(least), graph.number(most))
         width = graph("Mul", within, graph.number(self._local.number("scale")))
-        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in WIDTH_LIMITS)
+        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in SQUARABLE)
         if graph.dtype == np.float64:
-            lowest, highest = WIDTH_LIMITS
+            lowest, highest = SQUARABLE
         width = graph("Clip", width, graph.number(lowest), graph.number(highest))
         return graph("Div", graph.number(1 / math.sqrt(2)), width)
