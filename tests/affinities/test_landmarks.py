@@ -367,7 +367,7 @@ def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p, se
     """A row that is a landmark is judged without it: no new row lies on one."""
     rng = np.random.default_rng(0)
     affinity = Landmarks(p, selection=selection)
-    judged = affinity.fit_graph(rng.normal(size=(400, 3))).judged_support(0.01)
+    judged = affinity.fit_graph(rng.normal(size=(400, 3))).outlier_threshold(0.01)
     fresh = rng.normal(size=(4000, 3))
     support = affinity.apply(fresh, np.zeros((len(affinity.landmarks_), 1))).support
     assert (support < judged.least).mean() < judged.share <= 0.08
@@ -378,5 +378,5 @@ def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p, se
 def test_identical_rows_keep_their_landmark():
     X = np.repeat(np.arange(20.0)[:, np.newaxis], 3, axis=0)
     affinity = Landmarks(20)
-    least = affinity.fit_graph(X).judged_support(0.01).least
+    least = affinity.fit_graph(X).outlier_threshold(0.01).least
     assert (affinity.apply(X, np.zeros((20, 1))).support >= least).all()

@@ -42,9 +42,7 @@ class Precomputed(Affinity):
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         n = X.shape[0]
         if n != X.shape[1]:
-            remedy = (
-                "pass the n x n matrix among these rows, or affinity='auto' for rows of features"
-            )
+            remedy = "pass the n x n matrix among rows, or affinity='auto' for rows of features"
             raise _refusal("be a square matrix of affinities", f"shape {X.shape}", remedy)
         self._check_values(X)
         difference, (i, j) = _asymmetry(X)
