@@ -272,7 +272,7 @@ def _some_rows(rows: _WeightedRows, rng: np.random.RandomState) -> _WeightedRows
 def _best_of_many_starts(
     rows: _WeightedRows, n_init: int, rng: np.random.RandomState, max_iter: int, tol: float
 ) -> Partition:
-    """Start until ``n_init`` starts in a row bring nothing better, or half as many bring the best."""
+    """Start until ``n_init`` starts in a row bring nothing better, or half as many the best."""
     # Few rows make starts cheap and local optima many: up to three times as many are worth it.
     patience = int(np.clip(SETTINGS.cheap_entries // rows.rows.size, n_init, 3 * n_init))
     best: Partition | None = None

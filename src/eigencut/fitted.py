@@ -31,7 +31,7 @@ from eigencut.extension.labelling import (
     row_probabilities,
     scores_and_support,
 )
-from eigencut.graphs.base import Graph, JudgedSupport
+from eigencut.graphs.base import Graph, OutlierThreshold
 from eigencut.io.state_reader import StateReader
 from eigencut.solvers.relaxed_cut import EigenPairs
 
@@ -65,7 +65,7 @@ class FittedCut:
     functions : Eigenfunctions
     rotation : array of shape (K, K)
         Carries the values of the eigenfunctions to clusters.
-    judged : JudgedSupport
+    outlier_threshold : OutlierThreshold
         Rows with less support than this count as outliers; how many of the training rows do.
     partition : Partition
         The discretization of the training vertices.
@@ -77,7 +77,7 @@ class FittedCut:
 
     functions: Eigenfunctions
     rotation: Array
-    judged: JudgedSupport
+    outlier_threshold: OutlierThreshold
     partition: Partition
     n_components: int
     temperature: float
@@ -108,9 +108,9 @@ class FittedCut:
             )
         at_vertices = functions.at_training_vertices()
         rotation = align(at_vertices, partition, U, weight)
-        judged = graph.judged_support(outlier_quantile)
+        threshold = graph.outlier_threshold(outlier_quantile)
         temperature = _temperature(at_vertices, rotation, weight)
-        return cls(functions, rotation, judged, partition, n_components, temperature)
+        return cls(functions, rotation, threshold, partition, n_components, temperature)
 
     def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Array | None]:
         """Labels and embedding of the training rows X, where there is room for them."""
@@ -151,7 +151,7 @@ class FittedCut:
     @property
     def least_support(self) -> float:
         """Rows with less support count as outliers."""
-        return self.judged.least
+        return self.outlier_threshold.least
 
     @property
     def n_rows(self) -> float:
@@ -223,9 +223,9 @@ class FittedCut:
             "n_clusters": len(functions.pairs.values),
             "n_components_found": self.n_components,
             "least_support": self.least_support,
-            "n_outside": float(self.judged.n_outside),
-            "n_judged": float(self.judged.n_rows),
-            "one_row": float(self.judged.one_row),
+            "n_outside": float(self.outlier_threshold.n_outside),
+            "n_judged": float(self.outlier_threshold.n_rows),
+            "one_row": float(self.outlier_threshold.one_row),
             "temperature": self.temperature,
             **functions._state(),
             "partition": self.partition._history(),
@@ -248,7 +248,7 @@ class FittedCut:
         return cls(
             functions,
             of_extension,
-            JudgedSupport(
+            OutlierThreshold(
                 state.number("least_support"),
                 state.number("n_outside", least=0.0) if is_counted else 0.0,
                 state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),

@@ -123,7 +123,7 @@ def test_the_longest_spanning_edge():
 
 def test_identical_rows_are_one_vertex():
     X = np.array([[2.0, 1.0], [0.0, -0.0], [2.0, 1.0], [-0.0, 0.0], [1.0, 5.0]])
-    distinct = DistinctRows.of(X)
+    distinct = DistinctRows.from_rows(X)
     assert distinct.rows.tolist() == [[0, 0], [1, 5], [2, 1]]
     assert distinct.multiplicity.tolist() == [2, 1, 2]
     assert distinct.vertex_of_row.tolist() == [2, 0, 2, 0, 1]

@@ -255,11 +255,13 @@ def test_sums_of_memberships():
     Z = np.zeros((500, 40))
     np.put_along_axis(Z, nearest, weights, axis=1)
     members = Memberships(nearest, weights)
-    sums = MembershipSums.of(members[:200], 40).added(MembershipSums.of(members[200:], 40))
+    sums = MembershipSums.compute(members[:200], 40).added(
+        MembershipSums.compute(members[200:], 40)
+    )
     assert np.abs(sums.gram - Z.T @ Z).max() < 1e-9
     assert np.abs(sums.rows_at_landmarks - Z.sum(axis=0)).max() < 1e-7
     order = rng.permutation(500)
-    permuted = MembershipSums.of(Memberships(nearest[order], weights[order]), 40)
+    permuted = MembershipSums.compute(Memberships(nearest[order], weights[order]), 40)
     assert (permuted.units == sums.units).all()
     many = MembershipSums(sums.units + (1 << 62))
     with pytest.raises(OverflowError, match="must not have more than 268435456 rows"):
@@ -277,10 +279,10 @@ def test_kernels_in_c_find_the_same(monkeypatch):
     points = make_moons(200, noise=0.1, random_state=1)[0]
     in_c = NearestLandmarks(points, 5, n_rows=10**7)(X)[0]
     weights = np.random.default_rng(0).dirichlet(np.ones(5), size=len(X))
-    sums_in_c = MembershipSums.of(Memberships(in_c, weights), 200).units
+    sums_in_c = MembershipSums.compute(Memberships(in_c, weights), 200).units
     monkeypatch.setattr(eigencut.kernels, "chosen", NumpyKernels())
     assert (NearestLandmarks(points, 5, n_rows=10**7)(X)[0] == in_c).all()
-    assert (MembershipSums.of(Memberships(in_c, weights), 200).units == sums_in_c).all()
+    assert (MembershipSums.compute(Memberships(in_c, weights), 200).units == sums_in_c).all()
 
 
 def test_kmeans_lowers_the_distance_to_landmarks():
@@ -365,7 +367,7 @@ def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p, se
     """A row that is a landmark is judged without it: no new row lies on one."""
     rng = np.random.default_rng(0)
     affinity = Landmarks(p, selection=selection)
-    judged = affinity.fit_graph(rng.normal(size=(400, 3))).judged_support(0.01)
+    judged = affinity.fit_graph(rng.normal(size=(400, 3))).outlier_threshold(0.01)
     fresh = rng.normal(size=(4000, 3))
     support = affinity.apply(fresh, np.zeros((len(affinity.landmarks_), 1))).support
     assert (support < judged.least).mean() < judged.share <= 0.08
@@ -376,5 +378,5 @@ def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p, se
 def test_identical_rows_keep_their_landmark():
     X = np.repeat(np.arange(20.0)[:, np.newaxis], 3, axis=0)
     affinity = Landmarks(20)
-    least = affinity.fit_graph(X).judged_support(0.01).least
+    least = affinity.fit_graph(X).outlier_threshold(0.01).least
     assert (affinity.apply(X, np.zeros((20, 1))).support >= least).all()

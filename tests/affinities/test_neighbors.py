@@ -135,8 +135,8 @@ def test_hubs_do_not_need_memory_for_all_at_once(monkeypatch):
     affinity.fit_graph(X)
     new, V = 0.01 * X, np.random.default_rng(1).normal(size=(501, 2))
     expected = affinity.apply(new, V).values
-    monkeypatch.setattr("eigencut.affinities.neighbors._BLOCK_ELEMENTS", 200)
-    monkeypatch.setattr("eigencut.affinities.neighbors._CHUNK_ROWS", 70)
+    monkeypatch.setattr(Neighbors, "block_elements", 200)
+    monkeypatch.setattr(Neighbors, "chunk_rows", 70)
     assert np.abs(affinity.apply(new, V).values - expected).max() < 1e-13
     assert (Neighbors(5).fit_graph(X).dense() == affinity.fit_graph(X).dense()).all()
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.graphs.components import Pieces, set_aside
+from eigencut.graphs.components import Pieces
 from eigencut.graphs.sparse import SparseGraph
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -18,7 +18,8 @@ def n_large(sizes, n_clusters, n_vertices=None):
     component = np.repeat(np.arange(len(sizes)), n_vertices)
     multiplicity = np.repeat(np.array(sizes) / n_vertices, n_vertices)
     graph = SparseGraph(None, multiplicity, np.zeros(sum(sizes), dtype=np.intp))
-    groups = set_aside(component, graph, n_clusters)
+    pieces = Pieces(component, graph)
+    groups = pieces.first(pieces.n_large(n_clusters))
     assert (groups[groups >= 0] == component[groups >= 0]).all()
     assert (groups[component > groups.max()] == -1).all()
     return groups.max() + 1

@@ -70,7 +70,7 @@ def test_neighbor_sums(build, seed, is_mutual, binary):
     rng = np.random.default_rng(seed)
     n, d, k = int(rng.integers(2, 40)), int(rng.integers(1, 5)), int(rng.integers(1, 6))
     k, m = min(k, n), 12
-    width = None if binary else Width.of(0.7, *sorted(10.0 ** rng.uniform(-160, 2, size=2)))
+    width = None if binary else Width.limited(0.7, *sorted(10.0 ** rng.uniform(-160, 2, size=2)))
     graph = some_graph(rng, n, d, k, EdgeWeight(is_mutual, width))
     rows = rng.normal(size=(m, d)) * rng.choice([1.0, 1e140], size=(m, 1))
     every = np.linalg.norm(rows[:, np.newaxis] - graph.vertices, axis=2)
@@ -90,7 +90,7 @@ def test_neighbor_sums(build, seed, is_mutual, binary):
 
 @ALL
 def test_rows_infinitely_far_are_as_good_as_their_nearest_vertex(build):
-    weight = EdgeWeight(False, Width.of(1.0, 1e-140, 1e-140))
+    weight = EdgeWeight(False, Width.limited(1.0, 1e-140, 1e-140))
     graph = some_graph(np.random.default_rng(0), 20, 2, 3, weight)
     rows = np.full((4, 2), 1e100)
     distances, near = np.full((4, 3), 1e100 * np.sqrt(2)), np.arange(12).reshape(4, 3)
@@ -106,11 +106,11 @@ def test_widths_are_such_that_their_products_are_ordinary_numbers():
         for least in [0.0, *extremes]:
             for most in extremes:
                 if most >= least:
-                    width = Width.of(scale, least, most)
+                    width = Width.limited(scale, least, most)
                     with np.errstate(over="raise", invalid="raise"):
                         found = width(np.array([0.0, 1.0, 1e140]))
                         assert (found * found > 0).all() and np.isfinite(found * found).all()
-    assert Width.of(0.7, 0.1, 2.0) == Width(0.7, 0.1, 2.0)
+    assert Width.limited(0.7, 0.1, 2.0) == Width(0.7, 0.1, 2.0)
 
 
 @ALL

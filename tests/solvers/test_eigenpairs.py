@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 from sklearn.datasets import make_blobs, make_moons
 
+import eigencut.solvers.dense as dense
 import eigencut.solvers.relaxed_cut as module
 from eigencut import Gaussian, Precomputed
 from eigencut.cut import CUTS
@@ -73,7 +74,7 @@ def test_components_are_eigenvectors_of_zero(cut, n_parts):
 
 
 def test_lapack_takes_over_when_lanczos_does_not_converge(cut, monkeypatch):
-    monkeypatch.setattr("eigencut.solvers.dense._BUDGET", 3)
+    monkeypatch.setattr(dense, "SETTINGS", dense.LanczosSettings(budget=3))
     graph = Gaussian(0.05).fit_graph(make_moons(1100, noise=0.1, random_state=0)[0])
     pairs = solve(graph, cut, 3)
     assert pairs.solver == "lapack"

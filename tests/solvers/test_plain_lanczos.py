@@ -68,5 +68,5 @@ def test_what_lanczos_misses_is_found_by_the_block(tried, monkeypatch):
         return original(matrix, hidden, n_wanted, tolerance, rng)
 
     monkeypatch.setattr(module, "by_lanczos", blind)
-    monkeypatch.setattr("eigencut.solvers.sparse._RESTARTS", 1000)
+    monkeypatch.setattr(module, "SETTINGS", module.SparseSettings(restarts=1000))
     assert np.abs(solve(graph, "ncut", 4).values - expected).max() < 1e-8

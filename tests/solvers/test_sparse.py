@@ -1,5 +1,7 @@
 """Eigenpairs of sparse graphs against dense LAPACK, shift and invert, and closed forms."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,12 +10,14 @@ from scipy.sparse import block_diag, csr_array, diags_array, random_array
 from scipy.sparse.linalg import eigsh
 from sklearn.datasets import make_blobs, make_moons
 
+import eigencut.solvers.preconditioners as preconditioners
 import eigencut.solvers.relaxed_cut as eigenpairs_module
 import eigencut.solvers.sparse as module
 from conftest import in_threads
 from eigencut import GraphWarning
 from eigencut.cut import CUTS
 from eigencut.graphs.components import connected_components
+from eigencut.graphs.sparse import SparseProduct
 from eigencut.solvers.relaxed_cut import eigenpairs
 from sparse_graphs import neighbours_graph, reference, solve, sparse_graph
 
@@ -122,8 +126,9 @@ def test_random_graphs_against_lapack(graph, cut, n_more):
     if graph.n_vertices < 4 * K:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(eigenpairs_module, "_SPARSE_VERTICES", (0, 0))
-        patch.setattr("eigencut.solvers.preconditioners._COARSEST", 10)
+        policy = dataclasses.replace(eigenpairs_module.POLICY, sparse_vertices=(0, 0))
+        patch.setattr(eigenpairs_module, "POLICY", policy)
+        patch.setattr(preconditioners, "SETTINGS", preconditioners.MultilevelSettings(coarsest=10))
         pairs = eigenpairs(graph, CUTS[cut].mass(graph.degrees), K, groups)
     expected = reference(graph, cut, K)
     top = (graph.degrees / CUTS[cut].mass(graph.degrees)).max()
@@ -166,7 +171,7 @@ def test_missed_eigenvectors_are_found(cut, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_threads_change_nothing(n_jobs, cut, monkeypatch):
-    monkeypatch.setattr("eigencut.graphs.sparse._BLOCK_ENTRIES", 1000)
+    monkeypatch.setattr(SparseProduct, "block_entries", 1000)
     graph = neighbours_graph(make_moons(3000, noise=0.1, random_state=0)[0])
     first = solve(graph, cut, 5)
     again = in_threads(n_jobs, solve, graph, cut, 5)
@@ -174,7 +179,7 @@ def test_threads_change_nothing(n_jobs, cut, monkeypatch):
 
 
 def test_lapack_takes_over_in_small_graphs_that_do_not_converge(cut, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_STEPS", 1)
+    monkeypatch.setattr(module, "SETTINGS", module.SparseSettings(most_steps=1))
     graph = neighbours_graph(make_moons(1500, noise=0.1, random_state=0)[0])
     pairs = solve(graph, cut, 5)
     assert pairs.solver == "lapack"
@@ -182,8 +187,9 @@ def test_lapack_takes_over_in_small_graphs_that_do_not_converge(cut, monkeypatch
 
 
 def test_a_missed_tolerance_is_said(cut, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_STEPS", 1)
-    monkeypatch.setattr(eigenpairs_module, "MOST_LAPACK_VERTICES", 0)
+    monkeypatch.setattr(module, "SETTINGS", module.SparseSettings(most_steps=1))
+    policy = dataclasses.replace(eigenpairs_module.POLICY, most_lapack_vertices=0)
+    monkeypatch.setattr(eigenpairs_module, "POLICY", policy)
     graph = neighbours_graph(make_moons(1500, noise=0.1, random_state=0)[0])
     with pytest.warns(GraphWarning, match=r"less accurate than usual: residual .* expected below"):
         pairs = solve(graph, cut, 5)

@@ -301,7 +301,7 @@ def test_a_cluster_that_is_always_small_is_kept_as_long_as_rows_of_it_come():
     rng = np.random.default_rng(0)
     X, more = (places[rng.choice(4, n, p=share)] + rng.normal(size=(n, 2)) for n in (4000, 4000))
     model = GPOD(3, affinity=Landmarks(200)).fit(X)
-    landmarks, judged = model.affinity_.landmarks_, model.fitted_cut_.judged
+    landmarks, judged = model.affinity_.landmarks_, model.fitted_cut_.outlier_threshold
     labels = np.linalg.norm(landmarks[:, np.newaxis] - places, axis=2).argmin(axis=1)
     for batch, is_kept in ((more, True), (more[np.linalg.norm(more - 14, axis=1) > 7], False)):
         found = grown(model.affinity_, batch, None, judged, 0.6, labels)

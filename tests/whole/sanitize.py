@@ -31,7 +31,7 @@ import numpy as np
 import eigencut.kernels
 from eigencut.kernels.compiling import compile_kernels
 from eigencut.kernels.layout import LAYOUT, aligned
-from eigencut.kernels.layout import load as load_library
+from eigencut.kernels.native import load as load_library
 from eigencut.kernels.native import NativeKernels, WideKernels
 from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
 

@@ -29,9 +29,8 @@ __all__ = [
     "refuse_metric_of_no_numbers",
 ]
 
-# A name stands for an affinity with its defaults.
+# A name stands for an affinity with its defaults; "auto" is decided by the rows (``auto.choose``).
 NAMES: dict[str, Callable[..., Affinity]] = {
-    "auto": Gaussian,
     "gaussian": Gaussian,
     "landmarks": Landmarks,
     "mixed": Landmarks,
@@ -47,7 +46,8 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     ----------
     affinity : str, Affinity or callable
         One of the names in ``NAMES``, an affinity object (returned as it is), or a function
-        ``k(A, B)`` that returns the matrix of weights between the rows of A and B.
+        ``k(A, B)`` that returns the matrix of weights between the rows of A and B. "auto" is the
+        Gaussian here, where there are no rows to decide by.
     metric : str, optional
         Of the affinity that a name stands for; an object must have the same.
 
@@ -61,11 +61,12 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
         _refuse_other_metric(affinity, metric)
     if isinstance(affinity, Affinity):
         return affinity
-    if isinstance(affinity, str) and affinity in NAMES:
-        return NAMES[affinity]() if metric is None else NAMES[affinity](metric=metric)
+    if isinstance(affinity, str) and affinity in (*NAMES, "auto"):
+        kind = NAMES.get(affinity, Gaussian)
+        return kind() if metric is None else kind(metric=metric)
     if callable(affinity) and not isinstance(affinity, type):
         return Kernel(affinity)
-    names = ", ".join(repr(name) for name in NAMES)
+    names = ", ".join(repr(name) for name in ("auto", *NAMES))
     raise ValueError(
         f"affinity must be one of {names}, an affinity object such as Gaussian(sigma=0.5), "
         f"or a function k(A, B). Got {shown(affinity)}; use affinity='auto' if unsure."
@@ -74,7 +75,7 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
 
 def _refuse_other_metric(affinity: object, metric: str) -> None:
     """An error where an affinity has another metric, or none."""
-    if isinstance(affinity, str) and affinity in NAMES and affinity != "precomputed":
+    if isinstance(affinity, str) and affinity in ({*NAMES, "auto"} - {"precomputed"}):
         return
     own = getattr(affinity, "metric", None)
     if own is None:
@@ -91,16 +92,7 @@ def _refuse_other_metric(affinity: object, metric: str) -> None:
 
 
 def refuse_metric_of_no_numbers(affinity: object, what: str, remedy: str) -> None:
-    """An error where something compares rows with normal ones, which are no sets, codes or places.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    what : str
-        That compares them.
-    remedy : str
-        What to use instead.
-    """
+    """An error where ``what`` compares rows with normal ones, and these are sets or codes."""
     metric = getattr(affinity, "metric", "euclidean")
     if metric in METRICS and not METRICS[metric].of_numbers:
         possible = " or ".join(repr(name) for name, one in METRICS.items() if one.of_numbers)

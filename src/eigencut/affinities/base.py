@@ -32,11 +32,10 @@ from sklearn.base import BaseEstimator, clone
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import all_or_nothing
 from eigencut.affinities.fit_memory import FitSizes
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.state_reader import StateReader
-
-_ROUNDING = 1e-6  # relative; of sums that a file must agree with
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,7 @@ class Affinity(BaseEstimator, ABC):
     form: str | None = None  # of the extension, where this affinity allows only one
     accepts_sparse = False  # whether X may be a scipy.sparse array
     keeps: str | None = None  # of what it was fitted on: "rows", "sums" over rows, or nothing
+    saved_rounding = 1e-6  # relative; of sums that a file must agree with
 
     multiplicity_: Array
     n_rows_: float
@@ -158,10 +158,10 @@ class Affinity(BaseEstimator, ABC):
         if self.multiplicity_.min() <= 0:
             raise ValueError("multiplicity must be positive.")
         self.n_rows_ = whole_or_real(state.number("n_rows", least=0.0))
-        if abs(self.multiplicity_.sum() - self.n_rows_) > _ROUNDING * self.n_rows_:
+        if abs(self.multiplicity_.sum() - self.n_rows_) > self.saved_rounding * self.n_rows_:
             raise ValueError("multiplicity must add up to n_rows.")
         self.largest_weight_ = state.number("largest_weight", least=0.0)
-        most = self.largest_weight_ * (1 + _ROUNDING)
+        most = self.largest_weight_ * (1 + self.saved_rounding)
         self.self_weights_ = state.array("self_weights", (len(self.multiplicity_),), 0.0, most)
 
     def frozen(self) -> Affinity:
@@ -193,7 +193,6 @@ def whole_or_real(total: float) -> float:
 def refuse_without_rows(affinity: Affinity, include_training_data: bool) -> None:
     """The refusal of an affinity that compares new rows with the training rows."""
     if not include_training_data:
-        raise ValueError(
-            f"include_training_data must be True with {type(affinity).__name__}. Got False, but "
-            "new rows are compared with the training rows; leave it out, or use Landmarks."
-        )
+        expected = f"be True with {type(affinity).__name__}"
+        got = "False, but new rows are compared with the training rows"
+        raise invalid("include_training_data", expected, got, "leave it out, or use Landmarks")

@@ -11,31 +11,26 @@ raises the power, and gaps win (Hoffmann, Hosseini, Oberai and Stuart, 2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import is_real
+from eigencut.exceptions import invalid
 from eigencut.io.state_reader import StateReader
 
-_LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
-_MOST_SAVED = 8.0  # of beta in a file, so that products of weights stay ordinary numbers
-_WIDER = (-1e-6, 1e-6)  # than the limits, by rounding
-_MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
-_MOST_CONTRAST = 4.0  # beyond, a few rows carry all weight
-_MASS_LIMITS = (1e-3, 1e3)  # of landmarks, in units of the median: sums of memberships have digits
+LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
+MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
 LEAST_MASS = 0.99e-6  # of a landmark, in units of the largest: the limits, but for rounding
 
 
 def check_contrast(beta: Any) -> float:
     """Return beta as a float, or say what is wrong with it."""
-    is_number = isinstance(beta, Real) and not isinstance(beta, bool)
-    if not (is_number and 0 <= beta <= _MOST_CONTRAST):
-        raise ValueError(
-            f"density_contrast must be a number from 0 to {_MOST_CONTRAST:g}. Got {beta!r}; "
-            "use 1, or 0 for none."
-        )
+    most = 4.0  # beyond, a few rows carry all weight
+    if not (is_real(beta) and 0 <= beta <= most):
+        expected = f"be a number from 0 to {most:g}"
+        raise invalid("density_contrast", expected, repr(beta), "use 1, or 0 for none")
     return float(beta)
 
 
@@ -52,12 +47,12 @@ class DensityContrast:
     factors: Array  # (n_vertices,): ``rho^beta`` of each vertex
 
     @classmethod
-    def of(cls, radii: Array, numbers: Indices, n_features: int, beta: float) -> DensityContrast:
+    def fit(cls, radii: Array, numbers: Indices, n_features: int, beta: float) -> DensityContrast:
         """From the distance of each vertex to its k-th nearest, and the k nearest of each."""
         unit = float(np.median(radii[radii > 0])) if radii.any() else 1.0
         with np.errstate(divide="ignore", over="ignore"):
-            raw = (radii / unit) ** -min(float(n_features), _MOST_POWER)
-        densities = np.clip(raw, *_LIMITS)
+            raw = (radii / unit) ** -min(float(n_features), MOST_POWER)
+        densities = np.clip(raw, *LIMITS)
         found = cls(beta, densities, np.empty(0))
         return cls(beta, densities, found.at(numbers))
 
@@ -70,11 +65,9 @@ class DensityContrast:
 
     @classmethod
     def _restored(cls, state: StateReader, n_vertices: int) -> DensityContrast:
-        beta = state.number("beta", 0.0, _MOST_SAVED)
-        densities = state.array("densities", (n_vertices,), *_LIMITS)
-        least, most = (
-            limit**beta * (1 + wide) for limit, wide in zip(_LIMITS, _WIDER, strict=True)
-        )
+        beta = state.number("beta", 0.0, 8.0)  # products of weights stay ordinary numbers
+        densities = state.array("densities", (n_vertices,), *LIMITS)
+        least, most = LIMITS[0] ** beta * (1 - 1e-6), LIMITS[1] ** beta * (1 + 1e-6)
         return cls(beta, densities, state.array("factors", (n_vertices,), least, most))
 
 
@@ -83,28 +76,18 @@ def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float)
 
     In d dimensions ``counts / s^d`` rows are at a landmark, s being the distance to the landmarks
     around it. As with neighbours rho is the power ``min(d, 2) / d`` of it, of which s is the
-    smaller part: what a landmark counts is an average already.
-
-    Parameters
-    ----------
-    counts : array of shape (p,)
-        Rows that each landmark stands for.
-    spacing : array of shape (p,)
-        ``s^2`` of each.
-    n_features : int
-        d.
-    beta : float
+    smaller part: what a landmark counts is an average already. ``spacing`` is ``s^2``.
 
     Examples
     --------
     >>> landmark_masses(np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 2.0]), 2, beta=0.5)
     array([0.5, 1. , 0.5])
     """
-    power = min(float(n_features), _MOST_POWER)
+    power = min(float(n_features), MOST_POWER)
     with np.errstate(over="ignore", divide="ignore"):
         rho = (counts / np.median(counts)) ** (power / n_features)
         rho *= (spacing / np.median(spacing)) ** (-power / 2)
-        rho = np.clip(rho, *_LIMITS)
+        rho = np.clip(rho, *LIMITS)
         middle = np.quantile(rho, 0.5, weights=counts, method="inverted_cdf")
-        masses = np.clip((rho / middle) ** (2 * beta), *_MASS_LIMITS)
+        masses = np.clip((rho / middle) ** (2 * beta), 1e-3, 1e3)  # sums have digits
     return np.asarray(masses / masses.max())

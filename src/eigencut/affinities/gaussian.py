@@ -5,48 +5,37 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import check_choice
+from eigencut._utils.arrays import EPS, SQUARABLE, Array, Indices
+from eigencut._utils.validation import check_choice, is_integer, is_real
 from eigencut.affinities.density import DensityContrast, check_contrast
-from eigencut.affinities.kernel import Points, VectorAffinity, direct_exponents, exponents_of
+from eigencut.affinities.kernel import VectorAffinity
+from eigencut.exceptions import invalid
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
 from eigencut.neighbors.build import exact_index
 from eigencut.neighbors.index import Index
 from eigencut.neighbors.metrics import METRICS, Metric, Space, warn_about_radians
 
-# Rules for the bandwidth sigma of a Gaussian weight: median, neighbours, local, or a number.
-
 Bandwidth = float | str | Callable[[Array], Array]
-
-# Widths are kept within these, in units of the data, so that their squares stay finite.
-WIDTH_LIMITS = (1e-140, 1e140)
 
 RULES = ("auto", "median", "neighbors", "local")
 
-_FEW_DISTANCES = 1 << 15  # so many are measured sooner than a search begins
-_LEAST_WIDTH = 0.1
-_MEDIAN_ROWS = 2000  # rows whose pairwise distances are enough to know the median
 
-
-def check_bandwidth(sigma: object) -> Bandwidth:
+def check_bandwidth(sigma: Any) -> Bandwidth:
     """Return sigma as a float, a function or the name of a rule, or say what is wrong with it."""
     if (isinstance(sigma, str) and sigma in RULES) or callable(sigma):
         return sigma
-    is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-    if is_number and 0 < sigma <= sys.float_info.max:  # type: ignore[operator]
-        return float(sigma)  # type: ignore[arg-type]
-    rules = ", ".join(repr(rule) for rule in RULES)
-    raise ValueError(
-        f"sigma must be a positive number or one of {rules}. Got {sigma!r}; "
-        "use sigma='auto' if unsure."
-    )
+    if is_real(sigma) and 0 < sigma <= sys.float_info.max:
+        return float(sigma)
+    expected = f"be a positive number or one of {', '.join(map(repr, RULES))}"
+    raise invalid("sigma", expected, repr(sigma), "use sigma='auto' if unsure")
 
 
 def median_distance(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
@@ -55,7 +44,7 @@ def median_distance(points: Array, metric: Metric = METRICS["euclidean"]) -> flo
 
     if len(points) < 2:
         return 1.0
-    some = points[:: -(-len(points) // _MEDIAN_ROWS)]
+    some = points[:: -(-len(points) // 2000)]
     if metric.is_flat:
         return float(np.median(pdist(some)))
     return float(np.median(metric.all_pairs(some, some)[np.triu_indices(len(some), 1)]))
@@ -84,7 +73,7 @@ class NeighborDistances:
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
             return np.ones(len(queries))
-        if len(queries) * len(self._points) < _FEW_DISTANCES:
+        if len(queries) * len(self._points) < 1 << 15:  # sooner than a search begins
             distances = self._metric.all_pairs(queries, self._points)
             return np.partition(distances, self._k - 1, axis=1)[:, self._k - 1]
         _, nearest = self._index.query(queries, self._k)
@@ -122,13 +111,13 @@ class LocalWidth:
         self.most = most
 
     @classmethod
-    def of(
+    def fit(
         cls, points: Array, k: int, scale: float, metric: Metric = METRICS["euclidean"]
     ) -> LocalWidth:
         """With the limits that the points give."""
         neighbors = NeighborDistances(points, k, metric)
         distances = neighbors(points)
-        least = _LEAST_WIDTH * float(np.median(distances))
+        least = 0.1 * float(np.median(distances))
         found = cls(neighbors, scale, least, float(distances.max()))
         found.at_points = found._width(distances)
         return found
@@ -137,7 +126,7 @@ class LocalWidth:
         return self._width(self._neighbors(queries))
 
     def _width(self, distances: Array) -> Array:
-        return np.clip(self._scale * np.clip(distances, self.least, self.most), *WIDTH_LIMITS)
+        return np.clip(self._scale * np.clip(distances, self.least, self.most), *SQUARABLE)
 
 
 def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
@@ -154,12 +143,100 @@ def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) 
     return longest
 
 
-_LOWEST_EXPONENT = -700.0  # exp() gives normal numbers, and is fast, above this
-_COMPLETE = 1e-6  # weights that all lie within this of 1 carry no structure
-_LOCAL_SCALE = 0.5  # see benchmarks/studies/bandwidth.md
-_EPS = float(np.finfo(np.float64).eps)
-_MOST_EXPONENT = 1100  # of two, in a file: beyond every float64
-_FARTHEST = 1e140  # coordinates are clipped here, so that squares stay finite
+@dataclass(frozen=True)
+class Points:
+    """Rows in the units of a fitted Gaussian.
+
+    With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
+    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
+    ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
+    ``contrast`` is ``rho(x)^beta``, None without density contrast. Where the metric between points
+    is not Euclidean, ``|x - y|`` is its distance, and there is no such product.
+    """
+
+    coordinates: Array
+    inverse_width: Array
+    factor: Array
+    contrast: Array | None
+    metric: Metric
+
+    @classmethod
+    def prepare(
+        cls,
+        coordinates: Array,
+        inverse_width: Array,
+        contrast: Array | None,
+        metric: Metric = METRICS["euclidean"],
+    ) -> Points:
+        squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
+        factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
+        with np.errstate(over="ignore"):  # an infinite factor is never used: see exponents_of
+            factor *= inverse_width[:, np.newaxis]
+        return cls(coordinates, inverse_width, factor, contrast, metric)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __getitem__(self, rows: slice | Indices) -> Points:
+        contrast = None if self.contrast is None else self.contrast[rows]
+        return Points(
+            self.coordinates[rows],
+            self.inverse_width[rows],
+            self.factor[rows],
+            contrast=contrast,
+            metric=self.metric,
+        )
+
+    @property
+    def left_factor(self) -> Array:
+        left = np.empty_like(self.factor)
+        left[:, :-2] = 2 * self.factor[:, :-2]
+        left[:, -2] = -self.factor[:, -1]
+        left[:, -1] = -self.factor[:, -2]
+        return left
+
+    @property
+    def norm(self) -> Array:
+        return np.sqrt(self.factor[:, -1] / self.factor[:, -2])
+
+
+def direct_exponents(A: Points, B: Points) -> Array:
+    """Exponents from direct differences: slower than a matrix product, and always accurate."""
+    with np.errstate(over="ignore"):
+        exponents = _squared_distances(A, B)
+        exponents *= -A.inverse_width[:, np.newaxis]
+        exponents *= B.inverse_width
+    return exponents
+
+
+def _squared_distances(A: Points, B: Points) -> Array:
+    if not A.metric.is_flat:
+        return A.metric.all_pairs(A.coordinates, B.coordinates) ** 2
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(A.coordinates, B.coordinates, "sqeuclidean"))
+
+
+def exponents_of(A: Points, B: Points) -> Array:
+    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
+
+    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
+    used is decided for each row of A by itself, so that a row's weights do not depend on its
+    company.
+    """
+    if not A.metric.is_flat:
+        return direct_exponents(A, B)
+    with np.errstate(over="ignore"):
+        reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
+    is_risky = ~(reach * EPS < 1e-11)  # what an exponent may be off by
+    if is_risky.all():
+        return direct_exponents(A, B)
+    with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
+        exponents = A.left_factor @ B.factor.T
+    risky = np.flatnonzero(is_risky)
+    if len(risky):
+        exponents[risky] = direct_exponents(A[risky], B)
+    return exponents
 
 
 class Gaussian(VectorAffinity):
@@ -214,6 +291,8 @@ class Gaussian(VectorAffinity):
     """
 
     _saved_as: ClassVar[str] = "Gaussian"
+    _lowest_exponent: ClassVar[float] = -700.0  # exp() gives normal numbers, and is fast, above
+    _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 
     sigma_: float
 
@@ -237,15 +316,12 @@ class Gaussian(VectorAffinity):
         return METRICS[self.metric]
 
     def _check_parameters(self) -> Bandwidth:
-        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 2:
-            raise ValueError(
-                "n_neighbors must be an integer of at least 2 (a row is its own first neighbour). "
-                f"Got {self.n_neighbors!r}; use the default of 10."
-            )
-        is_number = isinstance(self.scale, Real) and not isinstance(self.scale, bool)
-        if self.scale is not None and not (is_number and 0 < self.scale < math.inf):
-            raise ValueError(
-                f"scale must be a positive number. Got {self.scale!r}; leave it out if unsure."
+        if not is_integer(self.n_neighbors) or self.n_neighbors < 2:
+            expected = "be an integer of at least 2 (a row is its own first neighbour)"
+            raise invalid("n_neighbors", expected, repr(self.n_neighbors), "use the default of 10")
+        if self.scale is not None and not (is_real(self.scale) and 0 < self.scale < math.inf):
+            raise invalid(
+                "scale", "be a positive number", repr(self.scale), "leave it out if unsure"
             )
         if not callable(self.density_contrast):
             check_contrast(self.density_contrast)
@@ -268,22 +344,18 @@ class Gaussian(VectorAffinity):
             distances = self._neighbor_distances(coordinates, self.n_neighbors)(coordinates)
             width = factor * float(distances.mean())
         elif sigma in ("local", "auto"):
-            self._local = LocalWidth.of(coordinates, self.n_neighbors, self._local_scale, metric)
+            self._local = LocalWidth.fit(coordinates, self.n_neighbors, self._local_scale, metric)
             width = float(np.median(self._local.at_points))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
-        self._width = float(np.clip(width, *WIDTH_LIMITS))
+        self._width = float(np.clip(width, *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(metric.diameter(coordinates))
         self._contrast = self._fitted_contrast(coordinates)
 
     def _fitted_units(self, rows: Array) -> Array:
-        """Choose the units, and return the points of the rows in them.
-
-        Centring keeps matrix products accurate; scaling by a power of two is exact and keeps
-        squares away from overflow and underflow whatever the user's units. Sets and codes have
-        neither.
-        """
+        """Choose the units, and return the points of the rows in them; sets and codes have none."""
+        # Centring keeps matrix products accurate, and a power of two is exact.
         points = self._metric.points(rows)
         self._center, self._exponent = np.zeros(points.shape[1]), 0
         if self._metric.has_means:
@@ -299,7 +371,7 @@ class Gaussian(VectorAffinity):
         self._near = self._neighbor_distances(coordinates, self.n_neighbors)
         radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
         beta = float(self.density_contrast)
-        return DensityContrast.of(radii, numbers, self.n_columns_, beta)
+        return DensityContrast.fit(radii, numbers, self.n_columns_, beta)
 
     def _neighbor_distances(self, coordinates: Array, k: int) -> NeighborDistances:
         return NeighborDistances(coordinates, k, self._metric.of_points)
@@ -309,10 +381,9 @@ class Gaussian(VectorAffinity):
         if callable(self.density_contrast):
             given = np.asarray(self.density_contrast(X), dtype=np.float64)
             if not (given.shape == (len(X),) and (given > 0).all() and np.isfinite(given).all()):
-                raise ValueError(
-                    "density_contrast must give a positive number for each row, if it is a "
-                    f"function. Got {given!r:.60}; use density_contrast=1."
-                )
+                expected = "give a positive number for each row, if it is a function"
+                remedy = "use density_contrast=1"
+                raise invalid("density_contrast", expected, f"{given!r:.60}", remedy)
             return given
         if self._contrast is None:
             return None
@@ -320,7 +391,8 @@ class Gaussian(VectorAffinity):
 
     @property
     def _local_scale(self) -> float:
-        return _LOCAL_SCALE if self.scale is None else self.scale
+        """See ``benchmarks/studies/bandwidth.md``."""
+        return 0.5 if self.scale is None else self.scale
 
     @property
     def _asked(self) -> float:
@@ -329,12 +401,12 @@ class Gaussian(VectorAffinity):
 
     def _refuse_complete_graph(self, diagonal: float) -> None:
         """An error if all weights are 1: no cut of such a graph is better than another."""
-        if len(self.rows_) > 1 and diagonal**2 / (2 * self._width**2) < _COMPLETE:
+        if len(self.rows_) > 1 and diagonal**2 / (2 * self._width**2) < self._complete:
             largest = float(np.ldexp(diagonal, self._exponent))
             raise ValueError(
                 f"sigma must be small enough to tell rows apart. Got {self._asked:.3g}, with which "
-                f"every weight is within {_COMPLETE:g} of 1 (no two rows are farther apart than "
-                f"{largest:.3g}); lower it, or use sigma='auto'."
+                f"every weight is within {self._complete:g} of 1 (no two rows are farther apart "
+                f"than {largest:.3g}); lower it, or use sigma='auto'."
             )
 
     def _to_units(self, X: Array) -> Array:
@@ -345,16 +417,19 @@ class Gaussian(VectorAffinity):
             return points
         with np.errstate(over="ignore"):
             coordinates = np.ldexp(points - self._center, -self._exponent)
-        return np.asarray(np.clip(coordinates, -_FARTHEST, _FARTHEST))
+        return np.asarray(np.clip(coordinates, -SQUARABLE[1], SQUARABLE[1]))
 
     def _prepare(self, X: Array) -> Points:
-        inverse_width = 1 / (math.sqrt(2) * self._width_of(X))
-        given = self._to_units(X), inverse_width, self._contrast_of(X)
-        return Points.of(*given, self._metric.of_points)
+        return Points.prepare(
+            self._to_units(X),
+            inverse_width=1 / (math.sqrt(2) * self._width_of(X)),
+            contrast=self._contrast_of(X),
+            metric=self._metric.of_points,
+        )
 
     def _weights(self, A: Points, B: Points) -> Array:
         weights = exponents_of(A, B)
-        np.clip(weights, _LOWEST_EXPONENT, 0.0, out=weights)
+        np.clip(weights, self._lowest_exponent, 0.0, out=weights)
         np.exp(weights, out=weights)
         if A.contrast is not None and B.contrast is not None:
             weights *= A.contrast[:, np.newaxis]
@@ -372,7 +447,7 @@ class Gaussian(VectorAffinity):
         exponents = direct_exponents(A, self._training)
         largest = exponents.max(axis=1, keepdims=True)
         largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
-        exponents = np.maximum(exponents, largest + _LOWEST_EXPONENT) - largest
+        exponents = np.maximum(exponents, largest + self._lowest_exponent) - largest
         if A.contrast is None or self._training.contrast is None:
             return np.exp(exponents) @ weighted, largest[:, 0]
         product = np.exp(exponents) @ (self._training.contrast[:, np.newaxis] * weighted)
@@ -386,15 +461,13 @@ class Gaussian(VectorAffinity):
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         if callable(self.sigma):
-            raise ValueError(
-                "sigma must be a number or a rule for a model to be saved or exported. Got a "
-                "function, which is Python code; fit with sigma='local' or a number."
-            )
+            expected = "be a number or a rule for a model to be saved or exported"
+            got, remedy = "a function, which is Python code", "fit with sigma='local' or a number"
+            raise invalid("sigma", expected, got, remedy)
         if callable(self.density_contrast):
-            raise ValueError(
-                "density_contrast must be a number for a model to be saved or exported. Got a "
-                "function, which is Python code; fit with density_contrast=1."
-            )
+            expected = "be a number for a model to be saved or exported"
+            got, remedy = "a function, which is Python code", "fit with density_contrast=1"
+            raise invalid("density_contrast", expected, got, remedy)
         own = {"center": self._center, "exponent": self._exponent, "width": self._width}
         if self._local is not None:
             limits = {"least": self._local.least, "most": self._local.most}
@@ -408,8 +481,8 @@ class Gaussian(VectorAffinity):
         super()._restore(state)
         n_coordinates = self._metric.n_coordinates or self.n_columns_
         self._center = state.coordinates("center", (n_coordinates,))
-        self._exponent = state.integer("exponent", -_MOST_EXPONENT, _MOST_EXPONENT)
-        self._width = float(np.clip(state.number("width"), *WIDTH_LIMITS))
+        self._exponent = state.integer("exponent", -1100, 1100)  # beyond every float64
+        self._width = float(np.clip(state.number("width"), *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._local = None
         if "local" in state:
@@ -443,7 +516,7 @@ class Gaussian(VectorAffinity):
         """sigma(x) in units."""
         if callable(self.sigma):
             given = np.ldexp(self.sigma(X), -self._exponent)
-            return np.asarray(np.clip(given, *WIDTH_LIMITS))
+            return np.asarray(np.clip(given, *SQUARABLE))
         if self._local is None:
             return np.full(len(X), self._width)
         return self._local(self._to_units(X))
@@ -460,7 +533,7 @@ class Gaussian(VectorAffinity):
         if self._local is not None or callable(self.sigma):
             return "Raise n_neighbors or scale, or use a number for sigma."
         edge = longest_spanning_edge(self._training.coordinates, self._metric.of_points)
-        connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(_EPS))
+        connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(EPS))
         return (
             f"Any sigma above {connecting:.3g} connects them (now {self._asked:.3g}); "
             "sigma='auto' chooses one."

@@ -1,11 +1,10 @@
-"""What all affinities on rows of features share: tiles, blocks, duplicates and places."""
+"""Any function of two rows as an affinity, and what all affinities on rows of features share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,112 +13,12 @@ from eigencut._utils.arrays import Array, Indices, row_blocks
 from eigencut._utils.threads import for_each
 from eigencut.affinities.base import Affinity, Product, refuse_without_rows, whole_or_real
 from eigencut.affinities.fit_memory import FitSizes, complete_graph_bytes
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.state_reader import StateReader
 from eigencut.neighbors.distinct_rows import DistinctRows
-from eigencut.neighbors.metrics import METRICS, Metric, nearest_rows
-
-# Exponents of Gaussian weights between points: by a matrix product, or by direct differences.
-
-_EXPONENT_ERROR = 1e-11  # tolerated error of an exponent computed by a matrix product
-_EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class Points:
-    """Rows in the units of a fitted Gaussian.
-
-    With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
-    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
-    ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
-    ``contrast`` is ``rho(x)^beta``, None without density contrast. Where the metric between points
-    is not Euclidean, ``|x - y|`` is its distance, and there is no such product.
-    """
-
-    coordinates: Array
-    inverse_width: Array
-    factor: Array
-    contrast: Array | None
-    metric: Metric
-
-    @classmethod
-    def of(
-        cls,
-        coordinates: Array,
-        inverse_width: Array,
-        contrast: Array | None,
-        metric: Metric = METRICS["euclidean"],
-    ) -> Points:
-        squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
-        factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
-        with np.errstate(over="ignore"):  # an infinite factor is never used: see exponents_of
-            factor *= inverse_width[:, np.newaxis]
-        return cls(coordinates, inverse_width, factor, contrast, metric)
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
-    def __getitem__(self, rows: slice | Indices) -> Points:
-        contrast = None if self.contrast is None else self.contrast[rows]
-        of_rows = self.coordinates[rows], self.inverse_width[rows], self.factor[rows]
-        return Points(*of_rows, contrast, self.metric)
-
-    @property
-    def left_factor(self) -> Array:
-        left = np.empty_like(self.factor)
-        left[:, :-2] = 2 * self.factor[:, :-2]
-        left[:, -2] = -self.factor[:, -1]
-        left[:, -1] = -self.factor[:, -2]
-        return left
-
-    @property
-    def norm(self) -> Array:
-        return np.sqrt(self.factor[:, -1] / self.factor[:, -2])
-
-
-def direct_exponents(A: Points, B: Points) -> Array:
-    """Exponents from direct differences: slower than a matrix product, and always accurate."""
-    with np.errstate(over="ignore"):
-        exponents = _squared_distances(A, B)
-        exponents *= -A.inverse_width[:, np.newaxis]
-        exponents *= B.inverse_width
-    return exponents
-
-
-def _squared_distances(A: Points, B: Points) -> Array:
-    if not A.metric.is_flat:
-        return A.metric.all_pairs(A.coordinates, B.coordinates) ** 2
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(A.coordinates, B.coordinates, "sqeuclidean"))
-
-
-def exponents_of(A: Points, B: Points) -> Array:
-    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
-
-    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
-    used is decided for each row of A by itself, so that a row's weights do not depend on its
-    company.
-    """
-    if not A.metric.is_flat:
-        return direct_exponents(A, B)
-    with np.errstate(over="ignore"):
-        reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
-    is_risky = ~(reach * _EPS < _EXPONENT_ERROR)
-    if is_risky.all():
-        return direct_exponents(A, B)
-    with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
-        exponents = A.left_factor @ B.factor.T
-    risky = np.flatnonzero(is_risky)
-    if len(risky):
-        exponents[risky] = direct_exponents(A[risky], B)
-    return exponents
-
-
-_BLOCK_ELEMENTS = 1 << 19  # weights between new and training rows held at a time, per thread
-_CHUNK_ROWS = 8192  # new rows prepared at a time
-_TINY_DEGREE = 1e-280  # below it the weights have underflowed
+from eigencut.neighbors.metrics import nearest_rows
 
 
 class VectorAffinity(Affinity):
@@ -131,6 +30,8 @@ class VectorAffinity(Affinity):
     """
 
     keeps = "rows"
+    block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
+    chunk_rows: ClassVar[int] = 8192  # new rows prepared at a time
 
     rows_: Array
 
@@ -151,7 +52,7 @@ class VectorAffinity(Affinity):
         """Product with ``weighted`` and log scale of rows whose weights all underflow."""
 
     def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
-        distinct = DistinctRows.of(X, sample_weight)
+        distinct = DistinctRows.from_rows(X, sample_weight)
         self.rows_ = distinct.rows
         self.multiplicity_ = distinct.multiplicity
         self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
@@ -198,19 +99,19 @@ class VectorAffinity(Affinity):
         product = np.empty((len(X), weighted.shape[1]))
         log_scale = np.zeros(len(X))
 
-        for start in range(0, len(X), _CHUNK_ROWS):
-            queries = self._prepare(X[start : start + _CHUNK_ROWS])
+        for start in range(0, len(X), self.chunk_rows):
+            queries = self._prepare(X[start : start + self.chunk_rows])
 
             def fill(rows: slice, start: int = start, queries: Any = queries) -> None:
                 block = self._weights(queries[rows], self._training) @ weighted
-                low = np.flatnonzero(block[:, -1] < _TINY_DEGREE)
+                low = np.flatnonzero(block[:, -1] < 1e-280)  # the weights have underflowed
                 if len(low):
                     block[low], log_scale[start + rows.start + low] = self._underflowed(
                         queries[rows][low], weighted
                     )
                 product[start + rows.start : start + rows.stop] = block
 
-            for_each(fill, row_blocks(len(queries), len(weighted), _BLOCK_ELEMENTS))
+            for_each(fill, row_blocks(len(queries), len(weighted), self.block_elements))
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def within(self, X: Array, V: Array) -> Array:
@@ -220,7 +121,7 @@ class VectorAffinity(Affinity):
         def fill(rows: slice) -> None:
             product[rows] = self._weights(everything[rows], everything) @ V
 
-        for_each(fill, row_blocks(len(X), len(X), _BLOCK_ELEMENTS))
+        for_each(fill, row_blocks(len(X), len(X), self.block_elements))
         return product
 
     def identical_vertices(self, X: Array) -> Indices:
@@ -234,11 +135,6 @@ class VectorAffinity(Affinity):
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         return among[nearest_rows(self.rows_[vertices], self.rows_[among])]
-
-
-# Any function of two rows as an affinity.
-
-_SYMMETRY_ROWS = 64
 
 
 class Kernel(VectorAffinity):
@@ -265,18 +161,17 @@ class Kernel(VectorAffinity):
 
     def _fit_rows(self, rows: Array) -> None:
         if not callable(self.function):
-            raise ValueError(
-                "function must be callable as k(A, B). "
-                f"Got {self.function!r}; pass e.g. sklearn.metrics.pairwise.laplacian_kernel."
-            )
-        some = rows[:: max(1, len(rows) // _SYMMETRY_ROWS)]
+            remedy = "pass e.g. sklearn.metrics.pairwise.laplacian_kernel"
+            raise invalid("function", "be callable as k(A, B)", repr(self.function), remedy)
+        some = rows[:: max(1, len(rows) // 64)]
         weights = self._weights(some, some)
         asymmetry = np.abs(weights - weights.T).max()
         if asymmetry > 1e-8 * weights.max():
-            raise ValueError(
-                "function must be symmetric: k(a, b) = k(b, a). "
-                f"Got values that differ by up to {asymmetry:.3g}; average k(A, B) and k(B, A).T."
+            got, remedy = (
+                f"values that differ by up to {asymmetry:.3g}",
+                "average k(A, B) and k(B, A).T",
             )
+            raise invalid("function", "be symmetric: k(a, b) = k(b, a)", got, remedy)
 
     def _prepare(self, X: Array) -> Array:
         return X
@@ -285,22 +180,17 @@ class Kernel(VectorAffinity):
         found: Any = self.function(A, B)
         weights = np.array(found.toarray() if hasattr(found, "toarray") else found)
         if weights.dtype.kind not in "fiub":
-            raise ValueError(
-                f"function must return real numbers. Got dtype {weights.dtype}; "
-                "take the absolute value of complex ones."
-            )
+            got, remedy = f"dtype {weights.dtype}", "take the absolute value of complex ones"
+            raise invalid("function", "return real numbers", got, remedy)
         weights = weights.astype(np.float64, copy=False)
         if weights.shape != (len(A), len(B)):
-            raise ValueError(
-                f"function must return an array of shape {(len(A), len(B))} for that many rows. "
-                f"Got shape {weights.shape}; compute all pairs of rows at once."
-            )
+            expected = f"return an array of shape {(len(A), len(B))} for that many rows"
+            remedy = "compute all pairs of rows at once"
+            raise invalid("function", expected, f"shape {weights.shape}", remedy)
         if not np.isfinite(weights).all() or weights.min() < 0:
-            raise ValueError(
-                "function must return finite, non-negative weights. "
-                f"Got values from {weights.min():.3g} to {weights.max():.3g}; "
-                "use a similarity that grows as rows get closer."
-            )
+            got = f"values from {weights.min():.3g} to {weights.max():.3g}"
+            remedy = "use a similarity that grows as rows get closer"
+            raise invalid("function", "return finite, non-negative weights", got, remedy)
         return weights
 
     def _underflowed(self, A: Array, weighted: Array) -> tuple[Array, Array]:

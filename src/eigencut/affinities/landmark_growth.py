@@ -21,7 +21,8 @@ from scipy.stats import binom
 from eigencut._utils.arrays import Array, Indices
 from eigencut.affinities.base import whole_or_real
 from eigencut.affinities.density import LEAST_MASS, landmark_masses
-from eigencut.graphs.base import JudgedSupport
+from eigencut.exceptions import invalid
+from eigencut.graphs.base import OutlierThreshold
 from eigencut.graphs.landmarks import (
     QUANTUM,
     KeptSums,
@@ -38,17 +39,23 @@ from eigencut.neighbors.nearest_landmarks import NearestLandmarks
 if TYPE_CHECKING:
     from eigencut.affinities.landmarks import Landmarks
 
-_SAMPLED_ROWS = 40_000  # that new landmarks are centres of, at most,
-_SAMPLED_PER_LANDMARK = 40  # and so many for each, as at a fit
-_MANY_DECAYED = 0.1  # of the landmarks, for others to take their places
-_ROWS_PER_LANDMARK = 3.0  # at least, for others to take places: fewer rows have fewer landmarks
-_LEAST_CHANCE = 1e-3  # of so many rows without support, if nothing is new
-_LEAST_RATIO = 2.0  # of their number to what is usual; where rows decay, and so sums are not
-_LEAST_RATIO_OF_STREAMS = 1.25  # those of a fit of everything anyway, less will do
-_LEAST_ROWS = 1 / 8  # of what an average landmark has
-_LEAST_SHARE = 1 / 64  # of what an average landmark stands for; a landmark with less has decayed
-_LEAST_CLUSTER = 1 / 10  # of an average cluster; one with less has gone,
-_DWINDLING = 1 / 4  # if its share of the new rows is less than so much of what it was
+
+@dataclass(frozen=True)
+class Policy:
+    """When landmarks come and go, as more rows are seen."""
+
+    sampled_rows: int = 40_000  # New landmarks are centres of at most so many rows.
+    many_decayed: float = 0.1  # Of the landmarks, for others to take their places.
+    rows_per_landmark: float = 3.0  # At least, for others to take places.
+    least_chance: float = 1e-3  # Of so many outliers, if nothing is new.
+    least_ratio: float = 2.0  # Of the number of outliers to what is usual, for new landmarks;
+    least_ratio_of_streams: float = 1.25  # where rows decay, less will do.
+    least_share: float = 1 / 64  # Of the average; a landmark that stands for less has decayed.
+    least_cluster: float = 1 / 10  # Of an average cluster; one with less has gone,
+    dwindling: float = 1 / 4  # if its share of the new rows is less than so much of what it was.
+
+
+POLICY = Policy()
 
 
 @dataclass(frozen=True)
@@ -67,37 +74,26 @@ def grown(
     affinity: Landmarks,
     X: Any,
     sample_weight: Array | None,
-    usual: JudgedSupport,
+    usual: OutlierThreshold,
     decay: float = 1.0,
     clusters: Indices | None = None,
 ) -> Grown:
     """Landmarks that have seen the rows of X too; those that there were stay as they are.
 
-    Parameters
-    ----------
-    affinity : Landmarks
-        Fitted.
-    X : array, sparse array or Rows
-    sample_weight : array of shape (n_rows,), or None
-    usual : JudgedSupport
-        The least support, and how many of the rows so far have less.
-    decay : float
-        What each of the rows so far counts from now on.
-    clusters : array of shape (n_landmarks,), or None
-        Of the landmarks so far. Where rows decay, a cluster that has gone is then forgotten as a
-        whole: what is left of it would lie apart from all others, a cut clearer than any between
-        clusters that are there.
+    ``usual`` says how many of the rows so far are outliers, and ``decay`` is what each of them
+    counts from now on. Where rows decay, one of the ``clusters`` of the landmarks that has gone is
+    forgotten as a whole: what is left of it would lie apart from all others, a cut clearer than any
+    between clusters that are there.
     """
     kept = affinity.sums_
     if kept is None:
-        raise ValueError(
-            "model must have kept the sums over its rows to be updated. Got a model from a file of "
-            "format 1, which has none; fit it anew and save it."
-        )
+        expected = "have kept the sums over its rows to be updated"
+        got = "a model from a file of format 1, which has none"
+        raise invalid("model", expected, got, "fit it anew and save it")
     fresh, rows = copy(affinity), as_rows(X, sample_weight)
     usual = usual.decayed(decay)
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
-    look = partial(_Seen.of, affinity=fresh, least_support=usual.least, unit=kept.unit)
+    look = partial(_Seen.in_block, affinity=fresh, least_support=usual.least, unit=kept.unit)
     seen: _Seen = rows.reduce(look, _Seen.added)
     n_decayed = _places_free(affinity, seen, kept, usual) if decay < 1.0 else 0
     n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
@@ -139,7 +135,7 @@ class _Seen:
     n_rows: float
 
     @classmethod
-    def of(
+    def in_block(
         cls,
         block: Any,
         sample_weight: Array | None = None,
@@ -151,16 +147,16 @@ class _Seen:
         """Of one block; ``unit`` is that of the sums that its own are to be added to."""
         counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
-        row_units = None if is_plain else RowUnits.of(counts, unit / QUANTUM)
+        row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
         nearest, squared = affinity._nearest(block)
         members = Memberships(nearest, affinity._weights(squared))
         n_landmarks = affinity._n_placed
-        sums = MembershipSums.of(members, n_landmarks, affinity._masses_of(members), row_units)
+        sums = MembershipSums.compute(members, n_landmarks, affinity._masses_of(members), row_units)
         drawn, outside = None, np.flatnonzero(affinity._support(nearest, squared) < least_support)
         if len(outside):
             given = None if sample_weight is None else counts[outside]
             seed = int(affinity.random_state or 0)
-            drawn = RowSample.of(block[outside], given, size=_SAMPLED_ROWS, seed=seed)
+            drawn = RowSample.of(block[outside], given, size=POLICY.sampled_rows, seed=seed)
         n_outside, n_rows = float(counts[outside].sum()), float(counts.sum())
         return cls(sums, [members.compact(n_landmarks)], drawn, n_outside, n_rows)
 
@@ -168,15 +164,20 @@ class _Seen:
         outside = self.outside or other.outside
         if self.outside is not None and other.outside is not None:
             outside = self.outside.merged(other.outside)
-        counts = (self.n_outside + other.n_outside, self.n_rows + other.n_rows)
-        return _Seen(self.sums.added(other.sums), self.members + other.members, outside, *counts)
+        return _Seen(
+            self.sums.added(other.sums),
+            self.members + other.members,
+            outside,
+            n_outside=self.n_outside + other.n_outside,
+            n_rows=self.n_rows + other.n_rows,
+        )
 
 
 def _without_decayed(affinity: Landmarks, kept: KeptSums, decay: float) -> tuple[KeptSums, Indices]:
     """The sums without landmarks that hardly any row is left of, and where the others are now."""
     rows = kept.rows_at_landmarks
     places = np.arange(len(rows))
-    is_left = rows >= _LEAST_SHARE * rows.mean()
+    is_left = rows >= POLICY.least_share * rows.mean()
     if decay == 1.0 or is_left.all() or is_left.sum() <= affinity.n_nearest:
         return kept, places
     return _only(affinity, kept, is_left)
@@ -197,8 +198,8 @@ def _of_living_clusters(
         np.bincount(of_landmark, sums.rows_at_landmarks, K + 1)[:K] for sums in (kept, seen.sums)
     )
     rows = old + new
-    is_gone = rows < _LEAST_CLUSTER * rows[rows > 0].mean()
-    is_gone &= new * old.sum() < _DWINDLING * old * seen.n_rows
+    is_gone = rows < POLICY.least_cluster * rows[rows > 0].mean()
+    is_gone &= new * old.sum() < POLICY.dwindling * old * seen.n_rows
     stays = ~np.append(is_gone, False)[of_landmark]
     return stays if stays.sum() > n_nearest else np.ones(len(stays), dtype=bool)
 
@@ -213,14 +214,14 @@ def _only(affinity: Landmarks, kept: KeptSums, is_left: Any) -> tuple[KeptSums, 
 
 
 def _landmarks_missing(
-    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport, decay: float
+    affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: OutlierThreshold, decay: float
 ) -> int:
     """How many landmarks the rows without support are worth; none if they are as usual."""
     expected = usual.share * seen.n_rows
-    ratio = _LEAST_RATIO if decay == 1.0 else _LEAST_RATIO_OF_STREAMS
+    ratio = POLICY.least_ratio if decay == 1.0 else POLICY.least_ratio_of_streams
     if seen.outside is None or seen.n_outside < ratio * expected:
         return 0
-    if _chance(seen, usual) > _LEAST_CHANCE:
+    if _chance(seen, usual) > POLICY.least_chance:
         return 0
     per_landmark = (kept.rows_at_landmarks.sum() + seen.n_rows) / kept.n_landmarks
     worth = (seen.n_outside - expected) / per_landmark
@@ -231,12 +232,12 @@ def _landmarks_missing(
     return min(max(round(worth), least), most, len(seen.outside.counts))
 
 
-def _places_free(affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: JudgedSupport) -> int:
+def _places_free(affinity: Landmarks, seen: _Seen, kept: KeptSums, usual: OutlierThreshold) -> int:
     """How many landmarks centres of the new rows may be, in place of those that have decayed."""
     n_rows = (float(kept.rows_at_landmarks.sum()) + seen.n_rows) / usual.one_row
-    wanted = min(affinity.n_landmarks, int(n_rows / _ROWS_PER_LANDMARK))
+    wanted = min(affinity.n_landmarks, int(n_rows / POLICY.rows_per_landmark))
     n_free = wanted - kept.n_landmarks
-    return n_free if n_free >= _MANY_DECAYED * wanted else 0
+    return n_free if n_free >= POLICY.many_decayed * wanted else 0
 
 
 def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:
@@ -256,14 +257,14 @@ def _some(sample: RowSample, n_rows: int) -> RowSample:
     return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=counts)
 
 
-def _chance(seen: _Seen, usual: JudgedSupport) -> float:
+def _chance(seen: _Seen, usual: OutlierThreshold) -> float:
     """Of so many rows without support, if they are as usual; in ordinary rows."""
     n_outside, n_rows = (round(n / usual.one_row) for n in (seen.n_outside, seen.n_rows))
     return float(binom.sf(n_outside - 1, n_rows, usual.share))
 
 
 def _sample(rows: Rows) -> RowSample:
-    draw = partial(RowSample.of, size=_SAMPLED_ROWS, seed=0)
+    draw = partial(RowSample.of, size=POLICY.sampled_rows, seed=0)
     found: RowSample = rows.reduce(draw, RowSample.merged)
     return found
 
@@ -272,13 +273,13 @@ def _grow(affinity: Landmarks, sample: RowSample, kept: KeptSums, n_new: int) ->
     """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
     before = affinity.landmarks_
     n_new = min(n_new, len(sample.counts))
-    sample = _some(sample, _SAMPLED_PER_LANDMARK * n_new)
+    sample = _some(sample, affinity.sampled_per_landmark * n_new)
     centres = affinity._chosen(sample, n_new)
     # As at a fit, a centre of next to no rows would only be a cheap cut.
     search = NearestLandmarks(centres, 1, metric=affinity._metric)
     group = search(in_form_of(centres, sample.rows))[0][:, 0]
     counts = np.bincount(group, sample.counts, centres.shape[0])
-    centres = in_form_of(before, centres[counts >= _LEAST_ROWS * counts.mean()])
+    centres = in_form_of(before, centres[counts >= affinity.least_rows * counts.mean()])
     stacked = sparse.vstack if sparse.issparse(before) else np.vstack
     affinity._place(stacked([before, centres]), n_rows=0)
     if affinity.masses_ is not None:
@@ -294,7 +295,7 @@ def _masses(affinity: Landmarks, sample: RowSample, rows_before: Array) -> Array
     members = Memberships(nearest, affinity._weights(squared))
     counts = members.gather(sample.counts[:, np.newaxis], affinity._n_placed)[:, 0]
     counts[:n_before] += rows_before
-    of_rows = (counts, affinity._spacing, affinity.n_columns_)
-    anew = landmark_masses(*of_rows, float(affinity.density_contrast))
+    beta = float(affinity.density_contrast)
+    anew = landmark_masses(counts, affinity._spacing, affinity.n_columns_, beta=beta)
     unit = float(np.median(masses / anew[:n_before]))
     return np.concatenate([masses, np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)])

@@ -22,20 +22,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut._utils.arrays import SQUARABLE, TINY, Array, Indices, row_blocks
 from eigencut._utils.threads import for_each
-from eigencut._utils.validation import check_choice, check_count
+from eigencut._utils.validation import check_choice, check_count, is_integer, is_real
 from eigencut.affinities.base import Affinity, Product
 from eigencut.affinities.density import LEAST_MASS, check_contrast, landmark_masses
 from eigencut.affinities.fit_memory import FitSizes, landmarks_bytes
-from eigencut.affinities.gaussian import WIDTH_LIMITS
-from eigencut.graphs.base import JudgedSupport
+from eigencut.exceptions import invalid
+from eigencut.graphs.base import OutlierThreshold
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.graphs.landmarks import (
     EMBEDDING_ENTRIES,
@@ -54,189 +53,10 @@ from eigencut.neighbors.kmeans import kmeans_centres
 from eigencut.neighbors.metrics import METRICS, Metric, in_form_of, warn_about_radians
 from eigencut.neighbors.nearest_landmarks import NearestLandmarks
 
-# Landmarks that are placed: which of them a row belongs to, and how much.
-#
-# A row belongs to its r nearest landmarks y_j, with weights ``z_j(x)`` in proportion to
-# ``exp(-|x - y_j|^2 / (2 sigma^2))`` that sum to 1. Landmarks are sparse where rows are.
-
 LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
-_ROWS, _ENTRIES = 16384, 1 << 21  # that one thread works on at a time
-_TINY = float(np.finfo(np.float64).tiny)
 
 
-class PlacedLandmarks(Affinity):
-    """What ``Landmarks`` says of rows once it has landmarks: memberships, masses and support."""
-
-    n_nearest: int
-    sigma: float | str
-    metric: str
-
-    landmarks_: Any
-    masses_: Array | None
-    local_scale: float
-    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
-
-    @property
-    def _metric(self) -> Metric:
-        return METRICS[self.metric]
-
-    @property
-    def _n_placed(self) -> int:
-        """p, as it is."""
-        return int(self.landmarks_.shape[0])
-
-    def _place(self, landmarks: Any, n_rows: int) -> None:
-        self.landmarks_, metric = landmarks, self._metric
-        r = min(self.n_nearest, self._n_placed)
-        self._search = NearestLandmarks(landmarks, r, n_rows, metric)
-        # What the distance to the farthest of the r landmarks is at a landmark itself.
-        n_near = min(max(2, self.n_nearest), self._n_placed)
-        _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
-        self._spacing = np.maximum(squared.max(axis=1), _TINY)  # in units of the search
-
-    def _memberships(self, X: Any) -> Memberships:
-        """Rows of Z."""
-        nearest, squared = self._nearest(X)
-        return Memberships(nearest, self._weights(squared))
-
-    def _nearest(self, X: Any) -> tuple[Indices, Array]:
-        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
-        nearest = np.empty((X.shape[0], self._search.n_nearest), dtype=np.intp)
-        squared = np.empty(nearest.shape)
-
-        def fill(rows: slice) -> None:
-            nearest[rows], squared[rows] = self._search_block(X[rows])
-
-        for_each(fill, self._blocks_of(X))
-        return nearest, squared
-
-    def _search_block(self, block: Any) -> tuple[Indices, Array]:
-        """The same of one block."""
-        return self._search(in_form_of(self.landmarks_, block).astype(np.float64, copy=False))
-
-    def _blocks_of(self, X: Any) -> Iterator[slice]:
-        """Slices of rows; where both are sparse, the search divides them by what it needs."""
-        width = 0 if issparse(X) and issparse(self.landmarks_) else X.shape[1]
-        return row_blocks(X.shape[0], max(width, _ENTRIES // _ROWS), _ENTRIES)
-
-    def _masses_of(self, members: Memberships) -> Array | None:
-        """m(x) of rows with these memberships; None if it is 1."""
-        if self.masses_ is None:
-            return None
-        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
-
-        def fill(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            masses[rows] = members[rows].average(table)[:, 0]
-
-        for_each(fill, range(0, len(members), _ROWS))
-        return masses
-
-    def _weights(self, squared: Array) -> Array:
-        """z(x), from squared distances to the r nearest landmarks."""
-        # Relative to the nearest landmark, so that not all of them can underflow.
-        excess = squared - squared.min(axis=1, keepdims=True)
-        if self.sigma == "auto":
-            farthest = squared.max(axis=1, keepdims=True)
-            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
-            width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
-        else:
-            width = np.full((1, 1), self._sigma_in_units() ** 2)
-        weights = np.exp(-0.5 * excess / np.maximum(width, _TINY))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    def _sigma_in_units(self) -> float:
-        """Of the search, in which distances are."""
-        return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *WIDTH_LIMITS))
-
-    def _support(self, nearest: Indices, squared: Array) -> Array:
-        """``-1/2 (d_r(x) / d_r(y))^2``: d_r(x) is the distance to the r-th landmark, y the first.
-
-        Degrees say nothing here, for all are 1. This says how much farther a row is from the
-        landmarks than its nearest landmark is from the others.
-        """
-        return np.asarray(
-            -0.5 * squared.max(axis=1) / self._spacing[first_landmarks(nearest, squared)]
-        )
-
-    def _support_without_own(self, sample: RowSample, nearest: Indices, squared: Array) -> Array:
-        """Support of rows that landmarks were placed by: of a row that is a landmark, without it.
-
-        No row that comes later is as near to it. Where landmarks are as many as rows, all rows but
-        those of training would be without support.
-        """
-        support, first = self._support(nearest, squared), first_landmarks(nearest, squared)
-        is_landmark = squared.min(axis=1) <= LEAST_WIDTH**2 * self._spacing[first]
-        is_landmark &= sample.counts <= np.median(sample.counts)
-        own = np.flatnonzero(is_landmark)
-        if not len(own) or self._n_placed <= self._search.n_nearest:
-            return support
-        rows = in_form_of(self.landmarks_, sample.rows[own]).astype(np.float64, copy=False)
-        n_near = self._search.n_nearest + 1
-        near, squared = NearestLandmarks(self.landmarks_, n_near, metric=self._metric)(rows)
-        is_own = near == first[own, np.newaxis]
-        y = first_landmarks(near, np.where(is_own, np.inf, squared))
-        farthest = np.where(is_own, 0.0, squared).max(axis=1)
-        support[own] = -0.5 * farthest / self._spacing[y]
-        return support
-
-    @property
-    def spacing_(self) -> Array:
-        """Squared distance from each landmark to the farthest of its r nearest."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
-
-
-def first_landmarks(nearest: Indices, squared: Array) -> Indices:
-    """The nearest of the nearest landmarks of each row."""
-    place = squared.argmin(axis=1)[:, np.newaxis]
-    return np.take_along_axis(nearest, place, axis=1)[:, 0]
-
-
-# What parameters of landmarks may be.
-
-
-def check_landmark_parameters(landmarks: Any) -> None:
-    """An error if one of the parameters of ``Landmarks`` is not what it must be."""
-    check_count("n_landmarks", landmarks.n_landmarks, "use the default of 1000")
-    check_count("n_nearest", landmarks.n_nearest, "use the default of 5")
-    check_choice("selection", landmarks.selection, ("kmeans", "random"))
-    check_choice("metric", landmarks.metric, tuple(METRICS))
-    check_contrast(landmarks.density_contrast)
-    seed = landmarks.random_state
-    is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if seed is not None and not (is_integer and seed >= 0):
-        raise ValueError(
-            f"random_state of Landmarks must be a non-negative integer or None. Got {seed!r}; "
-            "use random_state=0."
-        )
-    sigma: Any = landmarks.sigma
-    is_number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-    if sigma != "auto" and not (is_number and 0 < sigma < np.inf):
-        raise ValueError(
-            f"sigma of Landmarks must be a positive number or 'auto'. Got {sigma!r}; use "
-            "sigma='auto' if unsure."
-        )
-
-
-def refuse_sparse(landmarks: Any, X: Any) -> None:
-    """An error if X is sparse, and the metric has no use for such rows."""
-    if issparse(X) and not METRICS[landmarks.metric].takes_sparse:
-        raise ValueError(
-            f"X must be dense with metric={landmarks.metric!r}. Got sparse rows; use "
-            "metric='euclidean' or 'cosine', or X.toarray()."
-        )
-
-
-_SAMPLED_PER_LANDMARK = 40
-_LOCAL_SCALE = 0.45  # of the local bandwidth, in what the r landmarks' squared distances differ by
-_LEAST_ROWS = 1 / 8  # of what an average landmark has
-_FIRST_LOCAL_SCALE = 0.4  # of files that do not name it
-_LEAST_VOLUME = 1e-30  # of a landmark in a file: weights stay ordinary numbers
-_ROUNDING = 1e-6  # relative; of sums that a file must agree with
-
-
-class Landmarks(PlacedLandmarks):
+class Landmarks(Affinity):
     """Affinity through landmarks: for millions of rows, and for rows that do not fit in memory.
 
     Parameters
@@ -309,7 +129,15 @@ class Landmarks(PlacedLandmarks):
     streams = True
     accepts_sparse = True
     keeps = "sums"
+    sampled_per_landmark: ClassVar[int] = 40  # rows of the sample
+    least_rows: ClassVar[float] = 1 / 8  # of what an average landmark has
+    _rows_at_a_time: ClassVar[int] = 16384  # that one thread works on
+
+    landmarks_: Any
+    masses_: Array | None
     sums_: KeptSums | None
+    local_scale: float
+    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
 
     def __init__(
         self,
@@ -330,17 +158,34 @@ class Landmarks(PlacedLandmarks):
         self.metric = metric
         self.random_state = random_state
 
-    # ------------------------------------------------------------------ fit
+    def _check_parameters(self) -> None:
+        check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
+        check_count("n_nearest", self.n_nearest, "use the default of 5")
+        check_choice("selection", self.selection, ("kmeans", "random"))
+        check_choice("metric", self.metric, tuple(METRICS))
+        check_contrast(self.density_contrast)
+        seed, sigma = self.random_state, self.sigma
+        if seed is not None and not (is_integer(seed) and seed >= 0):
+            expected = "be a non-negative integer or None"
+            raise invalid("random_state of Landmarks", expected, repr(seed), "use random_state=0")
+        if sigma != "auto" and not (is_real(sigma) and 0 < float(sigma) < np.inf):
+            expected, remedy = "be a positive number or 'auto'", "use sigma='auto' if unsure"
+            raise invalid("sigma of Landmarks", expected, repr(sigma), remedy)
+
+    def _refuse_sparse(self, X: Any) -> None:
+        if issparse(X) and not self._metric.takes_sparse:
+            remedy = "use metric='euclidean' or 'cosine', or X.toarray()"
+            raise invalid("X", f"be dense with metric={self.metric!r}", "sparse rows", remedy)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> LandmarkGraph:
         """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
         self._check_parameters()
-        refuse_sparse(self, X)
-        self.local_scale, self.from_nearest = _LOCAL_SCALE, True
+        self._refuse_sparse(X)
+        self.local_scale, self.from_nearest = 0.45, True
         rows = as_rows(X, sample_weight)
         draw = partial(
             RowSample.of,
-            size=_SAMPLED_PER_LANDMARK * self.n_landmarks,
+            size=self.sampled_per_landmark * self.n_landmarks,
             seed=int(self.random_state or 0),
         )
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
@@ -372,8 +217,8 @@ class Landmarks(PlacedLandmarks):
         if self.density_contrast:
             rows = Memberships(nearest, self._weights(squared))
             counts = rows.gather(sample.counts[:, np.newaxis], self._n_placed)[:, 0]
-            of_rows = (counts, self._spacing, self.n_columns_)
-            masses = landmark_masses(*of_rows, float(self.density_contrast))
+            beta = float(self.density_contrast)
+            masses = landmark_masses(counts, self._spacing, self.n_columns_, beta=beta)
         total = as_number(sample.total)
         return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
 
@@ -392,14 +237,13 @@ class Landmarks(PlacedLandmarks):
     def _is_wanted(self, rows: Any) -> Any:
         """Whether each landmark is there for enough of the rows.
 
-        k-means strands centres at single odd rows. Such a row belongs to its own centre and hardly
-        to any other, so that the two would be a cheap cut.
+        k-means strands centres at single odd rows, and the two would be a cheap cut.
         """
         nearest, squared = self._nearest(rows)
         if not self._has_centres:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
         counts = np.bincount(first_landmarks(nearest, squared), minlength=self._n_placed)
-        return counts >= _LEAST_ROWS * counts.mean()
+        return counts >= self.least_rows * counts.mean()
 
     def _sums(
         self,
@@ -413,26 +257,24 @@ class Landmarks(PlacedLandmarks):
         members, p = self._memberships(block), self._n_placed
         if kept is not None:
             kept.append(members.compact(p))
-        units = None if sample_weight is None else RowUnits.of(sample_weight, one_row)
-        return MembershipSums.of(members, p, self._masses_of(members), units)
+        units = None if sample_weight is None else RowUnits.from_weights(sample_weight, one_row)
+        return MembershipSums.compute(members, p, self._masses_of(members), units)
 
     def _graph(
         self,
         sums: MembershipSums,
         members: list[Memberships] | None,
-        support: RowSupport | JudgedSupport,
+        support: RowSupport | OutlierThreshold,
     ) -> LandmarkGraph:
         n, gram, rows = self.n_rows_, sums.gram, sums.rows_at_landmarks
         weights = n * gram / rows / rows[:, np.newaxis]
         tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
-        self.sums_ = KeptSums.of(sums)
+        self.sums_ = KeptSums.from_sums(sums)
         self.multiplicity_ = rows
         self.self_weights_ = weights.diagonal().copy()
         self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
         self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
         return LandmarkGraph(tiles, rows, n, members, support)
-
-    # ----------------------------------------------------------------- saving
 
     @property
     def landmark_rows_(self) -> Any:
@@ -458,7 +300,7 @@ class Landmarks(PlacedLandmarks):
             self.density_contrast = 0.0
         self._check_parameters()
         super()._restore(state)
-        p, scale = len(self.multiplicity_), _FIRST_LOCAL_SCALE
+        p, scale = len(self.multiplicity_), 0.4  # of files that do not name it
         if "local_scale" in state:
             scale = state.number("local_scale", 1e-3, 1.0)
         self.local_scale = scale
@@ -466,7 +308,7 @@ class Landmarks(PlacedLandmarks):
         # How many rows there were says nothing of how many will come: cells are made if they do.
         if "landmarks" in state.groups():
             self._place(state.csr("landmarks", p), n_rows=0)
-            refuse_sparse(self, self.landmarks_)
+            self._refuse_sparse(self.landmarks_)
         else:
             shape = (p, self._metric.n_coordinates)
             self._place(state.coordinates("landmarks", shape), n_rows=0)
@@ -474,14 +316,115 @@ class Landmarks(PlacedLandmarks):
         if "contrast" in state:
             contrast = state.part("contrast")
             self.masses_ = contrast.array("masses", (p,), LEAST_MASS, 1.0)
-            self._volumes = contrast.array("volumes", (p,), _LEAST_VOLUME, float(self.n_rows_))
+            self._volumes = contrast.array("volumes", (p,), 1e-30, float(self.n_rows_))
         self.sums_ = None
         if "sums" in state:  # files of format 1 have none
             self.sums_ = KeptSums._restored(state.part("sums"), p)
-            if not np.allclose(self.sums_.rows_at_landmarks, self.multiplicity_, rtol=_ROUNDING):
+            if not np.allclose(
+                self.sums_.rows_at_landmarks, self.multiplicity_, rtol=self.saved_rounding
+            ):
                 raise ValueError("sums must agree with multiplicity.")
 
-    # --------------------------------------------------------------- new rows
+    @property
+    def _metric(self) -> Metric:
+        return METRICS[self.metric]
+
+    @property
+    def _n_placed(self) -> int:
+        """p, as it is."""
+        return int(self.landmarks_.shape[0])
+
+    def _place(self, landmarks: Any, n_rows: int) -> None:
+        self.landmarks_, metric = landmarks, self._metric
+        r = min(self.n_nearest, self._n_placed)
+        self._search = NearestLandmarks(landmarks, r, n_rows, metric)
+        # What the distance to the farthest of the r landmarks is at a landmark itself.
+        n_near = min(max(2, self.n_nearest), self._n_placed)
+        _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
+        self._spacing = np.maximum(squared.max(axis=1), TINY)  # in units of the search
+
+    def _memberships(self, X: Any) -> Memberships:
+        """Rows of Z."""
+        nearest, squared = self._nearest(X)
+        return Memberships(nearest, self._weights(squared))
+
+    def _nearest(self, X: Any) -> tuple[Indices, Array]:
+        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
+        nearest = np.empty((X.shape[0], self._search.n_nearest), dtype=np.intp)
+        squared = np.empty(nearest.shape)
+
+        def fill(rows: slice) -> None:
+            nearest[rows], squared[rows] = self._search_block(X[rows])
+
+        for_each(fill, self._blocks_of(X))
+        return nearest, squared
+
+    def _search_block(self, block: Any) -> tuple[Indices, Array]:
+        """The same of one block."""
+        return self._search(in_form_of(self.landmarks_, block).astype(np.float64, copy=False))
+
+    def _blocks_of(self, X: Any) -> Iterator[slice]:
+        """Slices of rows; where both are sparse, the search divides them by what it needs."""
+        width = 0 if issparse(X) and issparse(self.landmarks_) else X.shape[1]
+        most = 1 << 21  # numbers
+        return row_blocks(X.shape[0], max(width, most // self._rows_at_a_time), most)
+
+    def _masses_of(self, members: Memberships) -> Array | None:
+        """m(x) of rows with these memberships; None if it is 1."""
+        if self.masses_ is None:
+            return None
+        masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
+        step = self._rows_at_a_time
+
+        def fill(start: int) -> None:
+            rows = slice(start, start + step)
+            masses[rows] = members[rows].average(table)[:, 0]
+
+        for_each(fill, range(0, len(members), step))
+        return masses
+
+    def _weights(self, squared: Array) -> Array:
+        """z(x), from squared distances to the r nearest landmarks."""
+        # Relative to the nearest landmark, so that not all of them can underflow.
+        excess = squared - squared.min(axis=1, keepdims=True)
+        if self.sigma == "auto":
+            farthest = squared.max(axis=1, keepdims=True)
+            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
+            width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
+        else:
+            sigma = np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *SQUARABLE)
+            width = np.full((1, 1), float(sigma) ** 2)
+        weights = np.exp(-0.5 * excess / np.maximum(width, TINY))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _support(self, nearest: Indices, squared: Array) -> Array:
+        """``-1/2 (d_r(x) / d_r(y))^2``: d_r is the distance to the r-th landmark, y the first."""
+        first = first_landmarks(nearest, squared)
+        return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first])
+
+    def _support_without_own(self, sample: RowSample, nearest: Indices, squared: Array) -> Array:
+        """Support of rows that landmarks were placed by; of a row that is one, without it."""
+        # Were landmarks as many as rows, all rows but those of training would be without support.
+        support, first = self._support(nearest, squared), first_landmarks(nearest, squared)
+        is_landmark = squared.min(axis=1) <= LEAST_WIDTH**2 * self._spacing[first]
+        is_landmark &= sample.counts <= np.median(sample.counts)
+        own = np.flatnonzero(is_landmark)
+        if not len(own) or self._n_placed <= self._search.n_nearest:
+            return support
+        rows = in_form_of(self.landmarks_, sample.rows[own]).astype(np.float64, copy=False)
+        n_near = self._search.n_nearest + 1
+        near, squared = NearestLandmarks(self.landmarks_, n_near, metric=self._metric)(rows)
+        is_own = near == first[own, np.newaxis]
+        y = first_landmarks(near, np.where(is_own, np.inf, squared))
+        farthest = np.where(is_own, 0.0, squared).max(axis=1)
+        support[own] = -0.5 * farthest / self._spacing[y]
+        return support
+
+    @property
+    def spacing_(self) -> Array:
+        """Squared distance from each landmark to the farthest of its r nearest."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
 
     def apply(self, X: Any, V: Array) -> Product:
         n = X.shape[0]
@@ -516,9 +459,6 @@ class Landmarks(PlacedLandmarks):
     def connection_hint(self) -> str:
         return "Use a larger n_nearest, or fewer landmarks."
 
-    def _check_parameters(self) -> None:
-        check_landmark_parameters(self)
-
 
 @dataclass(frozen=True)
 class _Placed:
@@ -529,3 +469,9 @@ class _Placed:
     support: RowSupport
     n_rows: int
     total: float
+
+
+def first_landmarks(nearest: Indices, squared: Array) -> Indices:
+    """The nearest of the nearest landmarks of each row."""
+    place = squared.argmin(axis=1)[:, np.newaxis]
+    return np.take_along_axis(nearest, place, axis=1)[:, 0]

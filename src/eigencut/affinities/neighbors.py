@@ -16,20 +16,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from eigencut import kernels
-from eigencut._utils.arrays import Array, Indices, blocks_of_cost, row_blocks
+from eigencut._utils.arrays import TINY, Array, Indices, blocks_of_cost, row_blocks
 from eigencut._utils.threads import for_each
-from eigencut._utils.validation import check_choice
+from eigencut._utils.validation import check_choice, is_integer, is_real
 from eigencut._utils.warn import warn_user
 from eigencut.affinities.base import Affinity, Product, refuse_without_rows, whole_or_real
 from eigencut.affinities.density import DensityContrast, check_contrast
 from eigencut.affinities.fit_memory import FitSizes, neighbors_bytes
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph
 from eigencut.graphs.sparse import SparseGraph, edges_to, index_type
 from eigencut.io.state_reader import StateReader, csr_state
@@ -40,44 +41,30 @@ from eigencut.neighbors.distinct_rows import distinct_rows, row_keys
 from eigencut.neighbors.index import neighbors_together
 from eigencut.neighbors.metrics import METRICS, in_form_of, warn_about_radians
 
-# What the parameters of a graph of neighbours may be, and errors for what they may not.
-
-GRAPHS = ("symmetric", "mutual")
-WIDTHS = ("local", "gaussian", "binary")
-
 
 def check_neighbor_parameters(affinity: Any, X: Any) -> None:
     """Refuse parameters of ``Neighbors`` that are none, or none for rows like X."""
-    k, is_auto = affinity.n_neighbors, affinity.n_neighbors == "auto"
-    if not is_auto and (not isinstance(k, Integral) or isinstance(k, bool) or k < 2):
-        raise ValueError(
-            "n_neighbors must be 'auto' or an integer of at least 2 (a row is its own first "
-            f"neighbour). Got {k!r}; use 'auto' if unsure."
-        )
-    is_number = isinstance(affinity.scale, Real) and not isinstance(affinity.scale, bool)
-    if not (is_number and 0 < affinity.scale < np.inf):
-        raise ValueError(f"scale must be a positive number. Got {affinity.scale!r}; use 1.")
+    k, scale, metric, index = (
+        getattr(affinity, name) for name in ("n_neighbors", "scale", "metric", "index")
+    )
+    if k != "auto" and (not is_integer(k) or k < 2):
+        expected = "be 'auto' or an integer of at least 2 (a row is its own first neighbour)"
+        raise invalid("n_neighbors", expected, repr(k), "use 'auto' if unsure")
+    if not (is_real(scale) and 0 < scale < np.inf):
+        raise invalid("scale", "be a positive number", repr(scale), "use 1")
     check_contrast(affinity.density_contrast)
-    for name, choices in (
-        ("graph", GRAPHS),
-        ("weights", WIDTHS),
-        ("metric", tuple(METRICS)),
-        ("index", INDEXES),
-    ):
-        check_choice(name, getattr(affinity, name), choices)
-    if affinity.index not in ("auto", *allowed_indexes(affinity.metric, is_sparse=False)):
-        possible = [name for name in METRICS if affinity.index in allowed_indexes(name, False)]
-        raise ValueError(
-            f"metric must be {' or '.join(map(repr, possible))} with index={affinity.index!r}. "
-            f"Got {affinity.metric!r}; use index='brute'."
-        )
-    takes_sparse = METRICS[affinity.metric].takes_sparse
-    if sparse.issparse(X) and not (takes_sparse and affinity.index in ("auto", "brute")):
-        raise ValueError(
-            "X must be dense with this metric and index. Got a sparse X with "
-            f"metric={affinity.metric!r} and index={affinity.index!r}; use metric='euclidean' or "
-            "'cosine' and index='brute', or X.toarray()."
-        )
+    check_choice("graph", affinity.graph, ("symmetric", "mutual"))
+    check_choice("weights", affinity.weights, tuple(WIDTH_RULES))
+    check_choice("metric", metric, tuple(METRICS))
+    check_choice("index", index, INDEXES)
+    if index not in ("auto", *allowed_indexes(metric, is_sparse=False)):
+        possible = [name for name in METRICS if index in allowed_indexes(name, False)]
+        expected = f"be {' or '.join(map(repr, possible))} with index={index!r}"
+        raise invalid("metric", expected, repr(metric), "use index='brute'")
+    if sparse.issparse(X) and not (METRICS[metric].takes_sparse and index in ("auto", "brute")):
+        got = f"a sparse X with metric={metric!r} and index={index!r}"
+        remedy = "use metric='euclidean' or 'cosine' and index='brute', or X.toarray()"
+        raise invalid("X", "be dense with this metric and index", got, remedy)
 
 
 def warn_about_many_neighbors(given: Any, n_vertices: int) -> None:
@@ -94,27 +81,12 @@ def warn_about_many_neighbors(given: Any, n_vertices: int) -> None:
         )
 
 
-_CHUNK_ROWS, _CHUNK_ELEMENTS = 1 << 16, 1 << 22  # of new rows searched for at a time, at most
-_BLOCK_ELEMENTS = 1 << 19  # coordinates of pairs held at a time, per thread
-_LEAST_WIDTH = 0.1  # of the median one; rows that nearly coincide see more than each other
-_LEAST_NEIGHBORS = 10
-_TINY = float(np.finfo(np.float64).tiny)
-_FAR_SEARCH = 1000  # neighbours among which a similar vertex is looked for, before all are
-
-
-def _local_width(radii: Array, scale: float) -> Width:
-    return Width.of(scale, _LEAST_WIDTH * float(np.median(radii)), float(radii.max()))
-
-
-def _one_width(radii: Array, scale: float) -> Width:
-    return Width.of(scale, float(radii.mean()), float(radii.mean()))
-
-
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
 WIDTH_RULES: dict[str, Callable[[Array, float], Width | None]] = {
-    "local": _local_width,
-    "gaussian": _one_width,
-    "binary": lambda radii, scale: None,
+    # At least a tenth of the median one: rows that nearly coincide see more than each other.
+    "local": lambda r, scale: Width.limited(scale, 0.1 * float(np.median(r)), float(r.max())),
+    "gaussian": lambda r, scale: Width.limited(scale, float(r.mean()), float(r.mean())),
+    "binary": lambda r, scale: None,
 }
 
 
@@ -171,6 +143,10 @@ class Neighbors(Affinity):
     """
 
     _saved_as: ClassVar[str] = "Neighbors"
+    chunk_rows: ClassVar[int] = 1 << 16  # new rows searched for at a time,
+    chunk_elements: ClassVar[int] = 1 << 22  # and numbers of them, at most
+    block_elements: ClassVar[int] = 1 << 19  # coordinates of pairs held at a time, per thread
+    far_search: ClassVar[int] = 1000  # neighbours among which similar vertices are looked for
 
     accepts_sparse = True
     keeps = "rows"
@@ -209,7 +185,7 @@ class Neighbors(Affinity):
         check_neighbor_parameters(self, X)
         if self.metric == "haversine":
             warn_about_radians(X)
-        return SearchedRows.of(distinct_rows(X, sample_weight), self.metric, self.index)
+        return SearchedRows.search(distinct_rows(X, sample_weight), self.metric, self.index)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         return self.graph_of(self.search(X, sample_weight))
@@ -252,7 +228,7 @@ class Neighbors(Affinity):
         if not self.density_contrast:
             return None
         beta = float(self.density_contrast)
-        return DensityContrast.of(self.radii_, numbers, self.n_columns_, beta)
+        return DensityContrast.fit(self.radii_, numbers, self.n_columns_, beta)
 
     def _neighbors_among(self, n: int) -> int:
         """k."""
@@ -301,7 +277,7 @@ class Neighbors(Affinity):
 
     def _blocks(self, n_edges: Indices) -> list[slice]:
         """Slices of rows whose edges fit in memory, however many a single row may have."""
-        return blocks_of_cost(n_edges * self._points.shape[1], _BLOCK_ELEMENTS)
+        return blocks_of_cost(n_edges * self._points.shape[1], self.block_elements)
 
     @property
     def n_columns_(self) -> int:
@@ -330,7 +306,7 @@ class Neighbors(Affinity):
         check_neighbor_parameters(self, rows)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
         index = state.word("index", allowed_indexes(self.metric, is_sparse))
-        self._place(rows, SearchedPoints.of(rows, self.metric, index))
+        self._place(rows, SearchedPoints.build(rows, self.metric, index))
         self.radii_ = state.array("radii", (n,), least=0.0)
         reverse = state.csr("reverse", n, n)
         kind = index_type(reverse.nnz)
@@ -339,8 +315,8 @@ class Neighbors(Affinity):
         self._width = None
         if "width" in state:
             width = state.part("width")
-            least, scale = width.number("least", least=0.0), width.number("scale", _TINY)
-            self._width = Width.of(scale, least, width.number("most", least=least))
+            least, scale = width.number("least", least=0.0), width.number("scale", TINY)
+            self._width = Width.limited(scale, least, width.number("most", least=least))
         self._contrast = None
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), n)
@@ -353,8 +329,8 @@ class Neighbors(Affinity):
             weighted *= self._contrast.factors[:, np.newaxis]
         product = np.empty((X.shape[0], weighted.shape[1]))
         log_scale = np.empty(X.shape[0])
-        least = max(1, _CHUNK_ELEMENTS // _CHUNK_ROWS)
-        for rows in row_blocks(X.shape[0], max(least, X.shape[1]), _CHUNK_ELEMENTS):
+        least = max(1, self.chunk_elements // self.chunk_rows)
+        for rows in row_blocks(X.shape[0], max(least, X.shape[1]), self.chunk_elements):
             points = self._points_of(X[rows])
             order = neighbors_together(points)
             found = self._products(points[order], weighted)
@@ -372,8 +348,9 @@ class Neighbors(Affinity):
         graph = self._neighbor_graph()
 
         def fill(rows: slice) -> None:
-            given = points[rows], distances[rows], numbers[rows], weighted
-            product[rows], log_scale[rows] = kernels.chosen.neighbor_sums(graph, *given)
+            product[rows], log_scale[rows] = kernels.chosen.neighbor_sums(
+                graph, points[rows], distances[rows], numbers[rows], weighted
+            )
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
         for_each(fill, self._blocks(n_edges))
@@ -401,7 +378,7 @@ class Neighbors(Affinity):
             weights = share * np.exp(exponent) * factors[rows, np.newaxis]
             product[rows] = weights @ (factors[:, np.newaxis] * V)
 
-        for_each(fill, row_blocks(len(radii), len(radii), _BLOCK_ELEMENTS))
+        for_each(fill, row_blocks(len(radii), len(radii), self.block_elements))
         return product
 
     def identical_vertices(self, X: Any) -> Indices:
@@ -420,7 +397,7 @@ class Neighbors(Affinity):
         is_wanted[among] = True
         found = np.full(len(vertices), -1, dtype=np.intp)
         asked = 2 * self.n_neighbors_
-        while asked < _FAR_SEARCH and (found < 0).any():
+        while asked < self.far_search and (found < 0).any():
             open_rows = np.flatnonzero(found < 0)
             _, numbers = self._index.query(self._points[vertices[open_rows]], asked)
             hit = is_wanted[numbers]
@@ -440,29 +417,18 @@ class Neighbors(Affinity):
 
 def default_n_neighbors(n_vertices: int) -> int:
     """k for so many vertices; see ``benchmarks/studies/neighbors.md``."""
-    return max(_LEAST_NEIGHBORS, round(np.log2(n_vertices)))
-
-
-# Shared neighbours: rows are alike as far as they have the same neighbours.
-#
-# With N(x) the k nearest training rows of x (itself among them, if it is one),
-#
-#     J(x, y) = |N(x) & N(y)| / |N(x) | N(y)|,    W(x, y) = max(0, J(x, y) - t) / (1 - t),  t = 1/15.
-#
-# Where distances hardly differ, as between embeddings, a neighbour more or less says little, and many
-# rows are neighbours of rows that they have nothing to do with; those share few neighbours with them.
-# Rows that share no more than about an eighth of their neighbours have no weight: so many are shared
-# by chance where clusters overlap.
-
-_LEAST_SHARE = 1 / 15  # t
-_MOST_ALIKE = 8  # times k: rows that an average row shares more than an eighth of its own with
-_PAIRS = 1 << 22  # of a row and a neighbour of its neighbours, held at a time by a thread
+    return max(10, round(np.log2(n_vertices)))
 
 
 class SharedNeighbors(Neighbors):
     """Affinity by shared neighbours: a sparse graph for embeddings and other wide rows.
 
-    It is what ``affinity="auto"`` cuts where many neighbours of a row are about as far as few.
+    With N(x) the k nearest training rows of x (itself among them, if it is one),
+    ``J(x, y) = |N(x) & N(y)| / |N(x) | N(y)|`` and
+    ``W(x, y) = max(0, J(x, y) - t) / (1 - t)`` with t = 1/15: rows that share no more than about
+    an eighth of their neighbours have no weight, for so many are shared by chance where clusters
+    overlap. It is what ``affinity="auto"`` cuts where many neighbours of a row are about as far as
+    few, as between embeddings.
 
     Parameters
     ----------
@@ -532,7 +498,7 @@ class SharedNeighbors(Neighbors):
     def memory_bytes(self, sizes: FitSizes) -> float | None:
         check_neighbor_parameters(self, None)
         k = self._neighbors_among(sizes.n_vertices or 1)
-        return neighbors_bytes(sizes, min(_MOST_ALIKE * k, sizes.n_vertices or 1))
+        return neighbors_bytes(sizes, min(8 * k, sizes.n_vertices or 1))
 
     def _shared(self, numbers: Indices, reverse: Any) -> list[Any]:
         """Weights of rows with these neighbours, in blocks.
@@ -542,13 +508,13 @@ class SharedNeighbors(Neighbors):
         members = edges_to(numbers, reverse.shape[0]).astype(np.float64)
         reverse, k = reverse.astype(np.float64), numbers.shape[1]
         n_pairs = int(np.ceil(np.diff(reverse.indptr)[numbers].sum(axis=1).mean()))
-        blocks = list(row_blocks(len(numbers), n_pairs, _PAIRS))
+        blocks = list(row_blocks(len(numbers), n_pairs, 1 << 22))
         found: list[Any] = [None] * len(blocks)
 
         def fill(place: int) -> None:
             shared = members[blocks[place]] @ reverse
-            alike = shared.data / (2 * k - shared.data)
-            shared.data = np.maximum(alike - _LEAST_SHARE, 0.0) / (1 - _LEAST_SHARE)
+            alike, t = shared.data / (2 * k - shared.data), 1 / 15
+            shared.data = np.maximum(alike - t, 0.0) / (1 - t)
             shared.eliminate_zeros()
             found[place] = shared
 

@@ -11,14 +11,11 @@ from scipy import sparse
 from eigencut._utils.arrays import Array, Indices, row_blocks
 from eigencut.affinities.base import Affinity, Product, whole_or_real
 from eigencut.affinities.fit_memory import FitSizes, given_graph_bytes
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.graphs.sparse import SparseGraph
 from eigencut.io.state_reader import StateReader
-
-_SMALL, _LARGE = 1e-100, 1e100  # sums and square roots of affinities between stay accurate
-_ASYMMETRY = 1e-8  # relative to the largest affinity
-_BLOCK_ELEMENTS = 1 << 20  # affinities compared at a time
 
 
 class Precomputed(Affinity):
@@ -45,19 +42,13 @@ class Precomputed(Affinity):
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         n = X.shape[0]
         if n != X.shape[1]:
-            raise ValueError(
-                "X must be a square matrix of affinities with affinity='precomputed'. "
-                f"Got shape {X.shape}; pass the n x n matrix among the training rows, or "
-                "affinity='auto' for rows of features."
-            )
+            remedy = "pass the n x n matrix among rows, or affinity='auto' for rows of features"
+            raise _refusal("be a square matrix of affinities", f"shape {X.shape}", remedy)
         self._check_values(X)
         difference, (i, j) = _asymmetry(X)
-        if difference > _ASYMMETRY * _entries(X).max(initial=0.0):
-            raise ValueError(
-                "X must be symmetric with affinity='precomputed'. "
-                f"Got X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}; "
-                "use (X + X.T) / 2."
-            )
+        if difference > 1e-8 * _entries(X).max(initial=0.0):
+            got = f"X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}"
+            raise _refusal("be symmetric", got, "use (X + X.T) / 2")
         self._n_given, self._counted = n, None
         if sample_weight is not None and not sample_weight.all():
             self._counted = np.flatnonzero(sample_weight)
@@ -109,17 +100,14 @@ class Precomputed(Affinity):
     def _check_values(X: Any) -> None:
         entries = _entries(X)
         largest = entries.max(initial=0.0)
-        if largest > 0 and not _SMALL < largest < _LARGE:
-            raise ValueError(
-                "X must hold affinities of ordinary size with affinity='precomputed'. "
-                f"Got {largest:.3g} as the largest; divide them by it."
-            )
+        if largest > 0 and not 1e-100 < largest < 1e100:  # sums and square roots stay accurate
+            got = f"{largest:.3g} as the largest"
+            raise _refusal("hold affinities of ordinary size", got, "divide them by it")
         if entries.min(initial=0.0) < 0:
             i, j = _place(X, np.argmin)
-            raise ValueError(
-                "X must hold non-negative affinities with affinity='precomputed'. "
-                f"Got X[{i}, {j}] = {X[i, j]:.6g}; use a similarity such as exp(-distance**2)."
-            )
+            got = f"X[{i}, {j}] = {X[i, j]:.6g}"
+            remedy = "use a similarity such as exp(-distance**2)"
+            raise _refusal("hold non-negative affinities", got, remedy)
 
     def apply(self, X: Any, V: Array) -> Product:
         self._check_values(X)
@@ -133,11 +121,9 @@ class Precomputed(Affinity):
         return Product(values, degrees, log_scale)
 
     def within(self, X: Array, V: Array) -> NoReturn:
-        raise ValueError(
-            "X must be rows of features to measure an error among new rows. Got affinities to the "
-            "training rows (affinity='precomputed'), which do not tell those among the new ones; "
-            "use affinity='gaussian' or a function k(A, B)."
-        )
+        expected = "be rows of features to measure an error among new rows"
+        got = "affinities to the training rows (affinity='precomputed'), not among the new ones"
+        raise invalid("X", expected, got, "use affinity='gaussian' or a function k(A, B)")
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
         # Parts of the graph that have no affinity to each other: the best connected vertex.
@@ -147,6 +133,10 @@ class Precomputed(Affinity):
         return "Add affinities between its parts."
 
 
+def _refusal(expected: str, got: str, remedy: str) -> Exception:
+    return invalid("X", f"{expected} with affinity='precomputed'", got, remedy)
+
+
 def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
     """The largest difference between two affinities of one pair of rows, and the pair."""
     if sparse.issparse(X):
@@ -154,7 +144,7 @@ def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
         is_symmetric = not differences.nnz  # nothing is stored that could be the largest
         return float(differences.max()), (0, 0) if is_symmetric else _place(differences, np.argmax)
     largest, pair = -1.0, (0, 0)
-    for rows in row_blocks(len(X), len(X), _BLOCK_ELEMENTS):
+    for rows in row_blocks(len(X), len(X), 1 << 20):
         differences = np.abs(X[rows] - X[:, rows].T)
         i, j = _place(differences, np.argmax)
         if differences[i, j] > largest:

@@ -140,7 +140,7 @@ class Spectrum:
     def relaxed_of(self, n_clusters: int) -> RelaxedCut:
         """The first K pairs, on the components that take part in K clusters."""
         values = self._on(self.pieces.n_large(n_clusters)).pairs.values
-        return self._of(n_clusters).judged(self.pieces, n_clusters, values)
+        return self._of(n_clusters).with_small_clusters(self.pieces, n_clusters, values)
 
     def _of(self, n_clusters: int) -> RelaxedCut:
         return self._on(self.pieces.n_large(n_clusters) + self.n_clear(n_clusters))

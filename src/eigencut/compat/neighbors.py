@@ -87,7 +87,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_n_jobs(self.n_jobs)
         rows = check_rows(self, X, reset=True)
         with threads(self.n_jobs):
-            self._searched = SearchedPoints.of(rows, self.metric, self.index)
+            self._searched = SearchedPoints.build(rows, self.metric, self.index)
         self.n_samples_fit_ = self._n_features_out = len(rows)
         return self
 

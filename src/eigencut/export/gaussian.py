@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from eigencut.affinities.gaussian import WIDTH_LIMITS
+from eigencut._utils.arrays import SQUARABLE
 from eigencut.export.graph import OnnxGraph, eigenfunction_nodes, point_nodes
 from eigencut.extension.eigenfunctions import SUPPORT
 from eigencut.gpod import GPOD
@@ -57,7 +57,7 @@ class GaussianNodes:
         """Centred, in units of the data."""
         graph = self._graph
         points = point_nodes(graph, self._metric, rows)
-        moved = graph.in_units(points, self._center, self._exponent, WIDTH_LIMITS[1])
+        moved = graph.in_units(points, self._center, self._exponent, SQUARABLE[1])
         limit = math.sqrt(-graph.precision.lowest_finite)
         moved = graph("Clip", moved, graph.double(-limit), graph.double(limit))
         return graph.cast(moved)
@@ -145,8 +145,8 @@ class GaussianNodes:
         least, most = self._local.number("least"), self._local.number("most")
         within = graph("Clip", distance, graph.number(least), graph.number(most))
         width = graph("Mul", within, graph.number(self._local.number("scale")))
-        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in WIDTH_LIMITS)
+        lowest, highest = (float(np.clip(limit, 1e-37, 1e37)) for limit in SQUARABLE)
         if graph.dtype == np.float64:
-            lowest, highest = WIDTH_LIMITS
+            lowest, highest = SQUARABLE
         width = graph("Clip", width, graph.number(lowest), graph.number(highest))
         return graph("Div", graph.number(1 / math.sqrt(2)), width)

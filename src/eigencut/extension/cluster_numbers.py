@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut.exceptions import invalid
 from eigencut.io.state_reader import StateReader
-
-_MOST_GIVEN = 1 << 16  # in a file: so many columns of probabilities
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,16 @@ class ClusterNumbers:
         """An error for what speaks of clusters 0 to K-1, if they have other numbers."""
         if not self.is_plain:
             listed = ", ".join(map(str, self.numbers))
-            raise ValueError(
-                f"model must have the clusters 0 to K-1 for {what}. Got clusters {listed}, since "
-                "others have gone in updates; fit it anew on all rows."
-            )
+            got = f"clusters {listed}, since others have gone in updates"
+            expected = f"have the clusters 0 to K-1 for {what}"
+            raise invalid("model", expected, got, "fit it anew on all rows")
 
     def _state(self) -> dict[str, object]:
         return {"numbers": self.numbers.astype(np.int64), "n_given": self.n_given}
 
     @classmethod
     def _restored(cls, state: StateReader, n_clusters: int) -> ClusterNumbers:
-        n_given = state.integer("n_given", n_clusters, _MOST_GIVEN)
+        n_given = state.integer("n_given", n_clusters, 1 << 16)  # columns of probabilities
         numbers = state.indices("numbers", (n_clusters,), below=n_given)
         if (np.diff(numbers) <= 0).any():
             raise ValueError("numbers of clusters must be ascending.")

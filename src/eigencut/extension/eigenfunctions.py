@@ -30,41 +30,31 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut._utils.arrays import EPS, TINY, Array, Indices, row_blocks
 from eigencut._utils.threads import for_each
 from eigencut._utils.warn import warn_user
 from eigencut.affinities.base import Affinity, Product
 from eigencut.cut import Cut
+from eigencut.exceptions import invalid
 from eigencut.extension.single_precision import SinglePrecisionAverager
 from eigencut.io.state_reader import StateReader
 from eigencut.neighbors.distinct_rows import row_keys
-from eigencut.solvers.relaxed_cut import EigenPairs
+from eigencut.solvers.relaxed_cut import LARGEST_SAVED, EigenPairs
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
 SUPPORT = 1e-4
-_LEAST = float(np.finfo(np.float64).tiny)
-_ZERO = 1e-12  # eigenvalues below this times the largest degree are zero
-_DEPENDENT = 1e-12  # relative length of what a function adds to the span of those before it
-_UNDERFLOW = -600.0
-_TINY = float(np.finfo(np.float64).tiny)
-_FEW_WEIGHTS = 1 << 18  # weights that take no longer in double precision
 CHUNK_ROWS = 4096  # new rows that one thread works on at a time
-_SINGLE_ERROR = 1e-3  # error bound of a row in single precision; true errors are near 1e-6
 
 
 @dataclass(frozen=True)
 class SinglePrecisionValues:
-    """Eigenfunctions at rows in single precision, and how far off they may be.
-
-    ``error`` bounds the length of the error of each row, and ``degree_error`` the relative error of
-    its degree. Both are infinite where single precision fails.
-    """
+    """Eigenfunctions at rows in single precision, and how far off they may be."""
 
     values: Array
-    error: Array
+    error: Array  # bound on the length of the error of each row; infinite where precision fails
     log_degrees: Array
-    degree_error: Array
+    degree_error: Array  # bound on the relative error of the degree, likewise
 
 
 @dataclass(frozen=True)
@@ -125,14 +115,10 @@ class Eigenfunctions:
     @property
     def least_log_degree(self) -> float:
         """log of the mean affinity that is nothing compared to the largest weight."""
-        return float(np.log(np.finfo(np.float64).eps * self.affinity.largest_weight_))
+        return float(np.log(EPS * self.affinity.largest_weight_))
 
     def eigenvectors(self) -> Array:
-        """The eigenvectors as the consistent form gives them back at the training vertices.
-
-        They are those of the eigensolver up to its residual; this way ``transform`` of a training
-        row agrees with them to rounding, whatever the residual.
-        """
+        """The eigenvectors as the consistent form gives them back at the training vertices."""
         degrees = np.where(self.degrees > 0, self.degrees, 1.0)
         average = self.pairs.products / degrees[:, np.newaxis]
         of_small = (~self.pairs.takes_part).astype(np.float64)
@@ -178,7 +164,7 @@ class Eigenfunctions:
 
     def single_precision_pays(self, n_rows: int) -> bool:
         """Whether ``single_precision_values`` can be used, and is faster for that many rows."""
-        return n_rows * len(self.pairs.vectors) > _FEW_WEIGHTS and self._averager is not None
+        return n_rows * len(self.pairs.vectors) > 1 << 18 and self._averager is not None
 
     def single_precision_values(self, X: Array) -> SinglePrecisionValues:
         """``u_k(x)`` in single precision, with a bound on the error of each row."""
@@ -210,7 +196,7 @@ class Eigenfunctions:
             rows = slice(start, start + CHUNK_ROWS)
             rough = self.single_precision_values(X[rows])
             values[rows] = rough.values
-            is_good[rows] = rough.error < _SINGLE_ERROR * np.linalg.norm(rough.values, axis=1)
+            is_good[rows] = rough.error < 1e-3 * np.linalg.norm(rough.values, axis=1)
 
         for_each(fill, range(0, len(X), CHUNK_ROWS))
         values[~is_good] = self(X[~is_good])
@@ -225,11 +211,9 @@ class Eigenfunctions:
         return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0))))
 
     def report_lost_components(self) -> None:
-        """Warn where an eigenvalue is one that carries no cluster.
-
-        Eigenvalues beyond the smallest d/m lie in the essential spectrum of the limit operator:
-        their eigenvectors concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
-        """
+        """Warn where an eigenvalue carries no cluster."""
+        # Beyond the smallest d/m lies the essential spectrum of the limit operator: eigenvectors
+        # concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
         connected = self.degrees[self.pairs.takes_part & (self.degrees > 0)]
         limit = float((connected / self.cut.mass(connected)).min())
         K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - SUPPORT)).sum())
@@ -265,7 +249,7 @@ class Algorithm1(Eigenfunctions):
 
     def _from_product(self, product: Product, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
-        scale = np.exp(np.where(product.log_scale < _UNDERFLOW, 0.0, product.log_scale))
+        scale = np.exp(np.where(product.log_scale < -600.0, 0.0, product.log_scale))
         K = len(self.pairs.values)
         values = self._form(product.values[:, :K], product.degrees[:, np.newaxis])
         return values * scale[:, np.newaxis]
@@ -284,7 +268,7 @@ class Algorithm1(Eigenfunctions):
     @property
     def _floor(self) -> float:
         """The least eigenvalue that can be told from zero."""
-        return float(_ZERO * self.degrees.max())
+        return float(1e-12 * self.degrees.max())
 
     @cached_property
     def _constant(self) -> Array:
@@ -305,12 +289,12 @@ class Algorithm1(Eigenfunctions):
         mass = self.affinity.multiplicity_ * self.cut.mass(self.degrees) / self.affinity.n_rows_
         full = self.at_training_vertices() + self._constant
         triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * full)[1]
-        adds = np.abs(triangle.diagonal()) / np.linalg.norm(triangle, axis=0).clip(_TINY)
-        if adds.min() < _DEPENDENT:
-            raise ValueError(
-                "extension must give linearly independent functions to have an error. Got "
-                "'paper', whose functions are dependent on these training rows; use "
-                "extension='consistent', or a larger sigma."
+        adds = np.abs(triangle.diagonal()) / np.linalg.norm(triangle, axis=0).clip(TINY)
+        if adds.min() < 1e-12:
+            expected = "give linearly independent functions to have an error"
+            got = "'paper', whose functions are dependent on these training rows"
+            raise invalid(
+                "extension", expected, got, "use extension='consistent', or a larger sigma"
             )
         return np.asarray(triangle)
 
@@ -347,7 +331,7 @@ class LandmarkFunctions(Eigenfunctions):
         degrees = self.degrees[self.pairs.takes_part]
         values = self.pairs.values
         with np.errstate(over="ignore", invalid="ignore"):
-            share = (self.cut.mass(degrees) @ squares) / np.maximum(degrees @ squares, _LEAST)
+            share = (self.cut.mass(degrees) @ squares) / np.maximum(degrees @ squares, TINY)
             lost = np.where(values > 0, share * values, 0.0)
         return np.sqrt(np.maximum(1 - lost, SUPPORT))
 
@@ -365,15 +349,6 @@ def extend(
     return EXTENSIONS[form](affinity, cut, pairs, degrees)
 
 
-# Combinations of more eigenfunctions than clusters: what a cut with known labels consists of.
-#
-# ``v(x) = u(x) B`` with P eigenfunctions u and K columns of B, orthogonal to each other. At a few
-# rows that are known to belong together, and that no such function puts together, the value is kept.
-
-_LARGEST = 1e75
-_ELEMENTS = 1 << 20  # of rows that are read at a time
-
-
 @dataclass(frozen=True)
 class FixedRows:
     """Values of some rows, which are recognized by digests: a model must not give rows away."""
@@ -382,7 +357,7 @@ class FixedRows:
     values: Array  # (n_fixed, K)
 
     @classmethod
-    def of(cls, X: Any, values: Array) -> FixedRows:
+    def from_rows(cls, X: Any, values: Array) -> FixedRows:
         return cls(row_digests(X), values)
 
     def places(self, X: Any) -> tuple[Indices, Indices]:
@@ -398,7 +373,7 @@ def row_digests(X: Any) -> Indices:
     """128 bits for each row, which are the same for the same numbers; as two integers."""
     digests = b"".join(
         hashlib.blake2b(key, digest_size=16).digest()
-        for rows in row_blocks(X.shape[0], X.shape[1], _ELEMENTS)
+        for rows in row_blocks(X.shape[0], X.shape[1], 1 << 20)
         for key in row_keys(X[rows].astype(np.float64))
     )
     return np.frombuffer(digests, dtype="<i8").reshape(-1, 2).astype(np.int64)
@@ -406,9 +381,11 @@ def row_digests(X: Any) -> Indices:
 
 @dataclass(frozen=True)
 class CombinedFunctions(Eigenfunctions):
-    """``u(x) B``, and rows of which the value is fixed.
+    """``v(x) = u(x) B``: what a cut with known labels consists of.
 
-    Its ``pairs`` are those of the combinations: the value of each is ``(v, L v) / (v, M v)``.
+    There are P eigenfunctions u, and K columns of B, orthogonal to each other. At a few rows that
+    are known to belong together, and that no such function puts together, the value is fixed. Its
+    ``pairs`` are those of the combinations: the value of each is ``(v, L v) / (v, M v)``.
     """
 
     combined: Eigenfunctions
@@ -416,7 +393,7 @@ class CombinedFunctions(Eigenfunctions):
     fixed: FixedRows | None = None
 
     @classmethod
-    def of(
+    def combine(
         cls, combined: Eigenfunctions, combination: Array, fixed: FixedRows | None = None
     ) -> CombinedFunctions:
         pairs, squares = combined.pairs, np.square(combination)
@@ -426,8 +403,15 @@ class CombinedFunctions(Eigenfunctions):
             vectors=pairs.vectors @ combination,
             products=pairs.products @ combination,
         )
-        given = (combined.affinity, combined.cut, of_combinations, combined.degrees)
-        return cls(*given, combined, combination, fixed)
+        return cls(
+            combined.affinity,
+            combined.cut,
+            of_combinations,
+            combined.degrees,
+            combined=combined,
+            combination=combination,
+            fixed=fixed,
+        )
 
     @property
     def base(self) -> Eigenfunctions:
@@ -476,13 +460,13 @@ class CombinedFunctions(Eigenfunctions):
     @classmethod
     def _restored(cls, combined: Eigenfunctions, state: StateReader, K: int) -> CombinedFunctions:
         shape = (len(combined.pairs.values), K)
-        combination = state.array("combination", shape, -_LARGEST, _LARGEST)
+        combination = state.array("combination", shape, -LARGEST_SAVED, LARGEST_SAVED)
         if not np.square(combination).sum(axis=0).min() > 0:
             raise ValueError("combination must have no column of zeros.")
         fixed = None
         if "fixed" in state:
             part = state.part("fixed")
-            values = part.array("values", (None, K), -_LARGEST, _LARGEST)
+            values = part.array("values", (None, K), -LARGEST_SAVED, LARGEST_SAVED)
             shape = (len(values), 2)
             fixed = FixedRows(part.indices("digests", shape, 2**63, least=-(2**63)), values)
-        return cls.of(combined, combination, fixed)
+        return cls.combine(combined, combination, fixed)

@@ -23,9 +23,7 @@ Mask = NDArray[np.bool_]
 
 OUTLIER = -1
 
-_EXACT_ROWS = 1 << 15  # of a chunk in double precision
-_TIE = 1e-8  # relative difference of two scores that double precision might call a tie
-_CLOSE_SUPPORT = 1e-8  # likewise of a support and the least support
+CLOSE = 1e-8  # relative difference of two scores, or supports, that rounding might decide
 
 
 def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> tuple[Array, Array]:
@@ -54,7 +52,7 @@ def label_rows(
     def rough(values: SinglePrecisionValues) -> tuple[Indices, Mask]:
         _, labels, is_certain = certain_labels(values, rotation)
         distance = np.abs(values.log_degrees - least_support)
-        is_certain &= distance > 2 * values.degree_error + _CLOSE_SUPPORT
+        is_certain &= distance > 2 * values.degree_error + CLOSE
         return np.where(is_outlier(values.log_degrees, least_support), OUTLIER, labels), is_certain
 
     labels = np.empty(X.shape[0], dtype=np.intp)
@@ -92,14 +90,15 @@ def _in_chunks(
     exact: Callable[[Array], NDArray[Any]], X: Array, answers: NDArray[Any]
 ) -> NDArray[Any]:
     """Answers for few rows at once, for many in chunks, each by one thread."""
-    if X.shape[0] <= _EXACT_ROWS:
+    chunk = 1 << 15
+    if X.shape[0] <= chunk:
         return exact(X)
 
     def fill(start: int) -> None:
-        rows = slice(start, start + _EXACT_ROWS)
+        rows = slice(start, start + chunk)
         answers[rows] = exact(X[rows])
 
-    for_each(fill, range(0, X.shape[0], _EXACT_ROWS))
+    for_each(fill, range(0, X.shape[0], chunk))
     return answers
 
 
@@ -113,7 +112,7 @@ def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array
     lead = best - scores.max(axis=1)
     scores[every, labels] = best
     # The difference of two columns of a rotation has length sqrt(2).
-    doubt = math.sqrt(2) * rough.error + _TIE * np.linalg.norm(rough.values, axis=1)
+    doubt = math.sqrt(2) * rough.error + CLOSE * np.linalg.norm(rough.values, axis=1)
     return scores, labels, lead > doubt
 
 
@@ -133,12 +132,6 @@ def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array
 
 # How much less probable a cluster before the label is, at least: argmax takes the first of equals.
 NUDGE = 1e-12
-# T of perfectly clear clusters, and how it grows with 1 - the mean margin: from generated data, see
-# benchmarks/probabilities.py.
-CLEAREST_TEMPERATURE, TEMPERATURE_SLOPE = 0.12, 0.2
-# Bound on the error of a probability in single precision, beyond which double is used. Bounds are
-# of the worst case: true errors were a thousand times smaller, and 5e-5 at most.
-_ERROR = 0.1
 
 
 def certainty(support: Array, least_support: float) -> Array:
@@ -156,7 +149,7 @@ def margins_of(scores: Array, certain: Array | float = 1.0) -> Array:
 def fitted_temperature(margins: Array, weight: Array) -> float:
     """T, from the margins of the training vertices and how many rows each stands for."""
     unclear = 1.0 - float(weight @ margins / weight.sum())
-    return CLEAREST_TEMPERATURE + TEMPERATURE_SLOPE * unclear
+    return 0.12 + 0.2 * unclear  # from generated data, see benchmarks/probabilities.py
 
 
 def probabilities_of(scores: Array, labels: Indices, certain: Array, temperature: float) -> Array:
@@ -194,7 +187,8 @@ def row_probabilities(
         top = found[np.arange(len(found)), labels]
         # Of the difference of two scores of a unit row, and of c; p changes by p (1 - p) c of it.
         off = np.where(is_certain, 2 * np.sqrt(2) * values.error / length + values.degree_error, 0)
-        return found, is_certain & (top * (1 - top) * certain * off < _ERROR * temperature)
+        # Bounds are of the worst case: true errors are a thousandth of them.
+        return found, is_certain & (top * (1 - top) * certain * off < 0.1 * temperature)
 
     K = rotation.shape[1]
     return in_cheapest_precision(functions, X, np.empty((X.shape[0], K)), exact, rough)

@@ -22,11 +22,6 @@ from eigencut import kernels
 from eigencut._utils.arrays import Array
 from eigencut.kernels.layout import LAYOUT
 
-_UNIT = 2.0**-24
-_LARGEST_EXPONENT_ERROR = 0.05  # beyond, single precision is of no use
-_LARGEST_FACTOR = 1e30  # of the exponents; float32 ends at 3e38
-_LEAST_WEIGHT = 1e-20  # sums of weights below it may have lost some that underflowed
-
 
 @dataclass(frozen=True)
 class SinglePrecisionAverages:
@@ -42,17 +37,15 @@ class SinglePrecisionAverages:
 
 
 class SinglePrecisionAverager:
-    """Averages columns over the training rows; made once per model, used for any new rows.
+    """Averages the columns of V over the training rows, at any new rows.
 
-    Parameters
-    ----------
-    factor : array of shape (n, d + 2)
-        Right factor of the exponents, ``g(y) [y, -1, -|y|^2]``.
-    V : array of shape (n, K)
-        The columns to average.
-    multiplicity : array of shape (n,)
-        Rows that each training vertex stands for.
+    ``factor`` is the right factor of the exponents, ``g(y) [y, -1, -|y|^2]`` of each vertex.
     """
+
+    unit = 2.0**-24
+    largest_exponent_error = 0.05  # beyond, single precision is of no use
+    largest_factor = 1e30  # of the exponents; float32 ends at 3e38
+    least_weight = 1e-20  # sums of weights below it may have lost some that underflowed
 
     def __init__(self, factor: Array, V: Array, multiplicity: Array) -> None:
         lowest, highest = V.min(axis=0), V.max(axis=0)
@@ -61,7 +54,7 @@ class SinglePrecisionAverager:
         columns = np.column_stack([(V - self._middle) / scale, np.ones(len(V))])
         columns *= multiplicity[:, np.newaxis]
         self._n_rows = float(multiplicity.sum())
-        clipped = np.clip(factor, -_LARGEST_FACTOR, _LARGEST_FACTOR)
+        clipped = np.clip(factor, -self.largest_factor, self.largest_factor)
         self._sums = kernels.chosen.weighted_sums_of(clipped, columns)
         # The largest of g, g |y| and g |y|^2: what the error of an exponent depends on.
         g, g_squares = -factor[:, -2], -factor[:, -1]
@@ -70,11 +63,11 @@ class SinglePrecisionAverager:
     def __call__(self, left: Array) -> SinglePrecisionAverages:
         """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
         exponent_error = self._exponent_error(left)
-        usable = exponent_error < _LARGEST_EXPONENT_ERROR
+        usable = exponent_error < self.largest_exponent_error
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
-        usable &= sums[:, -1] > _LEAST_WEIGHT
+        usable &= sums[:, -1] > self.least_weight
         degrees = np.where(usable, sums[:, -1], 1.0)
-        error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * _UNIT)
+        error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * self.unit)
         return SinglePrecisionAverages(
             self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
             np.log(degrees / self._n_rows),
@@ -83,10 +76,10 @@ class SinglePrecisionAverager:
         )
 
     def _exponent_error(self, left: Array) -> Array:
-        if max(self._reach) > _LARGEST_FACTOR:
+        if max(self._reach) > self.largest_factor:
             return np.full(len(left), np.inf)
         g, g_squares = left[:, -1], left[:, -2]
         with np.errstate(over="ignore", invalid="ignore"):
             reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
             reach += g_squares * self._reach[2]
-        return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * _UNIT * reach)
+        return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * self.unit * reach)

@@ -10,19 +10,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigencut._utils.arrays import Array, Indices
-
-# The least support of rows that count as inside, once it is decided.
+from eigencut._utils.arrays import EPS, TINY, Array, Indices
 
 
 @dataclass(frozen=True)
-class JudgedSupport:
-    """A least support that is decided, and how many of how many rows have less.
+class OutlierThreshold:
+    """The similarity to the training rows below which a row is an outlier, and how many rows are.
 
     Examples
     --------
-    >>> judged = JudgedSupport(-2.0, n_outside=3, n_rows=100).decayed(0.5).added(1, 50)
-    >>> judged.share
+    >>> OutlierThreshold(-2.0, n_outside=3, n_rows=100).decayed(0.5).added(1, 50).share
     0.025
     """
 
@@ -40,23 +37,21 @@ class JudgedSupport:
         """What is decided, whatever the share was."""
         return self.least
 
-    def judged(self, share: float) -> JudgedSupport:
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
         return self
 
-    def decayed(self, decay: float) -> JudgedSupport:
+    def decayed(self, decay: float) -> OutlierThreshold:
         """As if every row counted only ``decay``."""
         outside, n_rows = decay * self.n_outside, decay * self.n_rows
         return replace(self, n_outside=outside, n_rows=n_rows)
 
-    def added(self, n_outside: float, n_rows: float) -> JudgedSupport:
+    def added(self, n_outside: float, n_rows: float) -> OutlierThreshold:
         """With more rows."""
         outside = self.n_outside + n_outside
         return replace(self, n_outside=outside, n_rows=self.n_rows + n_rows)
 
 
-_ROUNDING = 1e-9  # relative; of sums of weights
-
-EDGE = float(np.finfo(np.float64).eps)  # of sqrt(d_i d_j): a smaller weight is no edge
+EDGE = EPS  # of sqrt(d_i d_j): a smaller weight is no edge
 
 
 @dataclass(frozen=True)
@@ -81,11 +76,7 @@ class Graph(ABC):
 
     @cached_property
     def one_row(self) -> float:
-        """What an ordinary row counts: the median over the different rows.
-
-        Rules that count rows count in this unit, so that a common factor of all weights does not
-        matter. Where rows are not weighted, and most are different, it is 1.
-        """
+        """What an ordinary row counts: the median over the different rows, the unit of rules."""
         return float(np.median(self.multiplicity))
 
     @property
@@ -137,10 +128,10 @@ class Graph(ABC):
     def support_quantile(self, share: float) -> float:
         """What this share of the training rows stays below in support."""
 
-    def judged_support(self, share: float) -> JudgedSupport:
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
         """The same, with how many of how many rows stay below."""
         least = self.support_quantile(share)
-        return JudgedSupport(least, share * self.n_rows, self.n_rows, self.one_row)
+        return OutlierThreshold(least, share * self.n_rows, self.n_rows, self.one_row)
 
 
 @dataclass(frozen=True)
@@ -163,7 +154,7 @@ class RowGraph(Graph):
         n, itself = self.n_rows, np.minimum(self.multiplicity, self.one_row)
         left = np.where(itself < n, n - itself, n)
         others = (n * self.degrees - itself * self.self_weights) / left
-        support = np.log(np.maximum(others, np.finfo(np.float64).tiny))
+        support = np.log(np.maximum(others, TINY))
         return weighted_quantile(support, self.multiplicity, share, self.one_row)
 
 
@@ -176,6 +167,6 @@ def weighted_quantile(values: Array, weight: Array, share: float, one: float) ->
     up_to = np.cumsum(weight[order])
     place = share * max(up_to[-1] / one - 1, 0.0)
     around = np.floor(place) + np.arange(2)
-    found = np.searchsorted(up_to, one * around * (1 + _ROUNDING), side="right")
+    found = np.searchsorted(up_to, one * around * (1 + 1e-9), side="right")
     low, high = values[order[np.minimum(found, len(values) - 1)]]
     return float(low + (high - low) * (place - around[0]))

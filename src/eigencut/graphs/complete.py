@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,6 @@ from eigencut import kernels
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import for_each
 from eigencut.graphs.base import EDGE, Graph, RowGraph
-
-# A symmetric matrix in square tiles, of which only the upper half is kept.
-
-_SIDE = 384  # of a tile
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,8 @@ class SymmetricTiles:
            [1., 3.]])
     """
 
+    side: ClassVar[int] = 384  # of a tile
+
     size: int  # n
     # (n_tiles, 2): the strip of rows i and the strip of columns j of each tile.
     places: NDArray[np.int64]
@@ -41,9 +40,9 @@ class SymmetricTiles:
     @classmethod
     def compute(cls, size: int, tile_of: Callable[[slice, slice], Array]) -> SymmetricTiles:
         """Collect ``tile_of(rows, columns)`` for all tiles of the upper half, in threads."""
-        n_strips = -(-size // _SIDE)
+        n_strips = -(-size // cls.side)
         places = np.array([(i, j) for i in range(n_strips) for j in range(i, n_strips)])
-        side = min(size, _SIDE)
+        side = min(size, cls.side)
         # One large array: the system hands it out in large pages, which takes far less time.
         tiles = cls(size, places, np.empty((len(places), side, side)))
 
@@ -59,7 +58,7 @@ class SymmetricTiles:
     def tiles(self) -> Iterator[tuple[int, int, Array]]:
         """Strip of rows, strip of columns, and the tile where they meet."""
         for (i, j), square in zip(self.places.tolist(), self.squares, strict=True):
-            n_rows, n_columns = (min(_SIDE, self.size - strip * _SIDE) for strip in (i, j))
+            n_rows, n_columns = (min(self.side, self.size - strip * self.side) for strip in (i, j))
             yield i, j, square[:n_rows, :n_columns]
 
     def matmat(self, V: Array) -> Array:
@@ -69,7 +68,7 @@ class SymmetricTiles:
     def rows(self, wanted: Indices) -> Array:
         """Whole rows of the matrix."""
         found = np.empty((len(wanted), self.size))
-        strip, offset = wanted // _SIDE, wanted % _SIDE
+        strip, offset = wanted // self.side, wanted % self.side
         for i, j, tile in self.tiles():
             inside = np.flatnonzero(strip == i)
             if len(inside):
@@ -91,10 +90,7 @@ class SymmetricTiles:
 
 
 def _strip(index: int, size: int) -> slice:
-    return slice(index * _SIDE, min((index + 1) * _SIDE, size))
-
-
-_ROWS = 128  # searched for edges at a time
+    return slice(index * SymmetricTiles.side, min((index + 1) * SymmetricTiles.side, size))
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class CompleteGraph(Graph):
             frontier, unseen = unseen[:1], unseen[1:]
             label[frontier] = n_found
             while len(frontier) and len(unseen):
-                some, frontier = frontier[:_ROWS], frontier[_ROWS:]
+                some, frontier = frontier[:128], frontier[128:]
                 threshold = EDGE * root_degree[some, np.newaxis] * root_degree[unseen]
                 reached = (self.weights.rows(some)[:, unseen] > threshold).any(axis=0)
                 label[unseen[reached]] = n_found

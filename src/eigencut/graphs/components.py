@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import holding
 from eigencut._utils.warn import warn_user
 from eigencut.graphs.base import Graph
 
-_LISTED = 8  # sizes named in a warning
 _are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default=False)
 
 
@@ -64,10 +64,7 @@ def report_components(
     if _are_known.get():
         return
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
-    listed = ", ".join(str(size) for size in sizes[:_LISTED])
-    if n_components > _LISTED:
-        listed += ", ..."
-    message = f"The graph has {n_components} connected components, of {listed} rows."
+    message = f"The graph has {n_components} connected components, of {_listed(sizes)} rows."
     n_isolated = int((np.bincount(component) == 1).sum())
     if n_isolated:
         message += f" {n_isolated} distinct row(s) have no affinity to any other."
@@ -95,53 +92,53 @@ def report_apart(
     if not n_apart:
         return
     sizes = np.rint(np.bincount(component, weights=graph.multiplicity)).astype(int)
-    listed = ", ".join(str(size) for size in sizes[n_part : n_part + min(n_apart, _LISTED)])
-    listed += ", ..." if n_apart > _LISTED else ""
-    lies, makes = (
-        ("lies a group", "it a cluster")
-        if n_apart == 1
-        else (
-            f"lie {n_apart} groups",
-            "them clusters",
-        )
-    )
+    listed = _listed(sizes[n_part : n_part + n_apart])
+    lies, makes = f"lie {n_apart} groups", "them clusters"
+    if n_apart == 1:
+        lies, makes = "lies a group", "it a cluster"
     warn_user(
         f"Apart from the {n_clusters} clusters {lies} of {listed} rows, which joined the nearest. "
         f"n_clusters={n_clusters + n_apart} would make {makes}."
     )
 
 
-# Components of a graph that are too small to be clusters: set aside, and attached afterwards.
-#
-# Graphs of real data fall into one or a few large components and many small ones: outliers, or a
-# handful of rows that are each other's neighbours. Every component has an eigenvector of
-# eigenvalue zero, so each of them would be a cluster before any large component is cut. Therefore
-# small components do not take part in the eigenproblem. Afterwards each takes the value of the
-# eigenvectors at one vertex nearby, and so gets the label that a new row there would get.
-#
-# A component is small if it has fewer rows than
-#
-#     max(2, min(n / K, largest component) / 16),
-#
-# so a sixteenth of an average cluster is enough to be one: 2 % of the rows from K = 4 on, and two
-# rows among fifty; where rows have weights, two of the median weight. If more than K components
-# reach this size, the K largest take part. As many as hold K different rows always do.
-#
-# What is smaller than that, but has ten rows and a sixty-fourth of an average cluster, is a cluster
-# if the alternative is to cut one in two that is clearly whole: if the large components show K - j
-# clusters clearly, by the eigenvalues, and K not at all, the next j components take part.
+def _listed(sizes: NDArray[np.int_], most: int = 8) -> str:
+    """The first sizes in words."""
+    return ", ".join(map(str, sizes[:most])) + (", ..." if len(sizes) > most else "")
 
-_SHARE = 1 / 16  # of the rows of an average cluster
-_LEAST_ROWS = 2  # a row alone is no cluster
-_SHARE_APART = 1 / 64  # of the rows of an average cluster, if others are clearly whole,
-_LEAST_ROWS_APART = 10  # and so many rows: fewer are outliers
-_CLEARLY_WHOLE = 2.0  # log of the ratio of eigenvalues from which a number of clusters is clear,
-_NOT_AT_ALL = 0.45  # and below which it is not
+
+@dataclass(frozen=True)
+class Policy:
+    """Which components of a graph are too small to be clusters."""
+
+    share: float = 1 / 16  # A component of this share of an average cluster is large enough,
+    least_rows: int = 2  # and has so many rows: a row alone is no cluster.
+    share_apart: float = 1 / 64  # If other clusters are clearly whole, this share is enough,
+    least_rows_apart: int = 10  # with so many rows: fewer are outliers.
+    clearly_whole: float = 2.0  # Log of the ratio of eigenvalues that shows a number of clusters,
+    not_at_all: float = 0.45  # and below which it is not shown.
+
+
+POLICY = Policy()
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The components of a graph, by size: which of them may be clusters."""
+    """The components of a graph, by size: which of them may be clusters.
+
+    Graphs of real data fall into one or a few large components and many small ones: outliers, or a
+    handful of rows that are each other's neighbours. Every component has an eigenvector of
+    eigenvalue zero, so each of them would be a cluster before any large component is cut. Therefore
+    small components do not take part in the eigenproblem. Afterwards each takes the value of the
+    eigenvectors at one vertex nearby, and so gets the label that a new row there would get.
+
+    A component is small if it has fewer rows than ``max(2, min(n / K, largest component) / 16)``;
+    where rows have weights, two of the median weight. If more than K components reach this size,
+    the K largest take part. As many as hold K different rows always do. What is smaller, but has
+    ten rows and a sixty-fourth of an average cluster, is a cluster if the alternative is to cut one
+    in two that is clearly whole: if the large components show K - j clusters clearly, by the
+    eigenvalues, and K not at all, the next j components take part.
+    """
 
     # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
     component: Indices
@@ -160,15 +157,15 @@ class Pieces:
 
     def n_large(self, n_clusters: int) -> int:
         """How many components, the largest, take part by their size."""
-        enough = _SHARE * min(self.graph.n_rows / n_clusters, self.n_rows[0])
-        least = max(_LEAST_ROWS * self.graph.one_row, enough)
+        enough = POLICY.share * min(self.graph.n_rows / n_clusters, self.n_rows[0])
+        least = max(POLICY.least_rows * self.graph.one_row, enough)
         n_large = min(int((self.n_rows >= least).sum()), n_clusters)
         return max(n_large, int(np.searchsorted(self._n_vertices, n_clusters)) + 1)
 
     def n_apart(self, n_clusters: int) -> int:
         """How many of those that follow may be clusters, if the large ones show fewer than K."""
-        enough = _SHARE_APART * self.graph.n_rows / n_clusters
-        least = max(_LEAST_ROWS_APART * self.graph.one_row, enough)
+        enough = POLICY.share_apart * self.graph.n_rows / n_clusters
+        least = max(POLICY.least_rows_apart * self.graph.one_row, enough)
         return max(int((self.n_rows >= least).sum()) - self.n_large(n_clusters), 0)
 
     def n_clear(self, n_clusters: int, values: Array) -> int:
@@ -179,16 +176,16 @@ class Pieces:
         K = n_clusters
         most = min(self.n_apart(K), K - self.n_large(K))
         gaps = self._gaps(values[: K + 1])
-        if most < 1 or len(gaps) < K or gaps[K - 1] >= _NOT_AT_ALL:
+        if most < 1 or len(gaps) < K or gaps[K - 1] >= POLICY.not_at_all:
             return 0
         before = gaps[K - 1 - most : K - 1][::-1]  # of K - 1, K - 2, ...
         j = int(np.argmax(before)) + 1
-        return j if before[j - 1] >= _CLEARLY_WHOLE else 0
+        return j if before[j - 1] >= POLICY.clearly_whole else 0
 
     def are_whole(self, n_clusters: int, values: Array) -> bool:
         """Whether the components that take part show K clusters clearly."""
         gaps = self._gaps(values[: n_clusters + 1])
-        return len(gaps) == n_clusters and bool(gaps[-1] >= _CLEARLY_WHOLE)
+        return len(gaps) == n_clusters and bool(gaps[-1] >= POLICY.clearly_whole)
 
     def _gaps(self, values: Array) -> Array:
         floor = self.graph.one_row / self.graph.n_rows
@@ -199,46 +196,12 @@ class Pieces:
         return np.where(self.component < n_pieces, self.component, -1)
 
 
-def set_aside(component: Indices, graph: Graph, n_clusters: int) -> Indices:
-    """The component of every vertex that takes part by its size, and -1 for small ones.
-
-    Parameters
-    ----------
-    component : array of shape (n_vertices,)
-        Numbered by decreasing number of rows, as ``connected_components`` does.
-    graph : Graph
-    n_clusters : int
-        K.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import Precomputed
-    >>> graph = Precomputed().fit_graph(np.diag(np.ones(5)))  # only its multiplicities matter
-    >>> set_aside(np.array([0, 0, 1, 1, 2]), graph, n_clusters=2)
-    array([ 0,  0,  1,  1, -1])
-    """
-    pieces = Pieces(component, graph)
-    return pieces.first(pieces.n_large(n_clusters))
-
-
 def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:
-    """Give each small component the eigenvectors' value at one vertex: of those nearest to it, the
-    most typical.
+    """Give each small component the eigenvectors' value at the most typical vertex next to it.
 
     On a small component the eigenvectors are then constant, hence harmonic: ``L u = 0``, as if it
     had no mass. The extension treats it so (see ``Eigenfunctions``), and reproduces the value.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vertices, K)
-        The eigenvectors; zero on the vertices that were set aside.
-    aside : array of indices
-        Those vertices.
-    component : array
-        The component of each of them.
-    nearest : array of indices
-        The vertex most similar to each, among those that take part.
+    ``component`` and ``nearest`` are of the vertices ``aside``, on which the vectors are zero.
     """
     attached = vectors.copy()
     order = np.argsort(component, kind="stable")

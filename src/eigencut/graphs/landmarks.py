@@ -22,18 +22,14 @@ from numpy.typing import NDArray
 from eigencut import kernels
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import for_each
-from eigencut.graphs.base import JudgedSupport, weighted_quantile
+from eigencut.exceptions import invalid
+from eigencut.graphs.base import OutlierThreshold, weighted_quantile
 from eigencut.graphs.complete import CompleteGraph
 from eigencut.io.state_reader import StateReader
 
 QUANTUM = 2.0**-34
-_PARTS = 2  # of the rows, for as many threads
 LARGEST_UNITS = 1 << 62
-_HISTOGRAM_ROWS = 1 << 16  # whose memberships are rounded at a time
-_PAIR_ROWS = 1 << 17  # whose pairs of memberships are
-_MOST_WEIGHT = float(1 << 28)  # of all rows together, so that no sum of units overflows
-_LOW_BITS = 31  # of an integer, whose sums are formed apart from those of the others
-_LOW_MASK = (1 << _LOW_BITS) - 1
+EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class MembershipSums:
     at_landmarks: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(
+    def compute(
         cls,
         members: Memberships,
         n_landmarks: int,
@@ -97,9 +93,10 @@ class MembershipSums:
         row_units: RowUnits | None = None,
     ) -> MembershipSums:
         """Of one block of rows, which may have masses of at most 1, and weights."""
-        parts = np.zeros((_PARTS, n_landmarks, n_landmarks), dtype=np.int64)
-        at_landmarks = np.zeros((_PARTS, n_landmarks), dtype=np.int64)
-        step = -(-len(members) // _PARTS)
+        n_parts = 2  # of the rows, for as many threads
+        parts = np.zeros((n_parts, n_landmarks, n_landmarks), dtype=np.int64)
+        at_landmarks = np.zeros((n_parts, n_landmarks), dtype=np.int64)
+        step = -(-len(members) // n_parts)
 
         def fill(part: int) -> None:
             rows = slice(part * step, (part + 1) * step)
@@ -113,7 +110,7 @@ class MembershipSums:
             else:
                 _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
 
-        for_each(fill, range(_PARTS))
+        for_each(fill, range(n_parts))
         of_columns = None if masses is None else at_landmarks.sum(axis=0)
         unit = QUANTUM if row_units is None else QUANTUM * row_units.one
         return cls(parts.sum(axis=0), unit, of_columns)
@@ -121,9 +118,10 @@ class MembershipSums:
     def added(self, other: MembershipSums) -> MembershipSums:
         units = self.units + other.units
         if units.max() > LARGEST_UNITS:
-            raise OverflowError(
-                f"A landmark must not have more than {LARGEST_UNITS * QUANTUM:.0f} rows. Got "
-                "more; fit on a part of the rows, and label the others."
+            most = f"{LARGEST_UNITS * QUANTUM:.0f}"
+            remedy = "fit on a part of the rows, and label the others"
+            raise invalid(
+                "A landmark", f"not have more than {most} rows", "more", remedy, OverflowError
             )
         at_landmarks = self.at_landmarks
         if at_landmarks is not None and other.at_landmarks is not None:
@@ -146,7 +144,7 @@ class MembershipSums:
 
 @dataclass(frozen=True)
 class RowUnits:
-    """The weights of rows, in a form in which sums of them are exact: integers, and what is left."""
+    """The weights of rows, in a form in which sums are exact: integers, and what is left."""
 
     whole: NDArray[np.int64]  # (n_rows,)
     rest: Array  # (n_rows,): from 0 to 1
@@ -155,7 +153,7 @@ class RowUnits:
     one: float
 
     @classmethod
-    def of(cls, sample_weight: Array, one: float) -> RowUnits:
+    def from_weights(cls, sample_weight: Array, one: float) -> RowUnits:
         """Weights as multiples of ``one``."""
         rest, whole = np.modf(sample_weight / one)
         return cls(whole.astype(np.int64), rest, one)
@@ -163,7 +161,7 @@ class RowUnits:
     @staticmethod
     def suited_to(total: float, n_rows: int) -> float:
         """The weight to count in, given that of all rows together and their number."""
-        _, most = math.frexp(total / _MOST_WEIGHT)
+        _, most = math.frexp(total / 2.0**28)  # so that no sum of units overflows
         _, mean = math.frexp(total / n_rows)
         return 2.0 ** (max(most, 0) or min(mean - 1, 0))
 
@@ -180,8 +178,8 @@ def _add_columns(
     nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
 ) -> None:
     """Add the column sums of Z."""
-    for start in range(0, len(nearest), _HISTOGRAM_ROWS):
-        rows = slice(start, start + _HISTOGRAM_ROWS)
+    for start in range(0, len(nearest), 1 << 16):
+        rows = slice(start, start + (1 << 16))
         rounded = np.rint(weights[rows] / QUANTUM)
         if row_units is not None:
             units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
@@ -197,8 +195,8 @@ def _add_weighted_pairs(
     p, r = len(units), nearest.shape[1]
     a, b = np.tril_indices(r)
     flat = units.reshape(-1)
-    for start in range(0, len(nearest), _PAIR_ROWS):
-        rows = slice(start, start + _PAIR_ROWS)
+    for start in range(0, len(nearest), 1 << 17):
+        rows = slice(start, start + (1 << 17))
         rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
         place = nearest[rows][:, a] * p + nearest[rows][:, b]
         flat += _histogram(place, row_units[rows].times(rounded), p * p)
@@ -206,29 +204,23 @@ def _add_weighted_pairs(
 
 def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     """Sums of integers at places, without rounding: sums in float64 are exact below 2^53."""
-    where, low = place.ravel(), (values & _LOW_MASK).ravel()
+    low_bits = 31  # whose sums are formed apart from those of the others
+    where, low = place.ravel(), (values & ((1 << low_bits) - 1)).ravel()
     found = np.bincount(where, low, n).astype(np.int64)
-    high = (values >> _LOW_BITS).ravel()
+    high = (values >> low_bits).ravel()
     if high.any():
-        found += np.bincount(where, high, n).astype(np.int64) << _LOW_BITS
+        found += np.bincount(where, high, n).astype(np.int64) << low_bits
     return found
-
-
-# What is left of the rows that a graph on landmarks was made of, in a form that can be kept.
-#
-# Most pairs of landmarks have no row in common, so of E only what is not zero is kept.
-
-_UNIT_LIMITS = (1e-150, 1e150)  # of what a file may say
 
 
 @dataclass(frozen=True)
 class KeptSums:
-    """``MembershipSums`` without their zeros.
+    """``MembershipSums`` without their zeros: most pairs of landmarks have no row in common.
 
     Examples
     --------
     >>> units = np.array([[3, 0], [1, 5]])
-    >>> kept = KeptSums.of(MembershipSums(units))
+    >>> kept = KeptSums.from_sums(MembershipSums(units))
     >>> bool((kept.all_pairs().units == units).all())
     True
     """
@@ -241,7 +233,7 @@ class KeptSums:
     at_landmarks: NDArray[np.int64] | None  # (n_landmarks,): as of ``MembershipSums``
 
     @classmethod
-    def of(cls, sums: MembershipSums) -> KeptSums:
+    def from_sums(cls, sums: MembershipSums) -> KeptSums:
         flat = sums.units.ravel()
         places = np.flatnonzero(flat).astype(np.int64)
         return cls(len(sums.units), places, flat[places], sums.unit, sums.at_landmarks)
@@ -296,8 +288,6 @@ class KeptSums:
             np.bincount(first, units, n) + np.bincount(second[is_pair], units[is_pair], n)
         )
 
-    # ----------------------------------------------------------------- saving
-
     def _state(self) -> dict[str, Any]:
         found: dict[str, Any] = {"places": self.places, "units": self.units, "unit": self.unit}
         if self.at_landmarks is not None:
@@ -314,24 +304,13 @@ class KeptSums:
         if "at_landmarks" in state:
             most = LARGEST_UNITS + 1
             at_landmarks = state.indices("at_landmarks", (n_landmarks,), below=most)
-        unit = state.number("unit", *_UNIT_LIMITS)
+        unit = state.number("unit", 1e-150, 1e150)
         return cls(n_landmarks, places, units, unit, at_landmarks)
-
-
-# The graph on landmarks, each standing for many rows.
-
-EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
-_NEARER = 40.0  # rows of a landmark by which twice as many others stay below a quantile,
-_MOST_NEARER = 8.0  # and so many times as many at most
-_ROWS = 16384  # that one thread works on at a time
 
 
 @dataclass(frozen=True)
 class RowSupport:
-    """Support of some of the training rows, and how many rows each of them stands for.
-
-    They are those that ``n_landmarks`` landmarks were placed by.
-    """
+    """Support of the training rows that landmarks were placed by, and how many rows each counts."""
 
     values: Array
     counts: Array
@@ -345,17 +324,16 @@ class RowSupport:
     def quantile(self, share: float) -> float:
         return weighted_quantile(self.values, self.counts, share, self.one_row)
 
-    def judged(self, share: float) -> JudgedSupport:
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
         """The support that this share of the rows stays below, and more of other rows.
 
-        Landmarks lie nearer to the rows that they were placed by: of fresh rows 1.2 to 1.9 times as
-        many were seen below where a landmark had 40 rows, up to 2.7 times where it had 10, and up
-        to 6 times where it had fewer; where rows are landmarks, up to 1.8 times.
+        Landmarks lie nearer to the rows that they were placed by: of other rows up to twice as many
+        stay below where a landmark has 40 rows, and up to eight times as many where it has fewer.
         """
         n_rows = float(self.counts.sum())
         per_landmark = len(self.values) / self.n_landmarks
-        of_others = min(share * min(1 + _NEARER / per_landmark, _MOST_NEARER), 1.0)
-        return JudgedSupport(self.quantile(share), of_others * n_rows, n_rows, self.one_row)
+        of_others = min(share * min(1 + 40.0 / per_landmark, 8.0), 1.0)
+        return OutlierThreshold(self.quantile(share), of_others * n_rows, n_rows, self.one_row)
 
 
 @dataclass(frozen=True)
@@ -367,7 +345,7 @@ class LandmarkGraph(CompleteGraph):
     summed: float  # n, the rows that E is the sum of, or what they count together
     members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
     # Support of a sample of the rows, or what was decided by one.
-    sampled: RowSupport | JudgedSupport
+    sampled: RowSupport | OutlierThreshold
 
     @cached_property
     def n_rows(self) -> float:
@@ -391,14 +369,14 @@ class LandmarkGraph(CompleteGraph):
     def support_quantile(self, share: float) -> float:
         return self.sampled.quantile(share)
 
-    def judged_support(self, share: float) -> JudgedSupport:
-        return self.sampled.judged(share)
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
+        return self.sampled.outlier_threshold(share)
 
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         pieces = [
-            block[start : start + _ROWS]
+            block[start : start + 16384]
             for block in self.members or []
-            for start in range(0, len(block), _ROWS)
+            for start in range(0, len(block), 16384)
         ]
         found: list[Any] = [None] * len(pieces)
 

@@ -14,20 +14,12 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import for_each
 from eigencut.graphs.base import EDGE, RowGraph
 
-# A sparse matrix in fixed blocks of rows, multiplied in threads.
-
-_BLOCK_ENTRIES = 1 << 19  # of the matrix in a block; fewer are not worth a thread
-
 
 class SparseProduct:
-    """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns.
+    """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns, in threads.
 
     scipy's product runs in one thread, but it releases the interpreter's lock. Every row of the
     product is one sum in a fixed order, so the result does not depend on the number of threads.
-
-    Parameters
-    ----------
-    matrix : csr_array
 
     Examples
     --------
@@ -38,11 +30,11 @@ class SparseProduct:
            [1., 3.]])
     """
 
-    def __init__(self, matrix: Any) -> None:
-        from scipy.sparse import csr_array
+    block_entries = 1 << 19  # of the matrix in a block; fewer are not worth a thread
 
+    def __init__(self, matrix: Any) -> None:
         self._n_rows, n_columns = matrix.shape
-        n_blocks = max(1, matrix.nnz // _BLOCK_ENTRIES)
+        n_blocks = max(1, matrix.nnz // self.block_entries)
         bounds = np.linspace(0, self._n_rows, n_blocks + 1).astype(np.intp)
         self._blocks = []
         for start, stop in pairwise(bounds):

@@ -26,7 +26,7 @@ class Width:
     most: float
 
     @classmethod
-    def of(cls, scale: float, least: float, most: float) -> Width:
+    def limited(cls, scale: float, least: float, most: float) -> Width:
         """With limits within which products of two widths stay ordinary numbers."""
         with np.errstate(over="ignore"):
             limits = np.maximum(np.divide(SQUARABLE, scale), TINY)
@@ -96,7 +96,7 @@ class NumpyKernels:
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
         """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` for each row i.
 
-        In single precision; panels of at most ``LAYOUT.most_panel_rows`` rows j are added in double.
+        In single precision; panels of ``LAYOUT.most_panel_rows`` rows j are added in double.
         """
         return _PanelSums(right, columns)
 

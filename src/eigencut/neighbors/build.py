@@ -235,7 +235,7 @@ class SearchedPoints:
     _nearest: dict[int, Found] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Any, metric: str, index: str) -> SearchedPoints:
+    def build(cls, rows: Any, metric: str, index: str) -> SearchedPoints:
         """Build the index of that name on distinct rows."""
         space = Space(rows, METRICS[metric])
         points = space.points(rows)
@@ -256,5 +256,5 @@ class SearchedRows:
     points: SearchedPoints
 
     @classmethod
-    def of(cls, distinct: DistinctRows, metric: str, index: str) -> SearchedRows:
-        return cls(distinct, SearchedPoints.of(distinct.rows, metric, index))
+    def search(cls, distinct: DistinctRows, metric: str, index: str) -> SearchedRows:
+        return cls(distinct, SearchedPoints.build(distinct.rows, metric, index))

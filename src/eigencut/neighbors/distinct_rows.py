@@ -24,7 +24,7 @@ class DistinctRows:
     vertex_of_row: Indices  # (n_rows,): which of them every row is
 
     @classmethod
-    def of(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
+    def from_rows(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
         X = X + 0.0  # -0.0 and 0.0 are the same place
         order = np.argsort(X[:, 0], kind="stable")
         if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
@@ -42,7 +42,7 @@ class DistinctRows:
 def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
     """The distinct rows, in an order that does not depend on that of X."""
     if not sparse.issparse(X):
-        return DistinctRows.of(X, sample_weight)
+        return DistinctRows.from_rows(X, sample_weight)
     keys = row_keys(X)
     vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
     vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)

@@ -3,9 +3,7 @@
 In few dimensions a k-d tree finds them (for millions of rows in the plane, the cells of a grid). In
 many, all distances of a block of rows come from one matrix product in float32, and the smallest are
 picked one after the other, which is faster than a partial sort. Where float32 cannot tell the last
-neighbour from the next, the row is done again in float64 by direct differences; so the neighbours
-are those of float64. All of it happens in the units of ``Space``, in which squares neither over- nor
-underflow.
+neighbour from the next, the row is done again in float64 by direct differences.
 """
 
 from __future__ import annotations

@@ -448,7 +448,7 @@ def _orthogonal(wide: Eigenfunctions, matrix: Array) -> tuple[Eigenfunctions, Ar
     singular = np.maximum(singular, _LEAST * singular[0])
     order = np.argsort(wide.pairs.values @ np.square(left), kind="stable")
     combination = (left * singular)[:, order]
-    return CombinedFunctions.of(wide, combination), np.ascontiguousarray(right[order])
+    return CombinedFunctions.combine(wide, combination), np.ascontiguousarray(right[order])
 
 
 def _row_pairs(known: Known) -> RowPairs:
@@ -477,10 +477,12 @@ def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) 
         fixed_values.append(np.repeat(value, len(group), axis=0))
     if not fixed_rows:
         return functions
-    fixed = FixedRows.of(known.rows_at(np.concatenate(fixed_rows)), np.concatenate(fixed_values))
+    fixed = FixedRows.from_rows(
+        known.rows_at(np.concatenate(fixed_rows)), np.concatenate(fixed_values)
+    )
     if isinstance(functions, CombinedFunctions):
         return replace(functions, fixed=fixed)
-    return CombinedFunctions.of(functions, np.eye(len(rotation)), fixed)
+    return CombinedFunctions.combine(functions, np.eye(len(rotation)), fixed)
 
 
 def _partition(rows: Array, rotation: Array, weight: Array) -> Partition:

@@ -25,8 +25,6 @@ import numpy as np
 
 from eigencut._utils.arrays import Array
 
-_DEPENDENT = 1e-14  # relative square of a length; shorter ones are rounding errors
-
 Precondition = Callable[[Array], Array]
 
 
@@ -72,21 +70,11 @@ def iterate(
     is_done: Callable[[Array, Array], bool],
     settled: float = 0.0,
 ) -> Ritz:
-    """Improve approximate eigenpairs until ``is_done(values, norms of the residuals)``.
+    """Improve approximate eigenpairs of B until ``is_done(values, norms of the residuals)``.
 
-    Parameters
-    ----------
-    operator : anything with ``@``
-        B, symmetric.
-    start : Ritz
-    precondition : callable
-        Approximately solves ``B t = r`` for a block r.
-    excluded : array of shape (n, n_excluded)
-        Orthonormal; the search is restricted to what is orthogonal to them.
-    is_done : callable
-        Asked once before every step.
-    settled : float
-        Vectors whose residual is smaller get no further directions of their own.
+    ``precondition`` approximately solves ``B t = r`` for a block r. The search is restricted to
+    what is orthogonal to the ``excluded`` orthonormal columns. Vectors whose residual is below
+    ``settled`` get no further directions of their own.
     """
     found, width = start, len(start.values)
     basis, images = start.vectors, start.images
@@ -119,17 +107,13 @@ def _with_direction(turn: Array, width: int) -> Array:
 
 
 def orthonormalized(block: Array, against: list[Array]) -> Array:
-    """An orthonormal basis of the block's span, orthogonal to other orthonormal blocks.
-
-    Everything is done twice, for what rounding leaves the first time. Directions that vanish in
-    rounding errors are left out.
-    """
+    """An orthonormal basis of the block's span, orthogonal to other orthonormal blocks."""
     length = np.linalg.norm(block, axis=0)
     block = block[:, length > 0] / length[length > 0]
-    for _ in range(2):
+    for _ in range(2):  # for what rounding leaves the first time
         for other in against:
             block = block - other @ (other.T @ block)
         squares, turn = np.linalg.eigh(block.T @ block)
-        kept = squares > _DEPENDENT
+        kept = squares > 1e-14  # shorter ones are rounding errors
         block = block @ (turn[:, kept] / np.sqrt(squares[kept]))
     return block

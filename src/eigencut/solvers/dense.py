@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.progress import approach
 
-_BASIS_COLUMNS = 320  # of the Krylov basis, before it is compressed
-_KEPT_BLOCKS = 3  # of the compressed basis
-_RECENT_BLOCKS = _KEPT_BLOCKS + 1  # that an image can overlap with: those kept, and its own
-_BUDGET = 240  # products with a block; about the cost of LAPACK at a few thousand vertices
-_EXTRA_COLUMNS = 2  # in a block, beyond the wanted ones: they speed up convergence
-_COLUMNS_MULTIPLE = 8  # in a block: fewer cost as much, being done eight at a time
 
+@dataclass(frozen=True)
+class LanczosSettings:
+    """How large the blocks and the basis of block Lanczos are."""
+
+    basis_columns: int = 320  # of the Krylov basis, before it is compressed.
+    kept_blocks: int = 3  # of the compressed basis.
+    budget: int = 240  # Products with a block: about the cost of LAPACK at some thousand vertices.
+    extra_columns: int = 2  # in a block, beyond the wanted ones: they speed up convergence.
+    columns_multiple: int = 8  # in a block: fewer cost as much, being done eight at a time.
+
+
+SETTINGS = LanczosSettings()
 Solution = tuple[Array, Array, Array]  # theta, v, A v
 
 
@@ -45,21 +52,21 @@ def largest_by_lanczos(
     matrix dominates. Returns None if it does not converge within what LAPACK would cost.
     """
     n, n_known = known.shape
-    width = n_pairs + _EXTRA_COLUMNS
-    width += -width % _COLUMNS_MULTIPLE
+    width = n_pairs + SETTINGS.extra_columns
+    width += -width % SETTINGS.columns_multiple
     rng = np.random.default_rng(seed)
     block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
-    capacity = max(_BASIS_COLUMNS, 4 * width) + width
+    capacity = max(SETTINGS.basis_columns, 4 * width) + width
     basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
     projected = np.zeros((capacity, capacity))
     size = 0
-    for step in range(_BUDGET):
+    for step in range(SETTINGS.budget):
         new = slice(size, size + width)
         basis[:, new] = block
         image[:, new] = operator(block)
         size += width
-        # By the recurrence an image overlaps with the last two blocks, or what a restart has kept.
-        lately = slice(max(0, size - _RECENT_BLOCKS * width), size)
+        # An image overlaps with its own block, the last one and what a restart has kept.
+        lately = slice(max(0, size - (SETTINGS.kept_blocks + 1) * width), size)
         projected[lately, new] = basis[:, lately].T @ image[:, new]
         projected[new, lately] = projected[lately, new].T
         rest = image[:, new] - basis[:, lately] @ projected[lately, new]
@@ -73,7 +80,7 @@ def largest_by_lanczos(
         if residual <= tolerance:
             return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
         if size + width > capacity:  # keep the best; the next block continues it as before
-            size, full = _KEPT_BLOCKS * width, size
+            size, full = SETTINGS.kept_blocks * width, size
             kept = coordinates[:, :size]
             basis[:, :size] = basis[:, :full] @ kept
             image[:, :size] = image[:, :full] @ kept
@@ -83,10 +90,7 @@ def largest_by_lanczos(
 
 
 def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
-    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it.
-
-    ``rest`` is orthogonal to the basis but for rounding, which a second pass removes.
-    """
+    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it."""
     block, first = np.linalg.qr(rest)
     block, second = np.linalg.qr(block - basis @ (basis.T @ block))
     return block, second @ first

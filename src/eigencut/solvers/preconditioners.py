@@ -28,50 +28,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import EPS, TINY, Array, Indices
 from eigencut._utils.progress import advance
 from eigencut.graphs.sparse import SparseProduct
 from eigencut.solvers.block_iteration import Ritz, orthonormalized
 
-# The inverse of a sparse Laplacian by its factors, where these are cheap.
-#
-# Vertices of a neighbour graph in few dimensions can be eliminated one after the other with little
-# fill-in: parts of the graph are separated by few vertices. In many dimensions everything is close to
-# everything, and factors are nearly dense; there the multilevel hierarchy is better.
-
-SHIFT = 1e-5  # of the diagonal, relative: the Laplacian itself has no inverse
-_MOST_VERTICES = 60_000  # beyond, the hierarchy is as fast in the plane, and takes less memory
-_PER_VERTEX = 12_000  # multiplications for which the multilevel iteration does without factors
-
 
 def is_cheap_to_factor(ordered: Any) -> bool:
-    """Whether a matrix in an order of small bandwidth has cheap factors.
+    """Whether a matrix in an order of small bandwidth has cheap factors, as in few dimensions.
 
     Row i has entries from column f_i on; so about as many vertices as ``i - f_i`` on average
     separate the graph into halves, and among these elimination is dense.
     """
-    if ordered.shape[0] > _MOST_VERTICES:
+    if ordered.shape[0] > 60_000:  # the hierarchy is as fast in the plane, and takes less memory
         return False
     filled = np.flatnonzero(np.diff(ordered.indptr))
     first = np.minimum.reduceat(ordered.indices, ordered.indptr[filled])
     separating = float(np.maximum(filled - first, 0).mean())
-    return separating**3 <= _PER_VERTEX * ordered.shape[0]
+    # With more multiplications per vertex the multilevel iteration does without factors.
+    return separating**3 <= 12_000 * ordered.shape[0]
 
 
 class Inverse:
     """Solves ``(B + shift) t = r`` for blocks of columns, exactly but for rounding.
 
-    Parameters
-    ----------
-    matrix : csr_array
-        B, symmetric and positive semidefinite, with a diagonal of at most 1.
-    shift : float
+    B is symmetric and positive semidefinite, with a diagonal of at most 1.
     """
 
-    def __init__(self, matrix: Any, shift: float = SHIFT) -> None:
+    def __init__(self, matrix: Any, shift: float = 1e-5) -> None:
         from scipy.sparse import eye_array
         from scipy.sparse.linalg import splu
 
+        self.shift = shift  # B itself has no inverse
         shifted = (matrix + shift * eye_array(matrix.shape[0])).tocsc()
         # Positive definite: no pivoting, so the order that suits the pattern can be kept.
         self._factors = splu(
@@ -82,21 +70,7 @@ class Inverse:
         )
 
     def __call__(self, residual: Array) -> Array:
-        """Solve ``(B + shift) t = residual``."""
         return np.asarray(self._factors.solve(residual))
-
-
-# Rough eigenpairs of a sparse Laplacian, many at once: block Lanczos with its inverse.
-#
-# The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there.
-# A Krylov space of about twice as many vectors as pairs holds them all to a hundredth, so it
-# takes far fewer products with the inverse than improving a block of that many columns does. A
-# block finds equal eigenvalues, up to its width, which a single vector does not.
-
-_WIDTH = 8  # of a block
-_MOST_PER_PAIR = 6  # vectors in the basis; three are common
-_LEAST_BLOCKS = 12  # which the basis may have in any case
-_ROUGH = 0.05  # residual of a pair of the inverse, relative to its eigenvalue
 
 
 def by_inverse_krylov(
@@ -104,23 +78,14 @@ def by_inverse_krylov(
 ) -> Ritz | None:
     """The smallest pairs beyond the null vectors, roughly; None if they are not found soon.
 
-    Parameters
-    ----------
-    inverse : Inverse
-        Of B, shifted a little.
-    null : array of shape (n, n_null)
-        Orthonormal eigenvectors of eigenvalue 0, which are left out.
-    n_pairs : int
-    rng : Generator
-
-    Returns
-    -------
-    Ritz or None
-        Images are as far as the space shows them.
+    The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there.
+    A Krylov space of about twice as many vectors as pairs holds them all to a hundredth; a block
+    finds equal eigenvalues, up to its width. Images are as far as the space shows them.
     """
+    width_of_block = 8
     n_left = len(null) - null.shape[1]
-    most = min(n_left, max(_MOST_PER_PAIR * n_pairs, _LEAST_BLOCKS * _WIDTH))
-    block = orthonormalized(rng.standard_normal((len(null), min(_WIDTH, n_left))), [null])
+    most = min(n_left, max(6 * n_pairs, 12 * width_of_block))
+    block = orthonormalized(rng.standard_normal((len(null), min(width_of_block, n_left))), [null])
     basis, projected = np.empty((len(null), 0)), np.empty((0, 0))
     while block.shape[1] and basis.shape[1] + block.shape[1] <= most:
         basis, size = np.hstack([basis, block]), basis.shape[1]
@@ -136,8 +101,8 @@ def by_inverse_krylov(
         theta, turn = theta[: -n_pairs - 1 : -1], turn[:, : -n_pairs - 1 : -1]
         # Only the last block has an image outside the basis: its part is the residual.
         residuals = np.linalg.norm((block.T @ rest) @ turn[-width:], axis=0)
-        if (residuals <= _ROUGH * theta).all():
-            values, vectors = np.maximum(1 / theta - SHIFT, 0.0), basis @ turn
+        if (residuals <= 0.05 * theta).all():
+            values, vectors = np.maximum(1 / theta - inverse.shift, 0.0), basis @ turn
             if _is_one_missing(inverse, np.hstack([null, vectors]), theta[-1], rng):
                 return None
             return Ritz(values, vectors, vectors * values)
@@ -147,31 +112,34 @@ def by_inverse_krylov(
 def _is_one_missing(
     inverse: Inverse, taken: Array, smallest: float, rng: np.random.Generator
 ) -> bool:
-    """Whether a random vector, orthogonal to those found, is led to one that should be among them.
+    """Whether a random vector is led to one that should be among those found, and is not.
 
-    Where more eigenvalues are nearly equal than a block is wide, as of many clusters that hardly
-    touch, a space from one block shows only as many of them.
+    Of more nearly equal eigenvalues than a block is wide, its space shows only so many.
     """
     start = orthonormalized(rng.standard_normal((len(taken), 1)), [taken])
     once = orthonormalized(inverse(start), [taken])
     return bool((once.T @ inverse(once) > smallest).any())
 
 
-_TOP = 2.0  # bound on the eigenvalues of a Laplacian divided by its diagonal
-_COARSEST = 600  # vertices of the coarsest level, which LAPACK solves
-_LARGEST_DENSE = 3000  # vertices it may have where grouping comes to a standstill
-_WIDE, _WIDE_DEGREE = 200.0, 16  # of the polynomial that replaces LAPACK there
-_SHRINKING = 4  # how many times smaller than the one below a level should be
-_LEAST_SHRINKING = 0.8  # stop where grouping leaves more than this share of the vertices
-_STRONG = 0.5  # share of a vertex's largest weight that makes a neighbour a close one
-_HUB = 8  # times the mean number of close neighbours: a vertex of very many
-_SMOOTHED = 8.0  # the smoother works on the upper part of the spectrum, above 2 / 8
-_DEGREE = 2  # of the smoother's polynomial
-_GAP, _GAP_DEGREE = 20.0, 6  # of the polynomial that does without coarser levels
-
-_EPS = float(np.finfo(np.float64).eps)
-
 Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class MultilevelSettings:
+    """How levels are made, and the polynomials on them, as ratio of the spectrum and degree."""
+
+    coarsest: int = 600  # Vertices of the coarsest level, which LAPACK solves.
+    largest_dense: int = 3000  # Vertices it may have where grouping comes to a standstill.
+    shrinking: int = 4  # How many times smaller than the one below a level should be.
+    least_shrinking: float = 0.8  # Stop where more than this share of the vertices is left.
+    strong: float = 0.5  # Share of a vertex's largest weight that makes a neighbour a close one.
+    hub: int = 8  # times the mean number of close neighbours: a vertex of very many.
+    smoother: tuple[float, int] = (8.0, 2)  # on the upper part of the spectrum, above 2 / 8.
+    without_dense: tuple[float, int] = (200.0, 16)  # where the coarsest level is too large.
+    without_levels: tuple[float, int] = (20.0, 6)  # where there is a gap.
+
+
+SETTINGS = MultilevelSettings()
 
 
 @dataclass(frozen=True)
@@ -186,16 +154,9 @@ class Level:
 
 
 class Hierarchy:
-    """Levels from fine to coarse, and the cycle over them.
+    """Levels of B from fine to coarse, and the cycle over them.
 
-    Parameters
-    ----------
-    matrix : csr_array
-        B.
-    null_vectors : array of shape (n_vertices, n_components)
-        Orthonormal: the square roots of the masses on each connected component.
-    seed : int
-        Of the order in which groups are formed.
+    The null vectors are orthonormal: the square roots of the masses on each connected component.
     """
 
     def __init__(self, matrix: Any, null_vectors: Array, seed: int = 0) -> None:
@@ -203,7 +164,7 @@ class Hierarchy:
         root_mass = np.abs(null_vectors).max(axis=1)
         self.levels: list[Level] = []
         while True:
-            step = _coarser(matrix, root_mass, rng) if matrix.shape[0] > _COARSEST else None
+            step = _coarser(matrix, root_mass, rng) if matrix.shape[0] > SETTINGS.coarsest else None
             if step is None:
                 break
             P, coarse, root_mass = step
@@ -213,7 +174,7 @@ class Hierarchy:
         self.levels.append(_level(matrix))
         self._n_null = null_vectors.shape[1]
         self._values, self._vectors = np.ones(0), np.ones((matrix.shape[0], 0))
-        if matrix.shape[0] <= _LARGEST_DENSE:
+        if matrix.shape[0] <= SETTINGS.largest_dense:
             self._values, self._vectors = np.linalg.eigh(matrix.toarray())
             self._inverse = self._pseudo_inverse()
 
@@ -223,15 +184,14 @@ class Hierarchy:
 
     def _pseudo_inverse(self) -> Single:
         values, vectors = self._values[self._n_null :], self._vectors[:, self._n_null :]
-        values = np.maximum(values, _EPS * values.max(initial=_EPS))
+        values = np.maximum(values, EPS * values.max(initial=EPS))
         return (vectors / values @ vectors.T).astype(np.float32)
 
     def __call__(self, residual: Array) -> Array:
-        """Approximately solve ``B t = residual``."""
         return self.from_level(0)(residual)
 
     def from_level(self, depth: int) -> Callable[[Array], Array]:
-        """The same on a coarser level."""
+        """What approximately solves ``B t = residual`` on a level."""
         return lambda residual: self._cycle(depth, residual.astype(np.float32)).astype(np.float64)
 
     def _cycle(self, depth: int, residual: Single) -> Single:
@@ -239,11 +199,11 @@ class Hierarchy:
         if level.prolong is None:
             if len(self._values):
                 return np.asarray(self._inverse @ residual)
-            return chebyshev(level, residual, _WIDE, _WIDE_DEGREE)
-        solution = chebyshev(level, residual, _SMOOTHED, _DEGREE)
+            return chebyshev(level, residual, *SETTINGS.without_dense)
+        solution = chebyshev(level, residual, *SETTINGS.smoother)
         coarse = level.restrict @ (residual - level.operator @ solution)
         solution += level.prolong @ self._accelerated(depth + 1, coarse)
-        solution += chebyshev(level, residual - level.operator @ solution, _SMOOTHED, _DEGREE)
+        solution += chebyshev(level, residual - level.operator @ solution, *SETTINGS.smoother)
         return solution
 
     def _accelerated(self, depth: int, residual: Single) -> Single:
@@ -271,7 +231,7 @@ class Polynomial:
         self._level = _level(matrix)
 
     def __call__(self, residual: Array) -> Array:
-        solution = chebyshev(self._level, residual.astype(np.float32), _GAP, _GAP_DEGREE)
+        solution = chebyshev(self._level, residual.astype(np.float32), *SETTINGS.without_levels)
         return solution.astype(np.float64)
 
 
@@ -280,7 +240,8 @@ def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Sing
 
     The polynomial in ``D^-1 B`` of the given degree that is smallest there.
     """
-    middle, half = _TOP * (1 + 1 / ratio) / 2, _TOP * (1 - 1 / ratio) / 2
+    # No eigenvalue of a Laplacian divided by its diagonal is above 2.
+    middle, half = 2.0 * (1 + 1 / ratio) / 2, 2.0 * (1 - 1 / ratio) / 2
     scale = level.inverse_diagonal
     rho = half / middle
     update = (scale * residual) * np.float32(1 / middle)
@@ -309,14 +270,11 @@ def _level(matrix: Any, P: Any = None) -> Level:
 def _coarser(
     matrix: Any, root_mass: Array, rng: np.random.Generator
 ) -> tuple[Any, Any, Array] | None:
-    """P, the next level's matrix and root masses; None if groups cannot be formed.
-
-    Where one round of grouping does not shrink the graph enough, groups of groups are formed.
-    """
+    """P, the next level's matrix and root masses; None if groups cannot be formed."""
     n, P = matrix.shape[0], None
-    while matrix.shape[0] * _SHRINKING > n:
+    while matrix.shape[0] * SETTINGS.shrinking > n:
         group = _groups(matrix, rng)
-        if group is None or group.max() + 1 > _LEAST_SHRINKING * len(group):
+        if group is None or group.max() + 1 > SETTINGS.least_shrinking * len(group):
             break
         Q, root_mass = _prolongation(group, root_mass)
         P = Q if P is None else (P @ Q).tocsr()
@@ -339,7 +297,7 @@ def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
     at = row[starts]
     priority = rng.permutation(n)
     degree = np.bincount(row, minlength=n)
-    priority += n * (degree > _HUB * degree.mean())
+    priority += n * (degree > SETTINGS.hub * degree.mean())
     undecided = np.ones(n, dtype=bool)
     is_centre = np.zeros(n, dtype=bool)
     while undecided.any():
@@ -365,13 +323,13 @@ def _close_neighbours(matrix: Any) -> tuple[Indices, Indices, Array]:
     """The edges whose weight, by the diagonal, is large for at least one of its ends."""
     n = matrix.shape[0]
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    diagonal = np.sqrt(np.maximum(matrix.diagonal(), np.finfo(np.float64).tiny))
+    diagonal = np.sqrt(np.maximum(matrix.diagonal(), TINY))
     weight = -matrix.data / (diagonal[row] * diagonal[matrix.indices])
     weight[row == matrix.indices] = 0.0
     largest = np.zeros(n)
     filled = np.flatnonzero(np.diff(matrix.indptr))
     largest[filled] = np.maximum.reduceat(weight, matrix.indptr[filled])
-    least = _STRONG * np.minimum(largest[row], largest[matrix.indices])
+    least = SETTINGS.strong * np.minimum(largest[row], largest[matrix.indices])
     close = np.flatnonzero((weight >= least) & (weight > 0))
     return row[close], matrix.indices[close], weight[close]
 

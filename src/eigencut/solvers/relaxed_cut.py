@@ -23,7 +23,7 @@ from eigencut._utils.progress import stage
 from eigencut._utils.threads import blas_threads, n_threads
 from eigencut._utils.warn import warn_user
 from eigencut.affinities.base import Affinity
-from eigencut.affinities.fit_memory import MOST_LAPACK_VERTICES, lapack_vertices
+from eigencut.affinities.fit_memory import MEMORY, lapack_vertices
 from eigencut.cut import CUTS, Cut
 from eigencut.graphs.base import Graph
 from eigencut.graphs.components import (
@@ -39,15 +39,24 @@ from eigencut.io.state_reader import StateReader
 from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
 from eigencut.solvers.sparse import smallest_pairs
 
-_SEVERAL_THREADS = 1200  # vertices from which LAPACK takes as many as it may
-_SPARSE_VERTICES = (400, 1200)  # below, LAPACK solves sparse problems; least and most,
-_SPARSE_VERTICES_PER_PAIR = 60  # or so many for each pair in between
-_ROUGH_VERTICES = 300  # the same where rough pairs will do
-_TOLERANCE = 1e-8  # residual at which a vector is accepted, relative to s
-_LARGEST = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
-_SLACK = 1e-7  # residual up to which a result is usable at all
-
+LARGEST_SAVED = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which solver a graph gets, and what is accepted of it."""
+
+    tolerance: float = 1e-8  # A vector is accepted at this residual, relative to s.
+    slack: float = 1e-7  # Up to this residual a result is usable at all.
+    threads_vertices: int = 1200  # From so many vertices on LAPACK takes as many threads as it may.
+    sparse_vertices: tuple[int, int] = (400, 1200)  # Below, LAPACK solves sparse problems; between,
+    sparse_vertices_per_pair: int = 60  # below so many for each pair.
+    rough_vertices: int = 300  # The same where rough pairs will do.
+    most_lapack_vertices: int = MEMORY.most_lapack_vertices  # LAPACK takes over from an iteration.
+
+
+POLICY = Policy()
 
 
 @dataclass(frozen=True)
@@ -88,8 +97,8 @@ class EigenPairs:
         shape = (n_vertices, n_pairs)
         return cls(
             values=state.array("values", (n_pairs,)),
-            vectors=state.array("vectors", shape, -_LARGEST, _LARGEST),
-            products=state.array("products", shape, -_LARGEST, _LARGEST),
+            vectors=state.array("vectors", shape, -LARGEST_SAVED, LARGEST_SAVED),
+            products=state.array("products", shape, -LARGEST_SAVED, LARGEST_SAVED),
             residual=state.number("residual", least=0.0),
             solver=state.word("solver", SOLVERS),
             takes_part=state.flags("takes_part", (n_vertices,)),
@@ -104,23 +113,12 @@ def eigenpairs(
     seed: int = 0,
     n_rough: int = 0,
 ) -> EigenPairs:
-    """Solve the relaxed cut on a graph.
+    """Solve the relaxed cut on a graph, given the diagonal of M.
 
-    Parameters
-    ----------
-    graph : Graph
-    mass : array of shape (n_vertices,)
-        The diagonal of M; see ``eigencut.cut``.
-    n_pairs : int
-        K, the number of eigenpairs.
-    groups : array of shape (n_vertices,), optional
-        Connected components, at most K. Their indicators are eigenvectors of eigenvalue 0, handed
-        to the solver so that it cannot miss one of several equal eigenvalues. Vertices of group -1
-        do not take part: the problem is solved as if they did not exist, and their vectors are 0.
-    seed : int
-        Of the random part of the first block.
-    n_rough : int
-        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
+    ``groups`` are connected components, at most K. Their indicators are eigenvectors of eigenvalue
+    0, handed to the solver so that it cannot miss one of several equal eigenvalues. Vertices of
+    group -1 do not take part: the problem is solved as if they did not exist, and their vectors are
+    0. Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
 
     Examples
     --------
@@ -207,11 +205,11 @@ def _solve(
             if is_sparse:
                 solution = _sparse(problem, known, n_pairs, n_rough, seed)
             else:
-                tolerance = _TOLERANCE * problem.shift
+                tolerance = POLICY.tolerance * problem.shift
                 solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
         if solution is not None:
             return "sparse" if is_sparse else "lanczos", solution
-    with blas_threads(n_threads() if n > _SEVERAL_THREADS else 1):
+    with blas_threads(n_threads() if n > POLICY.threads_vertices else 1):
         theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
 
@@ -219,24 +217,23 @@ def _solve(
 def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
     """Below which LAPACK solves a sparse problem."""
     if are_rough:
-        return max(_ROUGH_VERTICES, 8 * n_pairs)
-    least, most = _SPARSE_VERTICES
-    return max(min(max(least, _SPARSE_VERTICES_PER_PAIR * n_pairs), most), 8 * n_pairs)
+        return max(POLICY.rough_vertices, 8 * n_pairs)
+    least, most = POLICY.sparse_vertices
+    return max(min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most), 8 * n_pairs)
 
 
 def _check(residual: float, solver: str) -> None:
     """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
-    if solver == "sparse" and residual > _TOLERANCE:
+    said = f"accurate{{}}: residual {residual:.2g} of the largest d/m, expected below {{:.2g}}."
+    if solver == "sparse" and residual > POLICY.tolerance:
         warn_user(
-            f"The eigenvectors are less accurate than usual: residual {residual:.2g} of the "
-            f"largest d/m, expected below {_TOLERANCE:.2g}. Labels of rows between clusters may be "
-            "off. Affinities of less different size would help."
+            f"The eigenvectors are less {said.format(' than usual', POLICY.tolerance)} Labels of "
+            "rows between clusters may be off. Affinities of less different size would help."
         )
-    elif not residual <= _SLACK:
+    elif not residual <= POLICY.slack:
         raise ArithmeticError(
-            f"The eigenvectors are not accurate: residual {residual:.2g} of the largest d/m, "
-            f"expected below {_SLACK:.2g}. Check the affinities for values of extremely different "
-            "size."
+            f"The eigenvectors are not {said.format('', POLICY.slack)} Check the affinities for "
+            "values of extremely different size."
         )
 
 
@@ -267,22 +264,13 @@ def _sparse(
     problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
 ) -> Solution | None:
     """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
-    found = smallest_pairs(problem.laplacian(), known, n_pairs, _TOLERANCE, seed, n_rough)
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, POLICY.tolerance, seed, n_rough)
     residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
-    is_missed = residuals.max(initial=0.0) > _TOLERANCE * problem.shift
-    if is_missed and len(known) <= MOST_LAPACK_VERTICES:
+    is_missed = residuals.max(initial=0.0) > POLICY.tolerance * problem.shift
+    if is_missed and len(known) <= POLICY.most_lapack_vertices:
         return None
     images = problem.shift * found.vectors - found.images
     return problem.shift - found.values, found.vectors, images
-
-
-# The relaxed cut of a graph, whatever pieces it is in.
-#
-# Connected components are found, those too small to be clusters are set aside, the eigenproblem is
-# solved on the others, and the small ones take the value of what is nearest to them. Which are too
-# small can depend on the eigenvalues of the others (``eigencut.graphs.components``).
-
-NCUT = CUTS["ncut"]  # its eigenvalues have no unit: by them it is told which components take part
 
 
 @dataclass(frozen=True)
@@ -300,7 +288,7 @@ class RelaxedCut:
     # there are are clearly whole.
     n_apart: int = 0
 
-    def judged(self, pieces: Pieces, n_clusters: int, values: Array) -> RelaxedCut:
+    def with_small_clusters(self, pieces: Pieces, n_clusters: int, values: Array) -> RelaxedCut:
         """With what K + 1 eigenvalues of NCut on the large components say of small ones."""
         n_clear = pieces.n_clear(n_clusters, values)
         is_whole = not n_clear and pieces.are_whole(n_clusters, values)
@@ -331,34 +319,26 @@ def relaxed_cut(
     components: Indices | None = None,
     n_rough: int = 0,
 ) -> RelaxedCut:
-    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7).
+    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), whatever pieces it is in.
 
-    Parameters
-    ----------
-    graph : Graph
-    affinity : Affinity
-        That made the graph; it knows which vertices are near.
-    cut : Cut
-    n_clusters : int
-        K.
-    components : array of shape (n_vertices,), optional
-        As ``connected_components`` finds them, where they are known.
-    n_rough : int
-        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
+    Connected components are found unless they are given, those too small to be clusters are set
+    aside, the eigenproblem is solved on the others, and the small ones take the value of what is
+    nearest to them. Which are too small can depend on the eigenvalues of NCut, which have no unit.
+    Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
     """
     pieces = pieces_of(graph, affinity, components)
     n_large = pieces.n_large(n_clusters)
     if not pieces.n_apart(n_clusters):
         return cut_of_pieces(pieces, affinity, cut, n_clusters, n_large, n_rough)
     n_pairs = min(n_clusters + 1, int((pieces.component < n_large).sum()))
-    rough = max(n_pairs - n_clusters, n_pairs if cut is not NCUT else n_rough)
-    found = cut_of_pieces(pieces, affinity, NCUT, n_pairs, n_large, rough)
+    rough = max(n_pairs - n_clusters, n_rough if cut.mass_is_degree else n_pairs)
+    found = cut_of_pieces(pieces, affinity, CUTS["ncut"], n_pairs, n_large, rough)
     values = found.pairs.values
     n_clear = pieces.n_clear(n_clusters, values)
-    if n_clear or cut is not NCUT:
+    if n_clear or not cut.mass_is_degree:
         n_pieces = n_large + n_clear
         found = cut_of_pieces(pieces, affinity, cut, n_clusters, n_pieces, n_rough)
-    return found.judged(pieces, n_clusters, values)
+    return found.with_small_clusters(pieces, n_clusters, values)
 
 
 def pieces_of(graph: Graph, affinity: Affinity, components: Indices | None = None) -> Pieces:

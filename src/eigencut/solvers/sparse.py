@@ -19,6 +19,7 @@ inverse (``by_inverse_krylov``). If these fail, and everywhere else:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -42,28 +43,40 @@ from eigencut.solvers.preconditioners import (
     is_cheap_to_factor,
 )
 
-# Plain Lanczos, for graphs whose wanted eigenvalues lie far below the others.
-#
-# There it is two to three times faster than anything else, while elsewhere it hardly converges;
-# and starting from one vector it can miss equal eigenvalues. So a cheap probe decides whether to
-# try it, a budget ends it, and what it finds must stand the same test as everything else.
 
-_PROBE_STEPS = 24
-_LARGE_GAP = 4.0  # ratio of neighbouring Ritz values; without a gap they grow by up to 2.5
-_RESTARTS = 20  # of ARPACK: about ten are common where the gap is large
+@dataclass(frozen=True)
+class SparseSettings:
+    """How far the parts of the sparse solver go."""
+
+    probe_steps: int = 24  # Lanczos steps that look for a gap.
+    large_gap: float = 4.0  # Ratio of neighbouring Ritz values; without a gap it is up to 2.5.
+    restarts: int = 20  # of ARPACK: about ten are common where the gap is large.
+    large: int = 1000  # Plain Lanczos is not tried with fewer vertices.
+    extra_columns: int = 3  # in a block; or a quarter of the wanted ones, if that is more.
+    coarse_steps: int = 2  # of the iteration on all levels but the finest.
+    most_steps: int = 150  # on the finest level; ten to twenty are common.
+    challengers: int = 3  # Columns of the random block that looks for missed eigenvalues.
+    challenge_steps: int = 60  # Three or four are common.
+    caution: float = 5.0  # How many times its last fall a Ritz value may still fall.
+    most_rounds: int = 8  # of iteration and challenge.
+    rough: float = 0.1  # Residual of a rough pair, relative to its eigenvalue.
+    below: float = 1e-6  # Relative difference of eigenvalues that are not equal.
+
+
+SETTINGS = SparseSettings()
 
 
 def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
     """Whether the low end of the spectrum, beyond the null vectors, has a gap.
 
-    After a few Lanczos steps the lowest Ritz values follow each other closely where eigenvalues do:
-    the second and third differ by a factor of 2 or 3. Where few eigenvalues lie far below the
-    others, some Ritz values fall among them, none into the gap, and a factor is large.
+    After a few Lanczos steps the lowest Ritz values follow each other closely where eigenvalues do.
+    Where few of these lie far below the others, no Ritz value falls into the gap.
     """
-    basis = np.empty((_PROBE_STEPS, matrix.shape[0]))
+    n_steps = SETTINGS.probe_steps
+    basis = np.empty((n_steps, matrix.shape[0]))
     image = rng.standard_normal(matrix.shape[0])
-    projected = np.zeros((_PROBE_STEPS, _PROBE_STEPS))
-    for step in range(_PROBE_STEPS):
+    projected = np.zeros((n_steps, n_steps))
+    for step in range(n_steps):
         image -= null @ (null.T @ image) + basis[:step].T @ (basis[:step] @ image)
         length = np.linalg.norm(image)
         if not length > 0:
@@ -71,8 +84,8 @@ def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
         basis[step] = image / length
         image = matrix @ basis[step]
         projected[: step + 1, step] = basis[: step + 1] @ image
-    values = np.linalg.eigvalsh(projected, UPLO="U")[1 : _PROBE_STEPS // 2]
-    return bool((values[1:] > _LARGE_GAP * values[:-1]).any())
+    values = np.linalg.eigvalsh(projected, UPLO="U")[1 : n_steps // 2]
+    return bool((values[1:] > SETTINGS.large_gap * values[:-1]).any())
 
 
 def by_lanczos(
@@ -93,7 +106,7 @@ def by_lanczos(
     start = rng.standard_normal(n)
     try:
         theta, vectors = eigsh(
-            operator, n_wanted, which="LA", v0=start, tol=tolerance / 2, maxiter=_RESTARTS
+            operator, n_wanted, which="LA", v0=start, tol=tolerance / 2, maxiter=SETTINGS.restarts
         )
     except ArpackError:
         return None
@@ -101,18 +114,6 @@ def by_lanczos(
     found = Ritz(1 - theta[::-1], vectors, matrix @ vectors)
     is_accurate = np.linalg.norm(found.residuals(), axis=0).max() <= tolerance
     return found if is_accurate else None
-
-
-_LARGE = 1000  # vertices; Lanczos is not tried with fewer
-_EXTRA_COLUMNS = 3  # in a block, beyond the wanted ones; or a quarter of these, if that is more
-_COARSE_STEPS = 2  # of the iteration on all levels but the finest
-_MOST_STEPS = 150  # on the finest level; ten to twenty are common
-_CHALLENGERS = 3  # columns of the random block that looks for missed eigenvalues
-_CHALLENGE_STEPS = 60  # three or four are common
-_CAUTION = 5.0  # how many times its last fall a Ritz value may still fall
-_MOST_ROUNDS = 8  # of iteration and challenge
-_ROUGH = 0.1  # residual of a rough pair, relative to its eigenvalue
-_BELOW = 1e-6  # relative difference of eigenvalues that are not equal
 
 
 def smallest_pairs(
@@ -123,23 +124,12 @@ def smallest_pairs(
     seed: int = 0,
     n_rough: int = 0,
 ) -> Ritz:
-    """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``.
+    """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
 
-    Parameters
-    ----------
-    matrix : csr_array
-        B, symmetric and positive semidefinite.
-    known : array of shape (n, n_components)
-        Orthonormal eigenvectors of eigenvalue 0: all there are.
-    n_pairs : int
-        Including the known ones.
-    tolerance : float
-        Residual at which a vector is accepted, relative to the largest diagonal entry. If it
-        is missed, the residuals of the result show it.
-    seed : int
-        Of the hierarchy and the random block.
-    n_rough : int
-        Of the last so many pairs only the eigenvalues matter, and only to about a hundredth.
+    ``known`` are all orthonormal eigenvectors of eigenvalue 0, which count among the pairs. A
+    vector is accepted at a residual of ``tolerance`` times the largest diagonal entry; if that is
+    missed, the residuals of the result show it. Of the last ``n_rough`` pairs only the eigenvalues
+    matter, and only to about a hundredth.
 
     Examples
     --------
@@ -181,20 +171,18 @@ class _Wanted(NamedTuple):
         return self.n_pairs - self.n_rough
 
     def are_accurate(self, values: Array, norms: Array) -> bool:
-        """Whether residuals of these norms will do.
-
-        The error of an eigenvalue is about the square of the residual over the distance to the next
-        one, which is rarely much smaller than the eigenvalue itself.
-        """
+        """Whether residuals of these norms will do."""
+        # The error of an eigenvalue is about the square of the residual over the distance to the
+        # next one, which is rarely much smaller than the eigenvalue itself.
         is_rough = slice(self.n_accurate, self.n_pairs)
-        rough = norms[is_rough] <= np.maximum(_ROUGH * values[is_rough], self.tolerance)
+        rough = norms[is_rough] <= np.maximum(SETTINGS.rough * values[is_rough], self.tolerance)
         return bool((norms[: self.n_accurate] <= self.tolerance).all() and rough.all())
 
 
 def _plain(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz | None:
     """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
     rng = np.random.default_rng(seed)
-    if len(null) < _LARGE or wanted.n_accurate < 1 or wanted.n_rough > 1:
+    if len(null) < SETTINGS.large or wanted.n_accurate < 1 or wanted.n_rough > 1:
         return None
     if not has_large_gap(matrix, null, rng):
         return None
@@ -213,7 +201,7 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
     """The wanted pairs beyond the null vectors, challenged until none is missing."""
     rng = np.random.default_rng(seed)
     operator = SparseProduct(matrix)
-    width = wanted.n_pairs + max(_EXTRA_COLUMNS, wanted.n_pairs // 4)
+    width = wanted.n_pairs + max(SETTINGS.extra_columns, wanted.n_pairs // 4)
     if is_cheap_to_factor(matrix):
         inverse = Inverse(matrix)
         if not wanted.n_accurate:
@@ -224,7 +212,7 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
         block, n_challengers = _random_block(rng, null, width, precondition), 1
     else:
         precondition = hierarchy = Hierarchy(matrix, null, seed)
-        block, n_challengers = _from_coarse_levels(hierarchy, null, width), _CHALLENGERS
+        block, n_challengers = _from_coarse_levels(hierarchy, null, width), SETTINGS.challengers
     start = orthonormalized(block, [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
     found = rayleigh_ritz(operator, np.hstack([start, missing]), null)
@@ -234,8 +222,8 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
         approach(next(steps), norms[: wanted.n_accurate].max(initial=0.0), wanted.tolerance)
         return wanted.are_accurate(values, norms)
 
-    for _ in range(_MOST_ROUNDS):
-        until = _Until(_MOST_STEPS, is_accurate)
+    for _ in range(SETTINGS.most_rounds):
+        until = _Until(SETTINGS.most_steps, is_accurate)
         settled = wanted.tolerance / 2
         found = iterate(operator, found, precondition, null, until, settled)
         if not wanted.n_accurate:
@@ -259,10 +247,7 @@ def _random_block(
 
 
 def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
-    """A block to start from: solved on the coarsest level, improved on the way to the finest.
-
-    It has fewer columns than asked for if the coarsest level has too few vertices.
-    """
+    """A block to start from: solved on the coarsest level, improved on the way to the finest."""
     nulls = [null]
     for level in hierarchy.levels[:-1]:
         nulls.append(np.linalg.qr(level.restrict @ nulls[-1])[0])
@@ -273,7 +258,7 @@ def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
         if depth > 0:
             operator = SparseProduct(level.matrix)
             start = rayleigh_ritz(operator, block, nulls[depth])
-            cycle, steps = hierarchy.from_level(depth), _Until(_COARSE_STEPS)
+            cycle, steps = hierarchy.from_level(depth), _Until(SETTINGS.coarse_steps)
             block = iterate(operator, start, cycle, nulls[depth], steps).vectors
     return block
 
@@ -302,19 +287,25 @@ def _challenge(
         lowest.append(float(values[0]))
         above = lowest[-1] - largest
         # A slow fall alone can be a rest on the way down, beside an eigenvector that is not it.
-        stays_above = max(_CAUTION * (lowest[-2] - lowest[-1]), norms[0]) < above
+        stays_above = max(SETTINGS.caution * (lowest[-2] - lowest[-1]), norms[0]) < above
         if wanted.n_rough:
-            stays_above &= norms[0] <= _ROUGH * values[0]
+            stays_above &= norms[0] <= SETTINGS.rough * values[0]
         return bool(
-            lowest[-1] < largest * (1 - _BELOW) or norms[0] <= wanted.tolerance or stays_above
+            lowest[-1] < largest * (1 - SETTINGS.below)
+            or norms[0] <= wanted.tolerance
+            or stays_above
         )
 
-    return iterate(operator, start, precondition, taken, _Until(_CHALLENGE_STEPS, is_decided))
+    return iterate(
+        operator, start, precondition, taken, _Until(SETTINGS.challenge_steps, is_decided)
+    )
 
 
 def _is_missed(challenger: Ritz, largest: float) -> bool:
     """Whether it has an eigenvalue below the largest one that was accepted."""
-    return len(challenger.values) > 0 and bool(challenger.values[0] < largest * (1 - _BELOW))
+    return len(challenger.values) > 0 and bool(
+        challenger.values[0] < largest * (1 - SETTINGS.below)
+    )
 
 
 class _Until:

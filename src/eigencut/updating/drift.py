@@ -157,8 +157,8 @@ class FactTotals:
         inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
         rows = affinity.multiplicity_ @ of_vertices
         mass = volume if fitted.functions.cut.mass_is_degree else rows
-        judged, n = fitted.judged, float(affinity.n_rows_)
-        return cls(n, judged.share * n, rows, np.maximum(volume - inside, 0.0), mass)
+        threshold, n = fitted.outlier_threshold, float(affinity.n_rows_)
+        return cls(n, threshold.share * n, rows, np.maximum(volume - inside, 0.0), mass)
 
     def cut_value(self, of: Mask) -> float:
         """The sum over some clusters."""

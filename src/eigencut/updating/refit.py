@@ -228,7 +228,7 @@ def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: floa
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
     may_go = None if is_number(model.n_clusters) else clusters
-    found = grown(before.affinity, source, sample_weight, before.judged, decay, may_go)
+    found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
     is_left = found.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
     chosen = choose_for_graph(found.graph, found.affinity, model.n_clusters, K_so_far)
