@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,12 +32,11 @@ from eigencut.affinities import NAMES, Affinity, named_affinity
 from eigencut.affinities.neighbors import warn_about_many_neighbors
 from eigencut.answering import AnsweringMixin
 from eigencut.auto.budget import Budget, reads_blocks
-from eigencut.auto.candidates import check_asked
-from eigencut.auto.choose import choose
-from eigencut.auto.chosen import Chosen, Compared
+from eigencut.auto.choose import Chosen, choose
+from eigencut.auto.n_clusters import check_n_clusters_parameter
 from eigencut.cut import CUTS
 from eigencut.extension.eigenfunctions import extend
-from eigencut.fitted import CutGraph, FittedCut, first_sound
+from eigencut.fitted import CutGraph, FittedCut, first_without_tiny_clusters
 from eigencut.graphs.base import Graph
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.rows import Rows
@@ -133,7 +133,7 @@ class GPOD(
         The fitted affinity.
     fitted_cut_ : FittedCut
         What answers for new rows: eigenfunctions and their rotation.
-    choice_ : tuple of Compared
+    choice_ : tuple of Choice
         The affinities that "auto" compared, each with a score; larger is clearer.
     warnings_ : tuple of str
         What the fit warned of, unless warnings were silenced.
@@ -291,9 +291,16 @@ class GPOD(
     ) -> Chosen:
         """K and the affinity, as given or chosen; refused where memory will not do."""
         with stage("choices"):
-            how = (self.affinity, self.memory_limit, self._starts, sample_weight, self.metric)
-            least = 1 if known is None else known.least_clusters
-            return choose(source, self.n_clusters, *how, least)
+            return choose(
+                source,
+                self.n_clusters,
+                affinity=self.affinity,
+                memory_limit=self.memory_limit,
+                starts=self._starts,
+                sample_weight=sample_weight,
+                metric=self.metric,
+                least=1 if known is None else known.least_clusters,
+            )
 
     def _cut_graph(
         self,
@@ -304,12 +311,12 @@ class GPOD(
     ) -> tuple[Graph, FittedCut]:
         """The graph, and its fitted cut."""
         chosen.report()
-        self.choice_ = tuple(Compared(repr(c.affinity), c.score) for c in chosen.compared)
-        found = first_sound(self._cuts(source, sample_weight, chosen, known))
+        self.choice_ = tuple(replace(c, affinity=repr(c.affinity)) for c in chosen.compared)
+        found = first_without_tiny_clusters(self._cuts(source, sample_weight, chosen, known))
         if found.agreement is not None and found.agreement.is_corrected:
-            from eigencut.auto.graph import graphs_for_labels, most_agreeing
+            from eigencut.auto.choose import graphs_for_labels, most_agreeing
 
-            budget = Budget.of(source, chosen.n_clusters, self.memory_limit)
+            budget = Budget.from_rows(source, chosen.n_clusters, self.memory_limit)
             others = graphs_for_labels(chosen, found.fitted.affinity, budget.allows)
             found = most_agreeing(found, self._cuts(source, sample_weight, others, known))
         return found.graph, found.fitted
@@ -373,7 +380,7 @@ class GPOD(
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)
-        check_asked(self.n_clusters)
+        check_n_clusters_parameter(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_count("n_init", self.n_init, "use the default of 10")

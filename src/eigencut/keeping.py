@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.auto.chosen import Compared
+from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
 from eigencut.discretization import assign, normalize_rows
 from eigencut.extension.cluster_numbers import ClusterNumbers
@@ -95,7 +95,7 @@ class KeepingMixin:
         if of_all_rows and hasattr(self, "embedding_"):
             per_row["embedding"] = self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        of_choice: dict[str, Any] = {"choice": [list(compared) for compared in self.choice_]}
+        of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
         if getattr(self, "warnings_", ()):  # an older pickle has none
             of_choice["warnings"] = list(self.warnings_)
         if not self.numbering_.is_plain:
@@ -112,7 +112,7 @@ class KeepingMixin:
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
-        self.choice_ = tuple(Compared(*pair) for pair in pairs)
+        self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
         has_warnings = "warnings" in state
         self.warnings_ = tuple(state.texts("warnings", _MOST_WARNINGS)) if has_warnings else ()
         labels = state.indices("labels", (None,), below=K) if "labels" in state else None

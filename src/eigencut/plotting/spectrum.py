@@ -86,7 +86,7 @@ class SpectrumDisplay(DisplayMixin):
         else:
             most = min(K + n_more, asked.fitted.functions.degrees.size)
             with threads(asked.gpod.n_jobs):
-                values = Spectrum.of(rows, affinity.frozen(), cut, most, weight).pairs.values
+                values = Spectrum.from_rows(rows, affinity.frozen(), cut, most, weight).pairs.values
         return cls(np.asarray(values), asked.gpod.n_clusters_, cut.name).plot(ax)
 
     def _draw(self, ax: Any) -> None:

@@ -105,7 +105,7 @@ def spectrum_of(asked: AskedModel, seen: SeenRows | None, random_state: int) -> 
             warnings.simplefilter("ignore", GraphWarning)
             n_pairs, cut = min(len(values) + _MORE, rows.shape[0] - 1), CUTS[gpod.cut]
             with without_progress():
-                found = Spectrum.of(rows, clone(gpod.affinity_), cut, n_pairs).pairs.values
+                found = Spectrum.from_rows(rows, clone(gpod.affinity_), cut, n_pairs).pairs.values
     except ValueError:  # too few different rows for as many
         return nothing
     return SpectrumSummary(values, tuple(map(float, found)), int(rows.shape[0]))

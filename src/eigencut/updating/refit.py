@@ -16,8 +16,8 @@ from scipy.sparse import issparse, vstack
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut.affinities.landmark_growth import grown
-from eigencut.auto.candidates import is_number
 from eigencut.auto.choose import choose_for_graph
+from eigencut.auto.n_clusters import is_number
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.combined import CombinedFunctions
 from eigencut.fitted import FittedCut
