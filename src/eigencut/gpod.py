@@ -1,24 +1,24 @@
-"""GPOD: the estimator. Checks parameters, calls the stages in order, keeps their results."""
+"""GPOD: the estimator. Its parameters, and every question that it answers in a few lines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-)
-from sklearn.utils import Tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.contexts import all_or_nothing
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.progress import reporting, stage
+from eigencut._utils.progress import reporting
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import (
     check_choice,
@@ -29,34 +29,37 @@ from eigencut._utils.validation import (
 )
 from eigencut._utils.warn import hearing_warnings
 from eigencut.affinities import NAMES, Affinity, named_affinity
-from eigencut.affinities.neighbors import warn_about_many_neighbors
-from eigencut.answering import AnsweringMixin
-from eigencut.auto.budget import Budget, reads_blocks
-from eigencut.auto.choose import Chosen, choose
+from eigencut.auto.budget import reads_blocks
 from eigencut.auto.n_clusters import check_n_clusters_parameter
+from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
-from eigencut.extension.eigenfunctions import extend
-from eigencut.fitted import CutGraph, FittedCut, first_without_tiny_clusters
-from eigencut.graphs.base import Graph
+from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import OUTLIER, probabilities_of
+from eigencut.fitted import Answers, FittedCut
+from eigencut.graphs.components import knowing_pieces
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.rows import Rows
-from eigencut.io.saving import SavableMixin
-from eigencut.io.validation import check_source, check_weights_of, rows_that_count
-from eigencut.keeping import KeepingMixin
+from eigencut.io.state_reader import StateReader
+from eigencut.io.validation import check_rows, check_source, check_stream, check_weights_of
+from eigencut.model import Mask, Model, Prepared
+from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
 from eigencut.semi_supervised.known_labels import Known
-from eigencut.updating.update import UpdatingMixin
+from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
+
+if TYPE_CHECKING:
+    from eigencut.hierarchy.hierarchy import Hierarchy
+    from eigencut.updating.drift import Drift
+    from eigencut.updating.refit import Updated
 
 
-class GPOD(
-    ClassNamePrefixFeaturesOutMixin,
-    AnsweringMixin,
-    UpdatingMixin,
-    KeepingMixin,
-    ClusterMixin,
-    SavableMixin,
-    BaseEstimator,
-):
+def _keeps_rows(model: Any) -> bool:
+    """Return whether rows can be added: not to a precomputed matrix."""
+    return not get_tags(model).input_tags.pairwise
+
+
+class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
@@ -70,73 +73,70 @@ class GPOD(
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "auto" is a graph of nearest neighbours with density contrast, mutual or
-        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``); above
-        500 000 rows, with hundreds of clusters, or where there is no memory for that, landmarks.
-        "gaussian" is the paper's
-        complete graph with a local bandwidth, "neighbors" and "landmarks" are ``Neighbors()`` and
-        ``Landmarks()``; "mixed" is for rows with columns of few values, as words that became points
-        have them: about a hundred landmarks; "precomputed" takes affinities instead of rows;
-        ``Gaussian(sigma=0.5)`` and the like say more; a function ``k(A, B)`` gives any other
-        weights.
+        The graph. "auto" takes a graph of nearest neighbours with density contrast, mutual or
+        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``). It takes
+        landmarks above 500 000 rows, with hundreds of clusters, or where memory is short.
+        "gaussian" is the paper's complete graph with a local bandwidth. "neighbors" and "landmarks"
+        are ``Neighbors()`` and ``Landmarks()``. "mixed" takes about a hundred landmarks, for
+        columns of few values such as words. "precomputed" takes affinities instead of rows. Objects
+        such as ``Gaussian(sigma=0.5)`` set more; a function ``k(A, B)`` gives any other weights.
     metric : str or None, default=None
-        The distance that the graph compares rows by: "euclidean", "cosine", "manhattan",
-        "chebyshev", "hamming", "jaccard" or "haversine" (see ``docs/metrics.md``). None is
-        "euclidean", or that of an affinity object.
+        The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
+        "jaccard" or "haversine" (see ``docs/metrics.md``). None means "euclidean", or the metric of
+        an affinity object.
     extension : {"consistent", "paper"}, default="consistent"
-        The form of the eigenfunctions. They differ for RatioCut only, where "paper" is Algorithm 1;
-        the consistent form gives back the eigenvectors at the training rows.
+        The form of the eigenfunctions. The two differ for RatioCut only: "paper" is Algorithm 1,
+        "consistent" reproduces the eigenvectors at the training rows.
     n_init : int, default=10
-        The discretization ends when so many starts in a row bring nothing better; see ``pod``.
+        The discretization stops after this many starts in a row without improvement; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
-        Whether rows without support get their label all the same, or -1: in ``predict``, and in
-        ``labels_``.
+        Whether ``predict`` and ``labels_`` keep the label of rows that resemble no training row,
+        or set it to -1.
     outlier_quantile : float, default=0.01
-        Rows count as such if their support (``score_samples``) is below this quantile of the
-        training rows' support, that of each without its affinity to itself.
+        A row is an outlier if its similarity to the training rows (``score_samples``) is below this
+        quantile of the training rows' own, each taken without its affinity to itself.
     random_state : int, RandomState or None, default=None
-        Of those starts. None means 0: fits are reproducible unless asked otherwise.
+        Seeds those starts. None means 0: fits are reproducible by default.
     n_jobs : int or None, default=None
-        Threads. None means all cores; the result does not depend on it.
+        The number of threads. None means all cores; the result does not depend on it.
     memory_limit : None, number of bytes or str such as "4GB", default=None
-        What ``fit`` may add to the memory that the rows take: a fit that would need more is refused
-        with a ``MemoryError`` before it begins, and ``affinity="auto"`` chooses what needs less.
-        None is what the machine has left. On a Dask cluster workers have limits of their own.
+        The memory that ``fit`` may use beside the rows. A fit that would need more raises a
+        ``MemoryError`` before it begins; ``affinity="auto"`` chooses a graph that needs less. None
+        means what the machine has left. On a Dask cluster the workers have their own limits.
     verbose : bool, default=False
-        Say on standard error which stage of the fit is running, how far it is and how long it took:
-        by a line that changes on a terminal, with ``pip install 'eigencut[cli]'``, or else by
-        plain lines, at most one in two seconds within a stage.
+        Print on standard error which stage of the fit is running, how far it is and how long it
+        took. On a terminal one line changes (with ``pip install 'eigencut[cli]'``); otherwise plain
+        lines appear, at most one in two seconds within a stage.
 
     Attributes
     ----------
     n_clusters_ : int
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
-        Clusters of the training rows, 0 .. K-1 by decreasing size (landmarks: by the number
-        of rows that those of a cluster stand for; of equal ones, the cluster of the row, or
-        landmark, that is the first in lexicographic order); -1 where ``predict`` has it. Not there
-        after a fit on a stream: see ``predict_stream``.
+        The cluster of each training row, 0 .. K-1 by decreasing size; clusters of equal size are
+        ordered by their first row in lexicographic order. -1 where ``predict`` says -1. Not set by
+        a fit on a stream: use ``predict_stream``.
     probabilities_ : array of shape (n_samples,)
-        The probability of each of these labels, as HDBSCAN has it; 0 where the label is -1.
+        The probability of each of these labels, as in HDBSCAN; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
-        The eigenvectors U, ``U^T M U = I`` on the rows that take part; what ``transform`` extends.
-        Rows of components too small to be a cluster have the value of a row nearby. Not kept after
-        a fit on a stream, nor by landmarks beyond 10 million entries: ``transform`` gives it.
+        The eigenvectors U, ``U^T M U = I`` on the rows that take part; ``transform`` extends them.
+        Rows of components too small to be a cluster have the value of a row nearby. Not set by a
+        fit on a stream, nor by landmarks beyond 10 million entries: use ``transform``.
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``.
     rotation_ : array of shape (K, K)
-        ``labels_ == argmax(rows(embedding_) @ rotation_)``, rows() normalizing to unit length,
-        but for rows that ``outliers="label"`` marks.
+        ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length,
+        except for rows that ``outliers="label"`` marks.
     partition_ : Partition
         The discretization with its history; its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
-        What answers for new rows: eigenfunctions and their rotation.
+        The eigenfunctions and their rotation, which answer for new rows.
     choice_ : tuple of Choice
         The affinities that "auto" compared, each with a score; larger is clearer.
     warnings_ : tuple of str
-        What the fit warned of, unless warnings were silenced.
+        The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
         Connected components of the graph.
     n_features_in_, feature_names_in_
@@ -161,6 +161,13 @@ class GPOD(
 
     _saved_as: ClassVar[str] = "GPOD"
     _parameter_kinds: ClassVar[dict[str, type]] = {"affinity": Affinity}
+
+    labels_: Indices
+    embedding_: Array
+    fitted_cut_: FittedCut
+    numbering_: ClusterNumbers
+    updated_: Updated
+    warnings_: tuple[str, ...]
 
     def __init__(
         self,
@@ -205,16 +212,15 @@ class GPOD(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of numbers: numpy, pandas, polars. Affinities among rows if "precomputed".
-            scipy.sparse arrays too, but with "gaussian".
-            ``eigencut.Rows`` if they do not fit in memory.
+            Rows of numbers: numpy, pandas, polars, or scipy.sparse (not with "gaussian").
+            Affinities among rows if "precomputed". ``eigencut.Rows`` if they do not fit in memory.
         y : ignored
             As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts. An integer is so many identical rows, and gives the same model to
-            the last bit; a common factor of all weights changes no label. Rows of weight 0 are left
-            out of the fit, and their ``labels_`` are what ``predict`` says. Of a stream,
-            ``eigencut.Rows`` has the weights.
+            The weight of each row. An integer weight equals that many identical rows, to the last
+            bit; a common factor of all weights changes no label. Rows of weight 0 are left out of
+            the fit, and get the label that ``predict`` gives. A stream, ``eigencut.Rows``, carries
+            its own weights.
         known_labels : array-like of shape (n_samples,), optional
             Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
             cluster k is class k, and further clusters are numbered after those; a known row may get
@@ -224,13 +230,13 @@ class GPOD(
         """
         self._check_parameters()
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
-            asked = (self.n_clusters, self.affinity, self.memory_limit)
-            rows = check_source(model, X, keeps_narrow=reads_blocks(X, *asked))
+            narrow = reads_blocks(X, self.n_clusters, self.affinity, self.memory_limit)
+            rows = check_source(model, X, keeps_narrow=narrow)
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
                 known = Known.from_rows(rows, known_labels, constraints, weight)
-                model._fit(rows, weight, known)
+                model._set_fit(fit_rows(rows, model._settings(), weight, known))
             model.warnings_ = tuple(heard)
         return self
 
@@ -243,7 +249,7 @@ class GPOD(
         known_labels: ArrayLike | None = None,
         constraints: Constraints | None = None,
     ) -> Indices:
-        """Fit, and return ``labels_``; of a stream there are none.
+        """Fit, and return ``labels_``; a stream has none.
 
         Parameters
         ----------
@@ -264,94 +270,6 @@ class GPOD(
                 "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
             )
         return self.labels_
-
-    def _fit(self, source: Any, sample_weight: Array | None, known: Known | None) -> None:
-        counted, weight = rows_that_count(self, source, sample_weight)
-        chosen = self._choices(counted, weight, known)
-        if known is not None:
-            known.check_model(chosen.n_clusters, self.outliers, self.extension)
-        graph, fitted = self._cut_graph(counted, weight, chosen, known)
-        warn_about_many_neighbors(self.affinity, len(fitted.affinity.multiplicity_))
-        with stage(f"labels of {graph.n_labels} rows"):
-            labels, embedding = fitted.at_training_rows(graph, counted)
-            if labels is not None and sample_weight is not None:
-                weighed = np.flatnonzero(sample_weight)
-                labels, embedding = fitted.at_all_rows(source, weighed, labels, embedding)
-            marks = labels is not None and self.outliers == "label"
-            outside = fitted.is_outlier(source) if marks else None
-        self._keep(fitted, labels, embedding, outside)
-
-    @property
-    def _starts(self) -> dict[str, Any]:
-        """Options of POD."""
-        return {"n_init": self.n_init, "random_state": self.random_state}
-
-    def _choices(
-        self, source: Any, sample_weight: Array | None, known: Known | None = None
-    ) -> Chosen:
-        """K and the affinity, as given or chosen; refused where memory will not do."""
-        with stage("choices"):
-            return choose(
-                source,
-                self.n_clusters,
-                affinity=self.affinity,
-                memory_limit=self.memory_limit,
-                starts=self._starts,
-                sample_weight=sample_weight,
-                metric=self.metric,
-                least=1 if known is None else known.least_clusters,
-            )
-
-    def _cut_graph(
-        self,
-        source: Any,
-        sample_weight: Array | None,
-        chosen: Chosen,
-        known: Known | None = None,
-    ) -> tuple[Graph, FittedCut]:
-        """The graph, and its fitted cut."""
-        chosen.report()
-        self.choice_ = tuple(replace(c, affinity=repr(c.affinity)) for c in chosen.compared)
-        found = first_without_tiny_clusters(self._cuts(source, sample_weight, chosen, known))
-        if found.agreement is not None and found.agreement.is_corrected:
-            from eigencut.auto.choose import graphs_for_labels, most_agreeing
-
-            budget = Budget.from_rows(source, chosen.n_clusters, self.memory_limit)
-            others = graphs_for_labels(chosen, found.fitted.affinity, budget.allows)
-            found = most_agreeing(found, self._cuts(source, sample_weight, others, known))
-        return found.graph, found.fitted
-
-    def _cuts(
-        self,
-        source: Any,
-        sample_weight: Array | None,
-        chosen: Chosen,
-        known: Known | None,
-    ) -> Iterator[CutGraph]:
-        """The fitted cut of each affinity that may be taken, until one is."""
-        cut = CUTS[self.cut]
-        for affinity, graph, relaxed, partition in chosen.relaxed_cuts(source, cut, sample_weight):
-            if chosen.compared:  # pieces were seen, and judged, in order to choose
-                relaxed.report_apart(graph)
-            else:
-                relaxed.report(graph, affinity)
-            with stage("extension"):
-                functions = extend(self.extension, affinity, cut, relaxed.pairs, graph.degrees)
-            functions.report_lost_components()
-            agreement = None
-            if known is not None:
-                from eigencut.semi_supervised.guided_cut import UnguidedCut, guided_cut
-
-                with stage("known labels and pairs"):
-                    unguided = UnguidedCut(functions, graph, relaxed, partition, self._starts)
-                    functions, partition, agreement = guided_cut(unguided, known)
-            with stage("discretization"):
-                of_graph = (graph, relaxed.n_components, self.outlier_quantile)
-                fitted = FittedCut.of(functions, *of_graph, partition, **self._starts)
-            yield CutGraph(graph, fitted, agreement, relaxed.n_clear)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "fitted_cut_")
 
     def fit_transform(
         self,
@@ -377,6 +295,515 @@ class GPOD(
         return self.fit(
             X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
         ).transform(X)
+
+    # ------------------------------------------------------------ new rows
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """Return the cluster of each row; a row's label does not depend on the other rows.
+
+        The numbers are those of ``labels_``; -1 for outliers if ``outliers="label"``.
+        """
+        return self._ask(X, self.labels_of, -1)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the probability of each cluster, for each row.
+
+        With other training rows from the same source, a row would get the label k about that often
+        (``docs/probabilities.md`` says how well that holds, and on what data). The probabilities of
+        a row sum to 1. The first of the largest is the label that ``predict`` gives with
+        ``outliers="keep"``. The logarithm of the ratio of the two largest is the margin divided by
+        ``fitted_cut_.temperature``. A row that resembles no training row has equal probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, K)
+            Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
+            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
+        """
+        return self._ask(X, self._probabilities_of, np.nan)
+
+    def predict_set(
+        self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
+    ) -> NDArray[np.bool_]:
+        """Return the clusters that each row may belong to, with a guarantee.
+
+        With probability ``coverage`` at least, the set of a new row holds the label that the row
+        gets in a refit on the training rows, itself and a few other new rows. The probability is an
+        average over new rows from the distribution of the held-out ones; it does not hold for a
+        single row, and says nothing of classes. See ``eigencut.inspection.label_sets``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, default=0.9
+        calibration : array-like of shape (m, n_features) or LabelSets
+            Rows that played no part in the fit, at least 20 and better hundreds; 20 refits
+            calibrate the model on them. To do that once for many calls, or for a model that has not
+            kept its training rows, pass ``eigencut.inspection.label_sets(model, X_heldout)``.
+
+        Returns
+        -------
+        sets : array of bool of shape (n_samples, K)
+            Whether each cluster is in the set of each row. The label of ``predict`` always is.
+        """
+        from eigencut.inspection.label_sets import LabelSets, label_sets
+
+        check_is_fitted(self)
+        is_done = isinstance(calibration, LabelSets)
+        sets = calibration if is_done else label_sets(self, calibration)
+        if sets.model.fitted_cut_ is not self.fitted_cut_:
+            raise ValueError(
+                "calibration must be of this model as it is fitted now. Got label sets of another "
+                "fit; calibrate again: eigencut.inspection.label_sets(model, X_heldout)."
+            )
+        return sets.predict_set(X, coverage)
+
+    def predict_margin(self, X: ArrayLike) -> Array:
+        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
+
+        The rotated row of unit length has a coordinate for each cluster. The margin is the
+        difference of the two largest, where negative ones count as 0. It is scaled down for rows
+        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
+        """
+        return self._ask(X, lambda rows: self.fitted_cut_.margins(rows), np.nan)
+
+    def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
+        """Return the eigenfunctions at each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        dtype : {numpy.float64, numpy.float32}
+            float64 is accurate to rounding; float32 is about three times as fast, and accurate to
+            about 1e-6 of a row's length.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, K)
+        """
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
+        return self._ask(X, lambda rows: self.fitted_cut_.embedding(rows, dtype), np.nan)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Return the similarity of each row to the training rows: log d(x), its mean affinity."""
+        return self._ask(X, lambda rows: self.fitted_cut_.support(rows), np.nan)
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        return self._write(rows, path, self.labels_of, -1, self._label_dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        shape = (self.numbering_.n_given,)
+        return self._write(rows, path, self._probabilities_of, np.nan, np.float64, shape)
+
+    def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
+        """Cluster the rows together: Algorithms 1 and 2 of the paper.
+
+        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
+        the new rows themselves; a row's label can then depend on its company.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        init : {"fitted", "random", "literal"}
+            Start from the fitted rotation, which keeps the numbers of clusters; or several times
+            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
+
+        Returns
+        -------
+        Partition
+        """
+        check_choice("init", init, ("fitted", "random", "literal"))
+        U = self.transform(X)
+        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
+        start: Any = starts[init]
+        return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
+
+    def score(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return minus the error F per cluster on the rows of X; larger is better.
+
+        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
+        normalization (functions of unit norm on the training rows). With "precomputed" affinities
+        the pairs are of a row of X and a training row.
+
+        It compares fits with one weight function, one cut and one K. Across them it misleads:
+        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
+        the data. To choose sigma or K use ``eigencut.select``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts; other weights than integers count together as
+            ``(sum w)^2 / sum w^2`` rows.
+
+        Returns
+        -------
+        score : float
+        """
+        from eigencut.theory.errors import held_out_error
+
+        with self.preparing(X, at_least=2) as (rows, _):
+            return -held_out_error(self.fitted_cut_, rows, sample_weight)
+
+    # ------------------------------------------------- more rows, other cuts
+
+    def update(
+        self,
+        X: ArrayLike | Rows,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """Refit the model as if it had seen these rows too; clusters keep their numbers.
+
+        The model changes as a whole or, if anything is wrong, not at all. With landmarks only the
+        new rows are read, and the result equals, bit for bit, a fit of all rows with the same
+        landmarks and K; if many new rows resemble no landmark, new landmarks are placed first.
+        Neighbours and complete graphs are fitted again on the rows that they keep and the new ones.
+        With ``n_clusters="auto"`` the number of clusters is chosen again.
+
+        A cluster keeps its number if it shares more than half of the rows of the smaller of the two
+        with a cluster of the earlier model. Other clusters are new and get new numbers. The number
+        of a cluster that has gone is not used again; its column of ``predict_proba`` stays 0.
+        ``updated_`` lists the changes, and ``labels_`` are those of the rows of X. See
+        ``docs/living-models.md``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or ``eigencut.Rows``, with landmarks.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weight of each row, as in ``fit``.
+        decay : float, default=1.0
+            The factor on the weight of each earlier row, above 0 and at most 1. Below 1, sums are
+            rounded to 1e-10 of a row, and rows of weight below 1/64 are forgotten.
+
+        Returns
+        -------
+        self : the model
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        decay = checked_decay(decay)
+        quiet = knowing_pieces(self.n_components_found_ > 1)
+        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
+            rows = rows_of_update(model, X)
+            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None)):
+                model._update(rows, check_weights_of(rows, sample_weight), decay)
+        return self
+
+    @available_if(_keeps_rows)
+    def partial_fit(
+        self,
+        X: ArrayLike | Rows,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        decay: float = 1.0,
+    ) -> Self:
+        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        decay : float, default=1.0
+            As of ``update``.
+
+        Returns
+        -------
+        self : the model
+        """
+        if not self.__sklearn_is_fitted__():
+            checked_decay(decay)
+            return self.fit(X, sample_weight=sample_weight)
+        return self.update(X, sample_weight=sample_weight, decay=decay)
+
+    def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
+        """Return how rows differ from those that the model has seen; the model stays as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows in memory; for a stream, some of its blocks.
+        random_state : int, RandomState or None
+            Seeds the choice of rows that are held out to compare with. None means 0.
+
+        Returns
+        -------
+        Drift
+            The share of outliers, the shares of clusters and the value of the cut, before and now,
+            each with a p-value; and whether a new cluster stands out.
+        """
+        from eigencut.updating.drift import drift_of
+
+        check_is_fitted(self)
+        refuse_nothing(X, "compare")
+        with self.preparing(X) as (rows, _):
+            return drift_of(self, rows, random_state)
+
+    def hierarchy(self) -> Hierarchy:
+        """Return the tree of clusters: which of them form one group in coarser cuts.
+
+        It needs the fitted model alone, without its rows. See ``docs/describe.md``.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigencut import GPOD
+        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+        >>> model = GPOD(3).fit(X)
+        >>> far = model.predict([[40.0, 0]])[0]
+        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
+        True
+        """
+        from eigencut.hierarchy.hierarchy import hierarchy_of
+
+        check_is_fitted(self)
+        self.numbering_.refuse_gaps("hierarchy")
+        with threads(self.n_jobs):
+            return hierarchy_of(self.fitted_cut_)
+
+    # ------------------------------------------------------ what a Model is asked
+
+    @property
+    def gpod(self) -> GPOD:
+        """Return the model itself: it cuts the graph of its rows."""
+        return self
+
+    def prepare(self, X: Any, at_least: int = 1) -> Prepared:
+        """Return the rows, checked, and that all of them are complete."""
+        check_is_fitted(self)
+        narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
+        rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
+        return rows, np.ones(rows.shape[0], dtype=bool)
+
+    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Return the blocks of a stream with the columns of the fit."""
+        check_stream(self, rows)
+        return ((block, np.ones(len(block), dtype=bool)) for block in rows)
+
+    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
+        """Return a context in which errors name refused rows by their place."""
+        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
+
+    def labels_of(self, rows: Any) -> Indices:
+        """Return the numbers of the clusters of prepared rows."""
+        labels = self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
+        return self.numbering_.of_labels(labels)
+
+    def answers_of(self, rows: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of prepared rows."""
+        answers = self.fitted_cut_.answers(rows, mark_outliers=self.outliers == "label")
+        return replace(
+            answers,
+            labels=self.numbering_.of_labels(answers.labels),
+            probabilities=self.numbering_.of_columns(answers.probabilities),
+        )
+
+    @property
+    def _label_dtype(self) -> Any:
+        """Return the smallest integers that hold K and -1."""
+        return np.min_scalar_type(-max(self.numbering_.n_given, 1))
+
+    def _probabilities_of(self, rows: Any) -> Array:
+        return self.numbering_.of_columns(self.fitted_cut_.probabilities(rows))
+
+    # ------------------------------------------------------- the fitted state
+
+    def _settings(self) -> Settings:
+        return Settings(
+            n_clusters=self.n_clusters,
+            cut=CUTS[self.cut],
+            affinity=self.affinity,
+            metric=self.metric,
+            extension=self.extension,
+            n_init=self.n_init,
+            random_state=self.random_state,
+            outliers=self.outliers,
+            outlier_quantile=self.outlier_quantile,
+            memory_limit=self.memory_limit,
+            pairwise=get_tags(self).input_tags.pairwise,
+        )
+
+    def _set_fit(self, fit: Fit) -> None:
+        """Set the attributes of a fitted model."""
+        self.choice_ = fit.compared
+        self._set_cut(
+            fit.fitted, labels=fit.labels, embedding=fit.embedding, is_outlier=fit.is_outlier
+        )
+
+    def _set_cut(
+        self,
+        fitted: FittedCut,
+        *,
+        labels: Indices | None = None,
+        embedding: Array | None = None,
+        is_outlier: Mask | None = None,
+        numbers: ClusterNumbers | None = None,
+    ) -> None:
+        """Set the attributes that a fitted cut determines, and those of the training rows.
+
+        ``labels`` are columns of the rotation; ``numbers`` are what users call these columns.
+        """
+        self.fitted_cut_ = fitted
+        self.affinity_ = fitted.affinity
+        self.eigenvalues_ = fitted.functions.pairs.values
+        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
+        self.n_components_found_ = fitted.n_components
+        self.rotation_ = fitted.partition.rotation
+        self.partition_ = fitted.partition
+        self.numbering_ = numbers or ClusterNumbers.of_fit(self.n_clusters_)
+        marked = None if labels is None else self.numbering_.of_labels(labels)
+        if marked is not None and is_outlier is not None:
+            marked = np.where(is_outlier, OUTLIER, marked)
+        for name, value in (("labels_", marked), ("embedding_", embedding), ("updated_", None)):
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
+        if labels is not None:
+            self.partition_ = replace(fitted.partition, labels=labels)
+
+    def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
+        from eigencut.updating.refit import Updated, continued, match_clusters, refitted
+
+        before = self.numbering_
+        found = refitted(self, source, sample_weight, decay)
+        matched = match_clusters(found.shared, len(before.numbers), found.sizes)
+        columns, numbers = continued(before, matched, found.sizes)
+        fitted = found.fitted.reordered(columns)
+        self._set_cut(fitted, numbers=numbers)
+        if found.has_new_rows and self.outliers == "keep":
+            self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
+        elif not isinstance(source, Rows):
+            self.labels_ = self.labels_of(source)
+        sizes = found.sizes[columns]
+        self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
+
+    def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
+        """Put clusters in another order, and give them these numbers.
+
+        All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
+        """
+        of_rows = hasattr(self, "labels_") and not hasattr(self, "updated_")
+        labels = np.argsort(columns)[self.partition_.labels] if of_rows else None
+        is_outlier = self.labels_ == OUTLIER if of_rows else None
+        embedding = self.__dict__.get("embedding_")
+        fitted = self.fitted_cut_.reordered(columns)
+        self._set_cut(
+            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
+        )
+
+    @property
+    def probabilities_(self) -> Array:
+        """The probability of the label of each training row; 0 where that is -1.
+
+        What HDBSCAN has by this name, and BERTopic takes from it. It is that of ``predict_proba``,
+        but for a row with less support than others, which counts here as if it had as much. There
+        where ``embedding_`` is.
+        """
+        if "embedding_" not in self.__dict__:
+            raise AttributeError(
+                "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "
+                "Use predict_proba(X)."
+            )
+        scores = normalize_rows(self.embedding_) @ self.rotation_
+        labels, is_clear = assign(scores), np.ones(len(scores))
+        found = probabilities_of(scores, labels, is_clear, self.fitted_cut_.temperature)
+        own = found[np.arange(len(labels)), labels]
+        return np.where(self.labels_ == OUTLIER, 0.0, own)
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        """What was fitted, as plain values, arrays and the affinity."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        per_row: dict[str, Any] = {}
+        of_all_rows = include_training_data and not hasattr(self, "updated_")
+        if of_all_rows and hasattr(self, "labels_"):
+            per_row["labels"] = self.partition_.labels
+            if (self.labels_ == OUTLIER).any():
+                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
+        if of_all_rows and hasattr(self, "embedding_"):
+            per_row["embedding"] = self.embedding_
+        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
+        of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
+        if getattr(self, "warnings_", ()):  # an older pickle has none
+            of_choice["warnings"] = list(self.warnings_)
+        if not self.numbering_.is_plain:
+            per_row["numbering"] = self.numbering_._state()
+        return self.fitted_cut_._state() | of_columns | of_choice | per_row
+
+    def _restore(self, state: StateReader) -> None:
+        """Take back a saved ``_state()``, instead of a fit."""
+        self._check_parameters()
+        fitted = FittedCut._restored(state, CUTS[self.cut])
+        K = len(fitted.rotation)
+        self.n_features_in_ = fitted.affinity.n_columns_
+        if state.raw("feature_names") is not None:
+            names = state.words("feature_names", self.n_features_in_)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        pairs = state.words_and_numbers("choice") if "choice" in state else []
+        self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
+        has_warnings = "warnings" in state
+        self.warnings_ = tuple(state.texts("warnings", 1000)) if has_warnings else ()
+        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
+        n = None if labels is None else len(labels)
+        marks = labels is not None and "is_outlier" in state
+        is_outlier = state.flags("is_outlier", (n,)) if marks else None
+        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
+        numbers = None
+        if "numbering" in state:
+            numbers = ClusterNumbers._restored(state.part("numbering"), K)
+        self._set_cut(
+            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_cut_")
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)

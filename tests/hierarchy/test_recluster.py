@@ -15,10 +15,11 @@ from eigencut import (
     ModelFileError,
     Neighbors,
     Reclustered,
+    Rows,
     TableModel,
+    inspection,
     load,
     recluster,
-    risk,
 )
 from eigencut.export import to_onnx
 from eigencut.io.model_format import read, write
@@ -220,28 +221,74 @@ def test_labels_of_incomplete_rows():
     assert finer.labels_[7] == -1 and (finer.labels_ == finer.predict(frame)).all()
 
 
+@pytest.fixture(scope="module")
+def halves():
+    """A model of the left and the right half, and the same with cluster 0 split."""
+    model = GPOD(2, affinity=Neighbors(25)).fit(X)
+    return model, recluster(model, X, cluster=0)
+
+
+def test_the_embedding_and_the_error_are_those_of_the_cut_before_the_split(halves):
+    model, finer = halves
+    assert np.array_equal(finer.transform(X), model.transform(X))
+    assert finer.score(X) == model.score(X)
+
+
+def test_drift_is_that_of_the_cut_before_the_split(halves):
+    model, finer = halves
+    assert finer.drift(X[:100] + 3).to_dict() == model.drift(X[:100] + 3).to_dict()
+
+
+def test_the_tree_joins_the_parts_of_a_split_first(halves):
+    model, finer = halves
+    tree = finer.hierarchy()
+    assert np.array_equal(tree.sizes, np.bincount(finer.predict(X)))
+    assert np.array_equal(tree.labels(2)[finer.predict(X)], model.predict(X))
+    assert set(tree.labels(1)) == {0}
+    assert len(tree.joinings) == len(tree.cut_values) - 1 == 2
+    assert [joining.n_groups for joining in tree.joinings] == [3, 2]
+    assert str(tree).count("rows") == 5
+
+
+def test_an_update_keeps_the_numbers_of_clusters_and_parts(halves):
+    _, finer = halves
+    more = X[::3] + 0.01
+    updated = deepcopy(finer).update(more)
+    assert np.array_equal(updated.predict(X), finer.predict(X))
+    assert np.array_equal(updated.labels_, updated.predict(more))
+    n_seen = [split.part.affinity_.n_rows_ for split in (finer.splits_[0], updated.splits_[0])]
+    assert n_seen[1] == n_seen[0] + (finer.predict(more) != 1).sum()
+
+
+def test_an_update_in_which_clusters_come_changes_nothing():
+    model = GPOD("auto", affinity=Neighbors(25)).fit(X[TRUE != 3])
+    finer = recluster(model, X[TRUE != 3], cluster=0)
+    before = finer.predict(X)
+    with pytest.raises(ValueError, match=r"clusters come or go; update .* model.unsplit"):
+        finer.update(RNG.normal(400.0, 1.0, size=(200, 2)))
+    assert np.array_equal(finer.predict(X), before)
+
+
+@pytest.mark.parametrize("of_table", [False, True])
+def test_a_stream_is_labelled_as_rows_in_memory(of_table, tmp_path):
+    model = (TableModel(GPOD(2)) if of_table else GPOD(2)).fit(X)
+    rows, given = Rows.from_array(X), X
+    for one in (model, recluster(model, X, cluster=0)):
+        assert one.predict_stream(rows, tmp_path / "labels.npy") == len(X)
+        assert np.array_equal(np.load(tmp_path / "labels.npy"), one.predict(given))
+        one.predict_proba_stream(rows, tmp_path / "p.npy")
+        np.testing.assert_allclose(np.load(tmp_path / "p.npy"), one.predict_proba(given), atol=1e-3)
+
+
+def test_label_sets_need_one_cut(halves):
+    with pytest.raises(TypeError, match=r"clusters were split; ask .* model.unsplit, or a part"):
+        halves[1].predict_set(X, calibration=X)
+
+
 @pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("labels_", r"use predict\(X\)"),
-        ("transform", r"use base_.transform\(X\)"),
-        ("score", r"use base_.score\(X\)"),
-        ("hierarchy", r"use base_.hierarchy\(\)"),
-        ("update", r"base_.update\(X\), and split it again"),
-        ("drift", r"base_.drift\(X\)"),
-    ],
+    "ask", [inspection.assess, inspection.stability, lambda m: to_onnx(m, "m.onnx")]
 )
-def test_what_it_has_not_is_elsewhere(name, remedy):
-    finer = recluster(GPOD(2, affinity=Neighbors(25)).fit(X), cluster=0)
-    with pytest.raises(AttributeError, match=f"clusters were split has no {name}: .*{remedy}"):
-        getattr(finer, name)
-    assert not hasattr(finer, name) and not hasattr(deepcopy(finer), "anything")
-    with pytest.raises(AttributeError, match="object has no attribute 'labels_'"):
-        Reclustered().labels_  # noqa: B018
-
-
-@pytest.mark.parametrize("ask", [risk.assess, risk.stability, lambda m: to_onnx(m, "m.onnx")])
 def test_questions_about_one_cut_are_refused(ask):
     finer = recluster(GPOD(2, affinity=Neighbors(25)).fit(X), cluster=0)
-    with pytest.raises(TypeError, match=r"clusters were split; ask .* model.base_, or a part"):
+    with pytest.raises(TypeError, match=r"clusters were split; ask .* or a part"):
         ask(finer)

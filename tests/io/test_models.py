@@ -29,7 +29,7 @@ from eigencut import (
 )
 from eigencut.io.model_format import VERSION, read, write
 from eigencut.io.rows import Rows
-from eigencut.io.saving import SavableMixin
+from eigencut.io.saving import save_model
 
 GOLDEN = Path(__file__).parent / "golden"
 MANY = np.random.default_rng(2).normal(size=(4000, 2)) * 4
@@ -87,7 +87,7 @@ def test_an_affinity_of_sparse_rows(tmp_path, mmap):
     X = sparse.csr_array(np.random.default_rng(0).poisson(0.6, size=(80, 30)).astype(float))
     affinity = Neighbors(10, index="brute")
     affinity.fit_graph(X[:60])
-    SavableMixin.save(affinity, tmp_path / "m")
+    save_model(affinity, tmp_path / "m")
     again, V = load(tmp_path / "m", mmap=mmap), np.eye(len(affinity.multiplicity_))
     expected, found = affinity.apply(X, V), again.apply(X, V)
     assert found.values.tobytes() == expected.values.tobytes()

@@ -272,7 +272,7 @@ def test_an_update_that_fails_leaves_the_model(monkeypatch):
     X = rows(300)
     model = GPOD(3, affinity=Landmarks(20)).fit(X)
     state, answers = dict(model.__dict__), model.predict_proba(X)
-    monkeypatch.setattr(GPOD, "_keep", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(GPOD, "_set_cut", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         model.update(X)
     assert model.__dict__ == state and (model.predict_proba(X) == answers).all()

@@ -25,10 +25,12 @@ FLOORS = [
     ["hierarchy.recluster"],
     ["auto.select", "tables.table_model"],
     ["gpod"],
-    ["updating"],
+    ["updating.alignment"],
+    ["model"],
     ["tables"],
-    ["answering", "keeping"],
-    ["inspection.describe", "hierarchy"],
+    ["updating"],
+    ["pipeline"],
+    ["hierarchy"],
     ["fitted", "auto"],
     ["inspection", "semi_supervised"],
     ["theory.measured_excess"],
@@ -51,7 +53,7 @@ FLOORS = [
 ]
 HEIGHT = {place: -floor for floor, places in enumerate(FLOORS) for place in places}
 TOP = {"__init__", "__main__", "_version", "cut", "datasets", "discretization", "gpod"}
-TOP |= {"answering", "exceptions", "fitted", "keeping", "loading"}
+TOP |= {"exceptions", "fitted", "loading", "model", "pipeline"}
 DOORS = ["image", "scanpy", "spark", "spatial"]  # names of partners: what they offer, no more
 TOP |= set(DOORS)
 

@@ -94,7 +94,7 @@ def check_count(name: str, value: object, remedy: str, least: int = 1) -> None:
 
 def refuse_split_model(model: object) -> None:
     """An error for what ``recluster`` returns, where only a model of one cut can be asked."""
-    if hasattr(model, "splits_"):
+    if getattr(model, "splits_", ()):
         raise TypeError(
             "model must be a fitted GPOD or TableModel. Got one whose clusters were split; ask "
             "about the model that was split, model.base_, or a part, model.splits_[0].part."

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import counted, without_progress
@@ -269,7 +270,7 @@ def select(
     given = rows = check_rows(model, X, reset=True)
     weight = check_sample_weight(sample_weight, rows.shape[0])
     if not any(one.pairwise for one in _affinities(affinity, criterion, metric)):
-        rows, weight = rows_that_count(model, rows, weight)
+        rows, weight = rows_that_count(rows, weight, pairwise=get_tags(model).input_tags.pairwise)
     candidates = _candidates(n_clusters, criterion, rows)
     affinity = unless_few(affinity, rows)
     is_auto = isinstance(affinity, str) and affinity == "auto"

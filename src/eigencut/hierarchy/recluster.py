@@ -7,47 +7,33 @@ have the next free numbers; so no other number changes, however often clusters a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.contexts import all_or_nothing
 from eigencut._utils.threads import threads
-from eigencut._utils.validation import check_count
+from eigencut._utils.validation import check_count, check_sample_weight
 from eigencut.affinities.base import whole_or_real
+from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
-from eigencut.inspection.describe import DescribingMixin
-from eigencut.io.saving import SavableMixin
+from eigencut.hierarchy.hierarchy import Hierarchy, Joining
+from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
-from eigencut.io.validation import check_rows
-from eigencut.tables.incomplete_rows import spread
+from eigencut.model import Mask, Model, Prepared, check_model, spread
 from eigencut.tables.table_model import TableModel, table_model
 
 if TYPE_CHECKING:
-    from eigencut.inspection.description import Labelled
-
-# What a model whose clusters were split does not have, and where to find it.
-
-ELSEWHERE = {
-    "labels_": "it was split by the rows that the model has kept, which are in another order; use "
-    "predict(X)",
-    "transform": "each part has an embedding of its own; use base_.transform(X), or "
-    "splits_[0].part.transform of rows of one cluster",
-    "score": "there is no one cut to measure; use base_.score(X), or splits_[0].part.score of rows "
-    "of one cluster",
-    "hierarchy": "it is a tree of the clusters before the split; use base_.hierarchy(), and "
-    "splits_ for what became of them",
-    "update": "update the model that was split, base_.update(X), and split it again",
-    "drift": "ask the model that was split: base_.drift(X)",
-}
-
+    from eigencut.updating.drift import Drift
 
 _MOST_SPLITS = 10_000  # of a model in a file
 
@@ -71,7 +57,7 @@ class Split:
     part: GPOD
 
 
-class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
+class Reclustered(Model):
     """A fitted model of which clusters were split; ``recluster`` makes it.
 
     Attributes
@@ -107,36 +93,21 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         pass
 
     @classmethod
-    def _of(cls, base: GPOD | TableModel, splits: Sequence[Split]) -> Reclustered:
-        found = cls()
-        found.base_, found.splits_ = base, tuple(splits)
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        # Only for what is not there: the sentence says where to find it.
-        instead = ELSEWHERE.get(name)
-        if instead is None or "base_" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise AttributeError(f"A model whose clusters were split has no {name}: {instead}.")
+    def _of(cls, base: Any, splits: Sequence[Split]) -> Reclustered:
+        model = cls()
+        model.base_, model.splits_ = base, tuple(splits)
+        return model
 
     @property
     def n_clusters_(self) -> int:
         """Clusters in all, parts counted."""
-        return self._gpod.n_clusters_ + sum(len(split.numbers) - 1 for split in self.splits_)
+        return self.gpod.n_clusters_ + sum(len(split.numbers) - 1 for split in self.splits_)
 
-    @property
-    def columns_(self) -> list[str]:
-        """Names of the columns of a model of tables, in the order of the fit."""
-        return self.base_.columns_
-
-    @property
-    def _gpod(self) -> GPOD:
-        return gpod_of(self.base_)
+    # --------------------------------------------------------------- new rows
 
     def predict(self, X: Any) -> Indices:
         """The cluster, or the part of one, of each row; -1 where the base model says so."""
-        rows, complete = self._prepared(X)
-        return spread(self._labels(rows), complete, -1)
+        return self._ask(X, self.labels_of, -1)
 
     def predict_margin(self, X: Any) -> Array:
         """How clearly each row belongs to its cluster and to its part: the smaller margin."""
@@ -150,61 +121,189 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         """
         return self.answers(X).probabilities
 
+    def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
+        """Raise: a guarantee needs refits of one cut; ask ``unsplit``, or a part."""
+        return self.one_cut().predict_set(X, coverage, calibration=calibration)
+
     def score_samples(self, X: Any) -> Array:
-        """Support of each row; see ``GPOD.score_samples``."""
-        self._check_made()
+        """The similarity of each row to the training rows; see ``GPOD.score_samples``."""
+        self.check_fitted()
         return self.base_.score_samples(X)
 
-    def answers(self, X: Any) -> Answers:
-        """Labels, margins, support and probabilities of each row."""
-        rows, complete = self._prepared(X)
-        found = self._answers(rows)
-        return Answers(
-            spread(found.labels, complete, -1),
-            spread(found.margins, complete, np.nan),
-            spread(found.support, complete, np.nan),
-            spread(found.probabilities, complete, np.nan),
+    def transform(self, X: Any) -> Array:
+        """The embedding by the cut before the split; ``splits_[0].part`` has that of a part."""
+        self.check_fitted()
+        return self.base_.transform(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the error of the cut before the split; see ``GPOD.score``."""
+        self.check_fitted()
+        return self.base_.score(X)
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
+        self.check_fitted()
+        dtype = np.min_scalar_type(-max(self.n_clusters_, 1))
+        return self._write(rows, path, self.labels_of, -1, dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream; see ``GPOD.predict_proba_stream``."""
+        self.check_fitted()
+        shape = (self.n_clusters_,)
+        question = lambda rows: self.answers_of(rows).probabilities  # noqa: E731
+        return self._write(rows, path, question, np.nan, np.float64, shape)
+
+    def hierarchy(self) -> Hierarchy:
+        """The clusters as a tree: the parts of a split are joined first; see ``GPOD.hierarchy``."""
+        self.check_fitted()
+        whole = self.base_.hierarchy()
+        sizes = np.zeros(self.n_clusters_)
+        sizes[: len(whole.sizes)] = whole.sizes
+        joinings: list[Joining] = []
+        for split in reversed(self.splits_):
+            for step in split.part.hierarchy().joinings:
+                kept, joined = split.numbers[[step.kept, step.joined]].tolist()
+                n_groups = self.n_clusters_ - len(joinings)
+                joinings.append(replace(step, kept=kept, joined=joined, n_groups=n_groups))
+        for split in self.splits_:
+            sizes[split.numbers] = split.part.hierarchy().sizes
+        values = [step.cut_value for step in reversed(joinings)]
+        return replace(
+            whole,
+            sizes=sizes,
+            joinings=(*joinings, *whole.joinings),
+            cut_values=np.concatenate([whole.cut_values, values]),
         )
 
-    def of_tables(self) -> Reclustered:
-        """The same with a base that takes tables, its columns found by name."""
-        if isinstance(self.base_, TableModel):
-            return self
-        found = self._of(table_model(self._gpod), self.splits_)
-        if "labels_" in self.__dict__:
-            found.labels_ = self.labels_
-        return found
+    # -------------------------------------------------------------- more rows
 
-    # ----------------------------------------------------------- prepared rows
+    def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
+        """Refit the model as if it had seen these rows too; clusters and parts keep their numbers.
 
-    def _prepared(self, X: Any) -> tuple[Any, NDArray[np.bool_]]:
-        self._check_made()
-        return prepared(self.base_, X)
+        The base takes all rows, and each part those of its cluster; see ``GPOD.update``.
 
-    def _check_made(self) -> None:
+        Raises
+        ------
+        ValueError
+            If a cluster or a part comes or goes, since its number would be that of another; the
+            model stays as it was.
+        """
+        self.check_fitted()
+        base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
+        updated = Reclustered._of(base, ())
+        with updated.preparing(X) as (rows, complete):
+            weight = check_sample_weight(sample_weight, len(complete))
+            counts = None if weight is None else weight[complete]
+            for split in self.splits_:
+                inside = np.flatnonzero(updated.labels_of(rows) == split.cluster)
+                part = copy(split.part)
+                if len(inside):
+                    own = None if counts is None else counts[inside]
+                    part.update(rows[inside], sample_weight=own, decay=decay)
+                updated.splits_ = (*updated.splits_, replace(split, part=part))
+        pairs = [(self.gpod, updated.gpod)]
+        pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
+        if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
+            raise invalid(
+                "X",
+                "leave the clusters of the model, whose parts are numbered after them",
+                "rows with which clusters come or go",
+                "update the model before the split, model.unsplit.update(X), and split it again",
+            )
+        with all_or_nothing(self) as fresh:
+            fresh.base_, fresh.splits_ = updated.base_, updated.splits_
+            fresh.labels_ = updated.predict(X)
+        return self
+
+    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
+        """Say how rows differ from those that the base has seen, by the clusters before the split.
+
+        See ``GPOD.drift``.
+        """
+        self.check_fitted()
+        return self.base_.drift(X, random_state=random_state)
+
+    # ------------------------------------------------- what a Model is asked
+
+    def check_fitted(self) -> None:
+        """Raise NotFittedError if no cluster was split."""
         if not hasattr(self, "base_"):
             raise NotFittedError("Reclustered has no clusters yet; use eigencut.recluster.")
 
-    def _labels(self, rows: Any) -> Indices:
-        if not rows.shape[0]:
-            return np.empty(0, dtype=np.intp)
-        with threads(self._gpod.n_jobs):
-            labels = self._gpod._labels(rows)
-            for split in self.splits_:
-                inside = np.flatnonzero(labels == split.cluster)
-                if len(inside):
-                    labels[inside] = split.numbers[split.part._labels(rows[inside])]
+    @property
+    def gpod(self) -> GPOD:
+        """Return the GPOD of the model before the split."""
+        return self.base_.gpod
+
+    @property
+    def unsplit(self) -> Model:
+        """Return the model before the split."""
+        return self.base_
+
+    def one_cut(self) -> GPOD:
+        """Raise: each part has a cut of its own."""
+        raise invalid(
+            "model",
+            "be one whose clusters all come from one cut",
+            "one whose clusters were split",
+            "ask about the model before the split, model.unsplit, or a part, model.splits_[0].part",
+            error=TypeError,
+        )
+
+    @property
+    def cluster_numbers_(self) -> Indices:
+        """The numbers of the clusters and parts, ascending."""
+        return np.arange(self.n_clusters_)
+
+    @property
+    def columns_(self) -> list[str]:
+        """Names of the columns, in the order of the fit."""
+        return self.base_.columns_
+
+    @property
+    def is_plane(self) -> bool:
+        """Return whether rows are points of the plane."""
+        return self.base_.is_plane
+
+    def in_units(self, rows: Array) -> Array:
+        """Return prepared rows of numbers in the units of the columns."""
+        return self.base_.in_units(rows)
+
+    def from_units(self, points: Array) -> Array:
+        """Return points in the units of the columns as prepared rows."""
+        return self.base_.from_units(points)
+
+    def described_columns(self, X: Any) -> Sequence[str] | None:
+        """Return the names of the columns that the base describes."""
+        return self.base_.described_columns(X)
+
+    def prepare(self, X: Any, at_least: int = 1) -> Prepared:
+        """Return the rows as the base prepares them."""
+        self.check_fitted()
+        return self.base_.prepare(X, at_least)
+
+    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Prepare a stream as the base does."""
+        return self.base_.prepared_blocks(rows)
+
+    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
+        """Name refused rows as the base does."""
+        return self.base_.naming_rows(X, rows, complete)
+
+    def labels_of(self, rows: Any) -> Indices:
+        """Return the numbers of the clusters and parts of prepared rows."""
+        labels = self.gpod.labels_of(rows)
+        for split in self.splits_:
+            inside = np.flatnonzero(labels == split.cluster)
+            if len(inside):
+                labels[inside] = split.numbers[split.part.labels_of(rows[inside])]
         return labels
 
-    def _answers(self, rows: Any) -> Answers:
-        gpod, n = self._gpod, rows.shape[0]
-        if not n:
-            no = np.empty(0)
-            return Answers(no.astype(np.intp), no, no, np.empty((0, self.n_clusters_)))
-        with threads(gpod.n_jobs):
-            found = gpod.fitted_cut_.answers(rows, mark_outliers=gpod.outliers == "label")
-            of_parts = [split.part.fitted_cut_.answers(rows) for split in self.splits_]
-        labels, margins, odds = found.labels.copy(), found.margins.copy(), found.probabilities
+    def answers_of(self, rows: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of prepared rows."""
+        answers = self.gpod.answers_of(rows)
+        of_parts = [split.part.answers_of(rows) for split in self.splits_]
+        labels, margins, odds = answers.labels.copy(), answers.margins.copy(), answers.probabilities
         for split, of_part in zip(self.splits_, of_parts, strict=True):
             parts = of_part.probabilities / of_part.probabilities.max(axis=1, keepdims=True)
             parts *= odds[:, [split.cluster]]
@@ -214,33 +313,25 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
             labels[inside] = split.numbers[of_part.labels[inside]]
             margins[inside] = np.minimum(margins[inside], of_part.margins[inside])
         probabilities = odds / odds.sum(axis=1, keepdims=True)
-        # Of equal ones the first is the label, and a part comes after all clusters.
+        # Where two are equal the first is the label, and a part comes after all clusters.
         wrong = np.flatnonzero((probabilities.argmax(axis=1) != labels) & (labels >= 0))
         probabilities[wrong, labels[wrong]] = np.nextafter(probabilities[wrong].max(axis=1), 1)
-        return Answers(labels, margins, found.support, probabilities)
+        return Answers(labels, margins, answers.support, probabilities)
 
-    def _labelled(self, X: Any) -> Labelled:
-        from eigencut.inspection.description import Labelled
-
-        rows, complete = self._prepared(X)
-        found = self._answers(rows)
-        metric = getattr(self._gpod.affinity_, "metric", "euclidean")
-        return Labelled(
-            spread(found.labels, complete, -1),
-            spread(found.margins, complete, np.nan),
-            spread(rows, complete, 0.0),
-            self.n_clusters_,
-            str(metric),
-        )
-
-    def _described_columns(self, X: Any) -> Sequence[str] | None:
-        return self.base_._described_columns(X)
+    def of_tables(self) -> Reclustered:
+        """The same with a base that takes tables, its columns found by name."""
+        if isinstance(self.base_, TableModel):
+            return self
+        model = self._of(table_model(self.gpod), self.splits_)
+        if "labels_" in self.__dict__:
+            model.labels_ = self.labels_
+        return model
 
     # ------------------------------------------------------------------ saving
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """The base, and for each split its cluster and its part."""
-        self._check_made()
+        self.check_fitted()
         parts = {_part_name(place): split.part for place, split in enumerate(self.splits_)}
         found = {"base": self.base_, "clusters": _clusters(self.splits_), **parts}
         has_labels = include_training_data and "labels_" in self.__dict__
@@ -253,12 +344,12 @@ class Reclustered(DescribingMixin, SavableMixin, BaseEstimator):
         if len(clusters) > _MOST_SPLITS:
             raise ValueError(f"a model can have {_MOST_SPLITS} splits at most.")
         found = self._of(base, ())
-        if found._gpod.affinity_.pairwise:
+        if found.gpod.affinity_.pairwise:
             raise ValueError("clusters of precomputed affinities cannot be split.")
         for place, cluster in enumerate(clusters):
             part = state.fitted(_part_name(place), GPOD)
             is_of_rows = not part.affinity_.pairwise and part.outliers == "keep"
-            has_columns = part.n_features_in_ == found._gpod.n_features_in_
+            has_columns = part.n_features_in_ == found.gpod.n_features_in_
             if cluster >= found.n_clusters_ or not (is_of_rows and has_columns):
                 raise ValueError(f"{_part_name(place)} must be of a cluster of the model.")
             found.splits_ = (*found.splits_, split_of(found, int(cluster), part))
@@ -306,8 +397,8 @@ def recluster(
     >>> finer.predict([[40.0, 0.0]])
     array([1])
     """
-    before = model if isinstance(model, Reclustered) else _unsplit(model)
-    gpod = gpod_of(before.base_)
+    before = model if isinstance(model, Reclustered) else _unsplit(check_model(model))
+    gpod = before.gpod
     gpod.numbering_.refuse_gaps("recluster")
     if n_clusters != "auto":
         check_count("n_clusters", n_clusters, "use the number of parts you expect, or 'auto'")
@@ -319,7 +410,8 @@ def recluster(
             "that predict gives."
         )
     rows, counts, complete = _rows_and_counts(before, X)
-    inside = np.flatnonzero(before._labels(rows) == cluster)
+    with threads(gpod.n_jobs):
+        inside = np.flatnonzero(before.labels_of(rows) == cluster)
     if len(inside) < 2:
         raise ValueError(
             f"X must hold rows of cluster {cluster} to split it. Got {len(inside)} among "
@@ -332,29 +424,18 @@ def recluster(
     split = split_of(before, int(cluster), part)
     found = Reclustered._of(before.base_, (*before.splits_, split))
     if X is not None:
-        found.labels_ = spread(found._labels(rows), complete, -1)
+        with threads(gpod.n_jobs):
+            found.labels_ = spread(found.labels_of(rows), complete, -1)
     return found
 
 
 def sizes_of_parts(model: Reclustered, X: Any = None) -> list[float]:
     """How many rows, of X or of those that the model has kept, the parts of the last split have."""
     rows, counts, _ = _rows_and_counts(model, X)
-    labels = model._labels(rows)
+    with threads(model.gpod.n_jobs):
+        labels = model.labels_of(rows)
     each = np.ones(rows.shape[0]) if counts is None else counts
     return [whole_or_real(each[labels == k].sum()) for k in model.splits_[-1].numbers]
-
-
-def gpod_of(base: GPOD | TableModel) -> GPOD:
-    """What clusters the rows of a model, once they are prepared."""
-    return base.model_ if isinstance(base, TableModel) else base
-
-
-def prepared(base: GPOD | TableModel, X: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Rows as the model inside wants them, without incomplete ones; and which are complete."""
-    if isinstance(base, TableModel):
-        return base.prepare(X)
-    rows = check_rows(base, X, reset=False)
-    return rows, np.ones(rows.shape[0], dtype=bool)
 
 
 def split_of(model: Reclustered, cluster: int, part: GPOD) -> Split:
@@ -376,27 +457,24 @@ def _clusters(splits: Sequence[Split]) -> Indices:
     return np.array([split.cluster for split in splits], dtype=np.int64)
 
 
-def _unsplit(model: Any) -> Reclustered:
-    if not isinstance(model, (GPOD, TableModel)):
-        raise ValueError(
-            "model must be a GPOD, a TableModel or what recluster returns. Got "
-            f"{type(model).__name__}; fit one."
-        )
-    check_is_fitted(model)
-    if gpod_of(model).affinity_.pairwise:
-        raise ValueError(
-            "model must be of rows of features to split a cluster. Got one of precomputed "
-            "affinities; fit GPOD on the affinities among the rows of the cluster instead."
+def _unsplit(model: Model) -> Reclustered:
+    """Return the model with no splits yet."""
+    if model.gpod.affinity_.pairwise:
+        raise invalid(
+            "model",
+            "be of rows of features to split a cluster",
+            "one of precomputed affinities",
+            "fit GPOD on the affinities among the rows of the cluster instead",
         )
     return Reclustered._of(model, ())
 
 
-def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, NDArray[np.bool_]]:
+def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mask]:
     """Prepared rows, how much each counts (the same for all if None), and which are complete."""
     if X is not None:
-        rows, complete = model._prepared(X)
+        rows, complete = model.prepare(X)
         return rows, None, complete
-    affinity = gpod_of(model.base_).affinity_
+    affinity = model.gpod.affinity_
     rows = getattr(affinity, "rows_", None)
     if rows is None:
         raise ValueError(

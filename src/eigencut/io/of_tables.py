@@ -40,7 +40,7 @@ def takes_tables(question: Question) -> Question:
             weight = asked.get("sample_weight")
             if weight is not None and len(np.atleast_1d(weight)) == len(complete):
                 asked["sample_weight"] = np.asarray(weight)[complete]
-            with model._naming_rows(rows, complete), naming_refused_rows(prepared):
+            with model.naming_rows(rows, prepared, complete):
                 return question(**asked)
         return question(**asked)
 

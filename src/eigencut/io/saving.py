@@ -24,41 +24,18 @@ from eigencut.io.model_format import write
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-class SavableMixin:
-    """Gives a model ``save``."""
-
-    def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
-        """Write the fitted model to a file that ``eigencut.load`` reads; see ``docs/models.md``.
-
-        Parameters
-        ----------
-        path : path
-            By custom ``<name>.eigencut``. What was there is replaced when all is written.
-        include_training_data : bool, default=True
-            False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
-            the rows), where the affinity can answer for new rows without.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> import eigencut
-        >>> X = np.random.default_rng(0).normal(size=(60, 2))
-        >>> model = eigencut.GPOD(n_clusters=3).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "model.eigencut"
-        ...     model.save(path)
-        ...     again = eigencut.load(path)
-        >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
-        True
-        """
-        values, arrays = _split(_fitted(self, include_training_data))
-        content = {
-            "eigencut": __version__,
-            "python": platform.python_version(),
-            "libraries": {name: version(name) for name in _LIBRARIES},
-            "model": values,
-        }
-        write(path, content, arrays)
+def save_model(
+    model: Any, path: str | os.PathLike[str], *, include_training_data: bool = True
+) -> None:
+    """Write a fitted model, or an affinity, to a file."""
+    values, arrays = _split(_fitted(model, include_training_data))
+    content = {
+        "eigencut": __version__,
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "model": values,
+    }
+    write(path, content, arrays)
 
 
 def _class_name(item: Any) -> str:

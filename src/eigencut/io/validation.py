@@ -45,11 +45,10 @@ def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None
 
 
 def rows_that_count(
-    estimator: Any, rows: Any, sample_weight: Array | None
+    rows: Any, sample_weight: Array | None, *, pairwise: bool = False
 ) -> tuple[Any, Array | None]:
-    """The rows of positive weight, and their weights; a matrix of affinities stays whole."""
-    is_matrix = get_tags(estimator).input_tags.pairwise
-    if sample_weight is None or sample_weight.all() or is_matrix:
+    """Return the rows of positive weight, and their weights; a matrix of affinities stays whole."""
+    if sample_weight is None or sample_weight.all() or pairwise:
         return rows, sample_weight
     is_there = np.flatnonzero(sample_weight)
     return rows[is_there], sample_weight[is_there]

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array, Indices
 from eigencut.io.atomic import replacing
 from eigencut.io.rows import Rows
 
 _HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 
 
-def write_labels(
-    path: str | os.PathLike[str], rows: Rows, predict: Callable[[Array], Indices], n_clusters: int
-) -> int:
-    """Label the rows block by block into a ``.npy`` file; returns how many there were.
-
-    Labels are the smallest integers that hold K and -1.
-    """
-    return write_rows(path, rows, predict, np.min_scalar_type(-max(n_clusters, 1)))
-
-
 def write_rows(
     path: str | os.PathLike[str],
     rows: Rows,
-    answer: Callable[[Array], NDArray[Any]],
+    answers: Iterable[NDArray[Any]],
     dtype: Any,
     shape: tuple[int, ...] = (),
 ) -> int:
-    """Write what there is to say of each row into a ``.npy`` file; returns how many there were.
+    """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows.
 
     The file appears under its name when everything is in it, and not at all if reading or answering
     fails before. ``shape`` is that of the answer for one row.
@@ -54,9 +43,9 @@ def write_rows(
     n_rows = 0
     with replacing(path) as file:
         _write_header(file, np.dtype(dtype), (0, *shape))
-        for block in rows:
-            file.write(answer(block).astype(dtype).tobytes())
-            n_rows += len(block)
+        for answer in answers:
+            file.write(answer.astype(dtype).tobytes())
+            n_rows += len(answer)
         file.seek(0)
         _write_header(file, np.dtype(dtype), (n_rows, *shape))
     return n_rows

@@ -14,7 +14,7 @@ from eigencut._utils.threads import threads
 from eigencut.extension.labelling import is_outlier
 from eigencut.fitted import Answers, FittedCut
 from eigencut.gpod import GPOD
-from eigencut.hierarchy.recluster import Reclustered, gpod_of, prepared
+from eigencut.hierarchy.recluster import Reclustered
 from eigencut.io.column_kinds import plain_names
 from eigencut.tables.table_model import TableModel
 
@@ -42,7 +42,7 @@ class AskedModel:
                 f"{type(model).__name__}; pass a fitted one, or eigencut.load(path)."
             )
         if isinstance(model, Reclustered):
-            model._check_made()
+            model.check_fitted()
             return cls(model, model.base_)
         check_is_fitted(model)
         return cls(model, model)
@@ -50,7 +50,7 @@ class AskedModel:
     @property
     def gpod(self) -> GPOD:
         """What clusters the rows, once they are prepared."""
-        return gpod_of(self.base)
+        return self.base.gpod
 
     @property
     def fitted(self) -> FittedCut:
@@ -95,7 +95,7 @@ class AskedModel:
 
     def prepared(self, X: Any) -> tuple[Any, NDArray[np.bool_]]:
         """Rows as the model inside wants them, without incomplete ones; which are complete."""
-        return prepared(self.base, X)
+        return self.base.prepare(X)
 
     def in_units(self, rows: Array) -> Array:
         """Prepared rows of the plane as points in the units of the columns."""
@@ -116,14 +116,14 @@ class AskedModel:
     def labels(self, rows: Any) -> Indices:
         """As of ``predict``."""
         if self.is_split:
-            return self.model._labels(rows)
+            return self.model.labels_of(rows)
         with threads(self.gpod.n_jobs):
-            return self.gpod._labels(rows)
+            return self.gpod.labels_of(rows)
 
     def clusters(self, rows: Any) -> Indices:
         """The same, but a cluster for rows without support too."""
         if self.is_split:
-            return np.asarray(self.model._answers(rows).probabilities.argmax(axis=1))
+            return np.asarray(self.model.answers_of(rows).probabilities.argmax(axis=1))
         with threads(self.gpod.n_jobs):
             return self.gpod.numbering_.of_labels(self.fitted.labels(rows))
 
@@ -140,7 +140,7 @@ class AskedModel:
     def answers(self, rows: Any) -> Answers:
         """Labels, margins, support and probabilities of rows in one pass."""
         if self.is_split:
-            return self.model._answers(rows)
+            return self.model.answers_of(rows)
         gpod = self.gpod
         with threads(gpod.n_jobs):
             found = self.fitted.answers(rows, mark_outliers=gpod.outliers == "label")

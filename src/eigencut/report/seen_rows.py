@@ -16,9 +16,9 @@ from eigencut.inspection.refits import training_rows
 from eigencut.inspection.summary import TORN
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
+from eigencut.model import spread
 from eigencut.plotting.asked_model import AskedModel
 from eigencut.plotting.sampling import shown_rows
-from eigencut.tables.incomplete_rows import spread
 from eigencut.tables.table_model import TableModel
 
 Mask = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Answers for complete rows of a table, in the places of all its rows."""
+"""Rows that a model of tables refuses: other columns, and sparse ones with units."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-
-from eigencut._utils.arrays import Array
-
-
-def some_rows_of(rows: Array) -> Array:
-    """The rows, or another one where there are none: a model wants one row at least."""
-    if issparse(rows):
-        return rows
-    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
 
 
 def refuse_width(X: Any, n_columns: int, n_used: int) -> None:
@@ -36,12 +26,3 @@ def sparse_rows(preparation: Any, X: Any) -> tuple[Any, NDArray[np.bool_]]:
             "with the columns of the fit, or fit GPOD on sparse rows."
         )
     return X, np.ones(X.shape[0], dtype=bool)
-
-
-def spread(found: NDArray[Any], complete: NDArray[np.bool_], otherwise: float) -> NDArray[Any]:
-    """What was found of complete rows, in the places of all rows."""
-    if complete.all():
-        return found
-    everywhere = np.full((len(complete), *found.shape[1:]), otherwise, dtype=found.dtype)
-    everywhere[complete] = found
-    return everywhere

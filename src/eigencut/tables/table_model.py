@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
@@ -21,48 +22,38 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.contexts import all_or_nothing
-from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_sample_weight
-from eigencut.fitted import Answers
+from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.inspection.describe import DescribingMixin
+from eigencut.inspection.columns import columns_of
 from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import check_columns, columns_from_text, columns_to_text, plain_names
-from eigencut.io.refused_rows import naming_rows_of_table
+from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
-from eigencut.io.saving import SavableMixin
 from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Table, as_table
 from eigencut.io.validation import check_rows, check_weights_of
+from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
 from eigencut.semi_supervised.known_labels import read_known_labels
-from eigencut.tables.incomplete_rows import refuse_width, some_rows_of, sparse_rows, spread
+from eigencut.tables.incomplete_rows import refuse_width, sparse_rows
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.tables.preparation import (
-    Mask,
     Preparation,
     check_preparation,
     preparation_state,
     restored_preparation,
 )
 from eigencut.tables.summary import TableSummary
-from eigencut.updating.table_updates import TableUpdatingMixin
+from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy
-    from eigencut.inspection.description import Labelled
+    from eigencut.updating.drift import Drift
 
 
-class TableModel(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    TableUpdatingMixin,
-    DescribingMixin,
-    ClusterMixin,
-    SavableMixin,
-    BaseEstimator,
-):
+class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
     """A model of tables: what columns hold, their units and missing values are part of it.
 
     Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
@@ -226,81 +217,173 @@ class TableModel(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    @property
-    def columns_(self) -> list[str]:
-        """Names of the columns, in the order of the fit."""
-        return self.preparation_.columns
-
-    def summary(self) -> TableSummary:
-        """What each column holds and what becomes of it; prints as a table."""
-        check_is_fitted(self)
-        return TableSummary.of(self.preparation_)
+    # ------------------------------------------------------------ new rows
 
     def predict(self, X: Any) -> Indices:
         """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
-        return self._of_rows(X, "predict", -1)
+        return self._ask(X, self.labels_of, -1)
 
     def predict_margin(self, X: Any) -> Array:
         """How clearly each row belongs to its cluster; see ``GPOD.predict_margin``."""
-        return self._of_rows(X, "predict_margin", np.nan)
+        return self._ask(X, lambda rows: self.gpod.predict_margin(rows), np.nan)
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each cluster, for each row; see ``GPOD.predict_proba``.
 
         NaN where values are missing and ``missing="drop"``.
         """
-        return self._of_rows(X, "predict_proba", np.nan)
+        return self._ask(X, lambda rows: self.gpod.predict_proba(rows), np.nan)
+
+    def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
+        """The clusters that each row may belong to; see ``GPOD.predict_set``.
+
+        ``calibration`` is a table of held-out rows, or ``LabelSets``. Incomplete rows have no set.
+        """
+        if hasattr(calibration, "predict_set"):
+            sets = calibration
+        else:
+            sets = self.prepare(calibration)[0]
+        question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
+        return self._ask(X, question, False)
 
     def score_samples(self, X: Any) -> Array:
-        """Support of each row; see ``GPOD.score_samples``."""
-        return self._of_rows(X, "score_samples", np.nan)
+        """The similarity of each row to the training rows; see ``GPOD.score_samples``."""
+        return self._ask(X, lambda rows: self.gpod.score_samples(rows), np.nan)
 
     def transform(self, X: Any) -> Array:
         """The spectral embedding of each row; see ``GPOD.transform``."""
-        return self._of_rows(X, "transform", np.nan)
+        return self._ask(X, lambda rows: self.gpod.transform(rows), np.nan)
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
+        return self._write(rows, path, self.labels_of, -1, self.gpod._label_dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a file; NaN for incomplete rows."""
+        gpod = self.gpod
+        shape = (gpod.numbering_.n_given,)
+        return self._write(rows, path, gpod._probabilities_of, np.nan, np.float64, shape)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
-        rows, complete = self.prepare(X)
-        with self._naming_rows(X, complete):
-            return self.model_.score(rows)
-
-    def answers(self, X: Any) -> Answers:
-        """Labels, margins, support and probabilities of each row, in one pass over the rows."""
-        rows, complete = self.prepare(X)
-        gpod, n_rows = self.model_, rows.shape[0]
-        with threads(gpod.n_jobs), self._naming_rows(X, complete), gpod._naming_rows(rows):
-            marks = gpod.outliers == "label"
-            found = gpod.fitted_cut_.answers(some_rows_of(rows), mark_outliers=marks)
-        labels = gpod.numbering_.of_labels(found.labels[:n_rows])
-        probabilities = gpod.numbering_.of_columns(found.probabilities[:n_rows])
-        return Answers(
-            spread(labels, complete, -1),
-            spread(found.margins[:n_rows], complete, np.nan),
-            spread(found.support[:n_rows], complete, np.nan),
-            spread(probabilities, complete, np.nan),
-        )
+        with self.preparing(X) as (rows, _):
+            return self.gpod.score(rows)
 
     def hierarchy(self) -> Hierarchy:
         """The clusters as a tree; see ``GPOD.hierarchy``."""
         check_is_fitted(self)
-        return self.model_.hierarchy()
+        return self.gpod.hierarchy()
 
-    def _labelled(self, X: Any) -> Labelled:
+    # ------------------------------------------------------------- more rows
+
+    def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
+        """Refit the model as if it had seen these rows too; see ``GPOD.update``.
+
+        Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
+        left out if ``missing="drop"``. ``labels_`` are those of the rows of X.
+        """
+        check_is_fitted(self)
+        model = copy(self.model_)
+        refuse_nothing(X.values if isinstance(X, Table) else X, "update by")
+        complete = None
+        if isinstance(X, Rows):
+            check_weights_of(X, sample_weight)
+            with naming_rows_of_table(X, None, self.preparation_):
+                model.update(self.preparation_.stream(X), decay=decay)
+        else:
+            rows, complete = self._complete_rows(X)
+            weight = check_sample_weight(sample_weight, len(complete))
+            of_complete = None if weight is None else weight[complete]
+            with self.naming_rows(X, rows, complete):
+                model.update(rows, sample_weight=of_complete, decay=decay)
+        with all_or_nothing(self) as fresh:
+            fresh.model_ = model
+            fresh.__dict__.pop("labels_", None)
+            if complete is not None:
+                fresh.labels_ = spread(model.labels_, complete, -1)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
+    ) -> Self:
+        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
+        if not self.__sklearn_is_fitted__():
+            checked_decay(decay)
+            return self.fit(X, sample_weight=sample_weight)
+        return self.update(X, sample_weight=sample_weight, decay=decay)
+
+    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
+        """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
+
+        Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
+        units of the table; where there are words, which have none, a row in its middle is shown.
+        """
+        check_is_fitted(self)
+        refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
+        rows, complete = self._complete_rows(X)
+        with self.naming_rows(X, rows, complete):
+            drift = self.model_.drift(rows, random_state=random_state)
+        new, places = drift.new_cluster, np.flatnonzero(complete)
+        if new is None:
+            return drift
+        assert new.centre is not None
+        if len(self.preparation_.scale) == len(new.centre):
+            new = replace(new, centre=self.in_units(new.centre))
+        else:  # words are points of several coordinates
+            middle = np.linalg.norm(rows[new.rows] - new.centre, axis=1).argmin()
+            row = int(places[new.rows[middle]])
+            columns = columns_of(X, self.preparation_.columns)
+            cells = {column.name: column.plain(column.values[row]) for column in columns}
+            new = replace(new, centre=None, cells=cells)
+        return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
+
+    def _complete_rows(self, X: Any) -> Prepared:
         rows, complete = self.prepare(X)
-        found = self._asked(X, "_labelled", rows, complete)
-        return replace(
-            found,
-            labels=spread(found.labels[: len(rows)], complete, -1),
-            margins=spread(found.margins[: len(rows)], complete, np.nan),
-            points=spread(found.points[: len(rows)], complete, 0.0),
-        )
+        if not len(rows):
+            raise invalid(
+                "X",
+                "have at least one complete row",
+                "none",
+                "fill in missing values, or fit with missing='median'",
+            )
+        return np.ascontiguousarray(rows), complete
 
-    def _described_columns(self, X: Any) -> Sequence[str] | None:
+    # ----------------------------------------------- what a Model is asked
+
+    @property
+    def gpod(self) -> GPOD:
+        """Return the GPOD that was fitted on the prepared rows."""
+        return self.model_
+
+    @property
+    def columns_(self) -> list[str]:
+        """Names of the columns, in the order of the fit."""
+        return self.preparation_.columns
+
+    @property
+    def is_plane(self) -> bool:
+        """Return whether the table has two columns, both of numbers."""
+        return self.preparation_.is_numeric and len(self.columns_) == 2
+
+    def in_units(self, rows: Array) -> Array:
+        """Return prepared rows of numbers in the units of the columns."""
+        return np.asarray(rows * self.preparation_.scale + self.preparation_.shift)
+
+    def from_units(self, points: Array) -> Array:
+        """Return points in the units of the columns as prepared rows."""
+        return np.asarray((points - self.preparation_.shift) / self.preparation_.scale)
+
+    def described_columns(self, X: Any) -> Sequence[str] | None:
+        """Return the names of the columns of the fit."""
         return self.columns_
 
-    def prepare(self, X: Any) -> tuple[Array, Mask]:
-        """Rows as the model wants them, without incomplete ones; and which rows are complete."""
+    def summary(self) -> TableSummary:
+        """What each column holds and what becomes of it; prints as a table."""
+        check_is_fitted(self)
+        return TableSummary.of(self.preparation_)
+
+    def prepare(self, X: Any, at_least: int = 0) -> Prepared:
+        """Rows as the model takes them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
         if issparse(X):
             return sparse_rows(self.preparation_, check_rows(self.model_, X, reset=False))
@@ -308,17 +391,16 @@ class TableModel(
         refuse_width(X, self.n_features_in_, len(self.columns_))
         return self.preparation_.apply(X)
 
-    def _naming_rows(self, X: Any, complete: Mask | None) -> AbstractContextManager[None]:
-        return naming_rows_of_table(X, complete, self.preparation_)
+    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Prepare a stream of tables block by block."""
+        return map(self.preparation_.apply, rows.tables(self.preparation_.coding()))
 
-    def _of_rows(self, X: Any, method: str, otherwise: float) -> Any:
-        rows, complete = self.prepare(X)
-        found = self._asked(X, method, rows, complete)
-        return spread(found[: rows.shape[0]], complete, otherwise)
-
-    def _asked(self, X: Any, method: str, rows: Any, complete: Mask) -> Any:
-        with self._naming_rows(X, complete):
-            return getattr(self.model_, method)(some_rows_of(rows))
+    @contextmanager
+    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> Iterator[None]:
+        """Name refused rows by their line or row, and columns by their names."""
+        of_model = nullcontext() if isinstance(rows, Rows) else naming_refused_rows(rows)
+        with naming_rows_of_table(X, complete, self.preparation_), of_model:
+            yield
 
     # ---------------------------------------------------------------- saving
 

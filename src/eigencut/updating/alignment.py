@@ -15,11 +15,10 @@ from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
 from eigencut.io.column_kinds import Kind, quoted
 from eigencut.io.table import Table
+from eigencut.model import Model
 from eigencut.tables.preparation import Preparation
 from eigencut.tables.restored_rows import restored_table
 from eigencut.updating.refit import Shared, continued, match_clusters
-from eigencut.updating.table_updates import TableUpdatingMixin
-from eigencut.updating.update import UpdatingMixin
 
 
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
@@ -57,7 +56,7 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     array([0])
     """
     for name, given in (("model", model), ("reference", reference)):
-        if not isinstance(given, (UpdatingMixin, TableUpdatingMixin)):
+        if not isinstance(given, Model) or given.splits_:
             raise TypeError(
                 f"{name} must be a GPOD or a TableModel. Got {type(given).__name__}; align the "
                 "model that it was made of."
@@ -96,7 +95,7 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
 
 
 def _is_of_tables(model: Any) -> bool:
-    return isinstance(model, TableUpdatingMixin)
+    return model.gpod is not model
 
 
 def _refuse_other_columns(model: Any, reference: Any) -> None:
@@ -147,8 +146,8 @@ def _refuse_other_names(model: Any, reference: Any) -> None:
 def _columns_of(model: Any, X: Any) -> tuple[Indices, Any]:
     """The cluster of each row that is complete, as a column of the rotation; and which are."""
     if not _is_of_tables(model):
-        found = model._answer(X, lambda rows: model.fitted_cut_.labels(rows))
-        return found, np.ones(len(found), dtype=bool)
+        with model.preparing(X) as (rows, complete):
+            return model.fitted_cut_.labels(rows), complete
     rows, complete = model.prepare(X)
     if not len(rows):
         raise ValueError("X must have at least one complete row. Got none; fill in missing values.")

@@ -24,6 +24,7 @@ from eigencut.fitted import FittedCut
 from eigencut.graphs.base import Graph, RowGraph
 from eigencut.io.rows import Rows
 from eigencut.io.validation import rows_that_count
+from eigencut.pipeline import choose_graphs, cut_chosen
 
 # Which clusters of a new fit are those of an older one, and what numbers they have.
 
@@ -223,7 +224,7 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
 
 def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     before, n_new = model.fitted_cut_, 0 if isinstance(source, Rows) else source.shape[0]
-    source, sample_weight = rows_that_count(model, source, sample_weight)
+    source, sample_weight = rows_that_count(source, sample_weight)
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
     may_go = None if is_number(model.n_clusters) else clusters
@@ -231,7 +232,8 @@ def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: floa
     is_left = found.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
     chosen = choose_for_graph(found.graph, found.affinity, model.n_clusters, K_so_far)
-    graph, fitted = model._cut_graph(source, sample_weight, chosen)
+    fit = cut_chosen(source, chosen, model._settings(), sample_weight)
+    model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
     shared = Shared(
         clusters[is_left],
         fitted.partition.labels[found.places[is_left]],
@@ -246,12 +248,14 @@ def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: floa
     counts = decay * before.affinity.multiplicity_
     is_left = counts >= min(_LEAST_WEIGHT, counts.max())
     rows, counts = before.affinity.rows_[is_left], counts[is_left]
-    source, sample_weight = rows_that_count(model, source, sample_weight)
+    source, sample_weight = rows_that_count(source, sample_weight)
     everything = vstack([rows, source], "csr") if issparse(rows) else np.vstack([rows, source])
     of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
     weight = np.concatenate([counts, of_new])
-    chosen = model._choices(everything, weight)
-    graph, fitted = model._cut_graph(everything, weight, chosen)
+    settings = model._settings()
+    chosen = choose_graphs(everything, settings, weight)
+    fit = cut_chosen(everything, chosen, settings, weight)
+    model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
     if isinstance(graph, RowGraph):
         after = fitted.partition.labels[graph.vertex_of_row[: len(counts)]]
     else:  # so many rows by now that landmarks stand for them

@@ -73,7 +73,7 @@ def command(
         whole = read_weighted(source, columns, weights, coding_of(fitted)).table
         rows, complete = fitted.prepare(whole)
         counts = None if whole.weight is None else whole.weight[complete]
-        placed.enter_context(fitted._naming_rows(whole, complete))
+        placed.enter_context(fitted.naming_rows(whole, rows, complete))
         placed.enter_context(naming_refused_rows(rows))
     gpod = fitted.model_
     with placed, progress_bar("refits", quiet):

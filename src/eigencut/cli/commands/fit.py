@@ -255,7 +255,7 @@ def _labelled(model: TableModel, source: Source, id_column: str | None) -> Itera
         clusters = np.full(len(complete), -1)
         if complete.any():
             with threads(gpod.n_jobs):
-                clusters[complete] = gpod._labels(rows)
+                clusters[complete] = gpod.labels_of(rows)
         yield block.ids, clusters
         n_rows += len(clusters)
         tell(source.share(block), f"{n_rows:,} rows")

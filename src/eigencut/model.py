@@ -1,0 +1,309 @@
+"""What every model answers: GPOD, TableModel and what ``recluster`` returns.
+
+    X ──► prepare ──► rows ──► labels_of, answers_of, ... ──► one answer for each row of X
+
+A model prepares the rows that a user gives (checks, units, missing values) and answers for prepared
+rows. Plots, reports, inspection, export and the command line ask these questions and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.threads import threads
+from eigencut.exceptions import invalid
+from eigencut.fitted import Answers
+from eigencut.inspection.describe import describe_model, fitted_html
+from eigencut.io.column_kinds import plain_names
+from eigencut.io.rows import Rows
+from eigencut.io.saving import save_model
+from eigencut.io.written_rows import write_rows
+
+if TYPE_CHECKING:
+    from eigencut.gpod import GPOD
+    from eigencut.inspection.description import Description
+
+Mask = NDArray[np.bool_]
+Prepared = tuple[Any, Mask]
+
+
+class Model(BaseEstimator, ABC):
+    """A fitted clustering that labels any row.
+
+    Attributes
+    ----------
+    splits_ : tuple of Split
+        The clusters that ``recluster`` has split; empty for other models.
+    """
+
+    splits_: tuple[Any, ...] = ()
+
+    @property
+    @abstractmethod
+    def gpod(self) -> GPOD:
+        """Return the GPOD that cuts the graph of the prepared rows."""
+
+    def one_cut(self) -> GPOD:
+        """Return the GPOD whose one cut made all clusters.
+
+        Raises
+        ------
+        ValueError
+            If clusters were split: each part has a cut of its own.
+        """
+        self.check_fitted()
+        return self.gpod
+
+    def check_fitted(self) -> None:
+        """Raise NotFittedError if the model is not fitted."""
+        check_is_fitted(self)
+
+    @property
+    def unsplit(self) -> Model:
+        """Return the model before clusters were split; the model itself if none was."""
+        return self
+
+    @property
+    def cluster_numbers_(self) -> Indices:
+        """The numbers of the clusters, ascending; ``update`` can leave gaps between them."""
+        return self.gpod.numbering_.numbers
+
+    @property
+    def columns_(self) -> list[str]:
+        """Names of the columns, in the order of the fit; x1, x2, ... for an array."""
+        names = getattr(self.gpod, "feature_names_in_", None)
+        return list(plain_names(self.gpod.n_features_in_) if names is None else map(str, names))
+
+    @property
+    def is_plane(self) -> bool:
+        """Return whether rows are points of the plane: two numbers, not affinities."""
+        return not self.gpod.affinity_.pairwise and self.gpod.n_features_in_ == 2
+
+    def in_units(self, rows: Array) -> Array:
+        """Return prepared rows of numbers in the units of the columns."""
+        return np.asarray(rows, dtype=np.float64)
+
+    def from_units(self, points: Array) -> Array:
+        """Return points in the units of the columns as prepared rows."""
+        return points
+
+    # ------------------------------------------------------------------ rows
+
+    @abstractmethod
+    def prepare(self, X: Any, at_least: int = 1) -> Prepared:
+        """Return the complete rows as the GPOD takes them, and which rows of X are complete."""
+
+    @abstractmethod
+    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Prepare a stream block by block."""
+
+    @abstractmethod
+    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
+        """Return a context in which errors name refused rows by their place in X."""
+
+    @contextmanager
+    def preparing(self, X: Any, at_least: int = 1) -> Iterator[Prepared]:
+        """Prepare X for a computation in the model's threads, with errors that name rows."""
+        rows, complete = self.prepare(X, at_least)
+        with threads(self.gpod.n_jobs), self.naming_rows(X, rows, complete):
+            yield rows, complete
+
+    def labels_of(self, rows: Any) -> Indices:
+        """Return the numbers of the clusters of prepared rows."""
+        return self.gpod.labels_of(rows)
+
+    def answers_of(self, rows: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of prepared rows."""
+        return self.gpod.answers_of(rows)
+
+    def answers(self, X: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of each row, in one pass.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Answers
+        """
+        with self.preparing(X) as (rows, complete):
+            return self.answers_for_all(rows, complete)
+
+    def answers_for_all(self, rows: Any, complete: Mask) -> Answers:
+        """Return the answers for prepared rows in the places of all rows."""
+        answers, n = self.answers_of(at_least_one(rows)), rows.shape[0]
+        return Answers(
+            labels=spread(answers.labels[:n], complete, -1),
+            margins=spread(answers.margins[:n], complete, np.nan),
+            support=spread(answers.support[:n], complete, np.nan),
+            probabilities=spread(answers.probabilities[:n], complete, np.nan),
+        )
+
+    def _ask(self, X: Any, question: Callable[[Any], NDArray[Any]], missing: float) -> Any:
+        """Return an answer for each row of X; ``missing`` for incomplete rows."""
+        with self.preparing(X) as (rows, complete):
+            answer = question(at_least_one(rows))[: rows.shape[0]]
+        return spread(answer, complete, missing)
+
+    def _write(
+        self,
+        rows: Rows,
+        path: str | os.PathLike[str],
+        question: Callable[[Any], NDArray[Any]],
+        missing: float,
+        dtype: Any,
+        shape: tuple[int, ...] = (),
+    ) -> int:
+        """Write an answer for each row of a stream to a ``.npy`` file; return how many."""
+        self.check_fitted()
+
+        def answers() -> Iterator[NDArray[Any]]:
+            for block, complete in self.prepared_blocks(rows):
+                answer = question(at_least_one(block))[: block.shape[0]]
+                yield spread(answer, complete, missing)
+
+        with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
+            return write_rows(path, rows, answers(), dtype, shape)
+
+    # -------------------------------------------------- describing and saving
+
+    def described_columns(self, X: Any) -> Sequence[str] | None:
+        """Return the names of the columns of X that a description is about; None without names."""
+        if hasattr(X, "columns"):
+            return [str(name) for name in X.columns]
+        names = getattr(self.gpod, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def describe(
+        self,
+        X: Any,
+        *,
+        columns: Any = None,
+        documents: Sequence[str] | None = None,
+        n_typical: int = 3,
+        n_columns: int = 5,
+        n_words: int = 8,
+        confidence: float = 0.95,
+    ) -> Description:
+        """Say what each cluster is, on the rows of X: ``print(model.describe(X))``.
+
+        Sizes, typical rows, the columns that distinguish a cluster, a rule of at most three
+        conditions, and the words of documents. Everything is in the units of X. See
+        ``docs/describe.md``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows as ``predict`` takes them: those of the fit, or others.
+        columns : data frame or array of shape (n_samples, any), optional
+            Describe the clusters by these columns, which may hold words, instead of those of X.
+            Default: the columns of X; none of them where they have no names and there are
+            ``documents``, as for embeddings, or where X holds affinities.
+        documents : sequence of str, optional
+            The text of each row, for the words of clusters.
+        n_typical, n_columns, n_words : int
+            The largest number of typical rows, distinguishing columns and words of a cluster.
+        confidence : float, default=0.95
+            The confidence of all intervals. They hold given the clusters: they say how well a
+            number is known on rows that the model was not fitted on, not that the clusters are real
+            (see ``eigencut.inspection.significance``).
+
+        Returns
+        -------
+        Description
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from eigencut import GPOD
+        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
+        >>> model = GPOD(2).fit(frame)
+        >>> model.describe(frame).clusters[0].rule.conditions
+        (Condition(column='km', relation='>', value=50.0),)
+        """
+        return describe_model(
+            self,
+            X,
+            columns=columns,
+            documents=documents,
+            n_typical=n_typical,
+            n_columns=n_columns,
+            n_words=n_words,
+            confidence=confidence,
+        )
+
+    def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
+        """Write the fitted model to a file that ``eigencut.load`` reads; see ``docs/models.md``.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``<name>.eigencut``. What was there is replaced when all is written.
+        include_training_data : bool, default=True
+            False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
+            the rows), where the affinity can answer for new rows without.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import eigencut
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
+        >>> model = eigencut.GPOD(n_clusters=3).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "model.eigencut"
+        ...     model.save(path)
+        ...     again = eigencut.load(path)
+        >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
+        True
+        """
+        save_model(self, path, include_training_data=include_training_data)
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in shown:
+            shown["text/html"] = self._repr_html_inner()
+        return shown
+
+
+def check_model(model: Any) -> Model:
+    """Return the model; raise for what is not a Model, or is not fitted."""
+    if not isinstance(model, Model):
+        raise invalid(
+            "model",
+            "be a GPOD, a TableModel or what recluster returns",
+            type(model).__name__,
+            "pass a fitted one, or eigencut.load(path)",
+        )
+    model.check_fitted()
+    return model
+
+
+def at_least_one(rows: Any) -> Any:
+    """Return the rows, or a row of ones if there are none: an affinity needs a row."""
+    if issparse(rows):
+        return rows
+    return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
+
+
+def spread(answer: NDArray[Any], complete: Mask, missing: float) -> NDArray[Any]:
+    """Return the answers for complete rows in the places of all rows."""
+    if complete.all():
+        return answer
+    everywhere = np.full((len(complete), *answer.shape[1:]), missing, dtype=answer.dtype)
+    everywhere[complete] = answer
+    return everywhere
