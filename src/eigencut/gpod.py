@@ -46,12 +46,19 @@ from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
 from eigencut.semi_supervised.known_labels import Known
-from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
+from eigencut.updating.update import (
+    Updated,
+    checked_decay,
+    continued,
+    match_clusters,
+    refitted,
+    refuse_nothing,
+    rows_of_update,
+)
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
-    from eigencut.updating.refit import Updated
 
 
 def _keeps_rows(model: Any) -> bool:
@@ -709,8 +716,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             self.partition_ = replace(fitted.partition, labels=labels)
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
-        from eigencut.updating.refit import Updated, continued, match_clusters, refitted
-
         before = self.numbering_
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)
@@ -722,7 +727,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         elif not isinstance(source, Rows):
             self.labels_ = self.labels_of(source)
         sizes = found.sizes[columns]
-        self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
+        self.updated_ = Updated.from_numbers(
+            before.numbers, numbers.numbers, sizes, found.n_new_landmarks
+        )
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
         """Put clusters in another order, and give them these numbers.
