@@ -58,7 +58,7 @@ def _landmarks(K: int) -> Any:
 
 def _neighbors(K: int) -> Any:
     from eigencut import GPOD
-    from eigencut.auto.graph import symmetric_graph
+    from eigencut.auto.choose import symmetric_graph
 
     return GPOD(K, affinity=symmetric_graph(ROWS, K))
 

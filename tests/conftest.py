@@ -1,5 +1,6 @@
 """Data that several tests share. Everything is generated; nothing is downloaded."""
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 import eigencut.kernels
 from browser import Browser, find_chromium
 from eigencut._utils.threads import threads
+from eigencut.auto.policy import POLICY
 from eigencut.kernels.numpy_kernels import NumpyKernels
 
 # The same examples in every run, so that a failure can be repeated. To look for new ones:
@@ -122,3 +124,10 @@ def same_partition(a, b):
     """Whether two labellings agree up to the names of the clusters."""
     pairs = set(zip(np.asarray(a).tolist(), np.asarray(b).tolist(), strict=True))
     return len(pairs) == len(set(np.asarray(a).tolist())) == len(set(np.asarray(b).tolist()))
+
+
+def change_auto_policy(monkeypatch, **changes):
+    """Give every module of eigencut.auto other thresholds."""
+    changed = dataclasses.replace(POLICY, **changes)
+    for module in ("budget", "choose", "n_clusters", "select", "spectrum"):
+        monkeypatch.setattr(f"eigencut.auto.{module}.POLICY", changed)

@@ -45,7 +45,7 @@ def by_select(X: Array, *, criterion: str) -> Found:
 
 
 def spectrum_of(X: Array, n_pairs: int) -> Spectrum:
-    return Spectrum.of(X, Gaussian(), CUTS["ncut"], n_pairs)
+    return Spectrum.from_rows(X, Gaussian(), CUTS["ncut"], n_pairs)
 
 
 def clustered(X: Array, K: int) -> Found:

@@ -38,7 +38,7 @@ from eigencut.solvers.relaxed_cut import EigenPairs
 if TYPE_CHECKING:
     from eigencut.semi_supervised.guided_cut import Agreement
 
-_SLIVER = 1 / 20  # of an average cluster
+_TINY_SHARE = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
 _UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
 _LEAST_TEMPERATURE = 1e-6
@@ -296,18 +296,18 @@ class CutGraph(NamedTuple):
     n_clear: int = 0
 
 
-def first_sound(cuts: Iterable[CutGraph]) -> CutGraph:
-    """The first cut without slivers; if there is none, the first of all, with a warning.
+def first_without_tiny_clusters(cuts: Iterable[CutGraph]) -> CutGraph:
+    """Return the first cut without tiny clusters; if there is none, the first of all, and warn.
 
-    A sliver is a cluster with less than a twentieth of the rows of an average one: mostly a few odd
-    rows that a cut has taken for a cluster. Components that are clearly clusters are none.
+    A tiny cluster has less than a twentieth of the rows of an average one: mostly a few odd rows
+    that a cut has taken for a cluster. Components that are clearly clusters do not count.
     """
     first = None
     for found in cuts:
         graph, partition = found.graph, found.fitted.partition
         sizes = np.bincount(partition.labels, graph.multiplicity, len(partition.rotation))
         cut_off = np.sort(sizes)[found.n_clear :]
-        if cut_off.min() >= _SLIVER * graph.n_rows / len(sizes):
+        if cut_off.min() >= _TINY_SHARE * graph.n_rows / len(sizes):
             return found
         first = first or (found, sizes)
     assert first is not None

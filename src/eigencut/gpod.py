@@ -29,8 +29,8 @@ from eigencut._utils.validation import (
 from eigencut._utils.warn import hearing_warnings
 from eigencut.affinities import NAMES, Affinity, named_affinity
 from eigencut.auto.budget import reads_blocks
-from eigencut.auto.candidates import check_asked
-from eigencut.auto.chosen import Compared
+from eigencut.auto.n_clusters import check_n_clusters_parameter
+from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.extension.cluster_numbers import ClusterNumbers
@@ -45,12 +45,19 @@ from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
 from eigencut.semi_supervised.known_labels import Known
-from eigencut.updating.update import checked_decay, refuse_nothing, rows_of_update
+from eigencut.updating.update import (
+    Updated,
+    checked_decay,
+    continued,
+    match_clusters,
+    refitted,
+    refuse_nothing,
+    rows_of_update,
+)
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
-    from eigencut.updating.refit import Updated
 
 
 def _keeps_rows(model: Any) -> bool:
@@ -132,7 +139,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         The fitted affinity.
     fitted_cut_ : FittedCut
         The eigenfunctions and their rotation, which answer for new rows.
-    choice_ : tuple of Compared
+    choice_ : tuple of Choice
         The affinities that "auto" compared, each with a score; larger is clearer.
     warnings_ : tuple of str
         The texts of the fit's warnings, unless warnings were silenced.
@@ -708,8 +715,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             self.partition_ = replace(fitted.partition, labels=labels)
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
-        from eigencut.updating.refit import Updated, continued, match_clusters, refitted
-
         before = self.numbering_
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)
@@ -721,7 +726,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         elif not isinstance(source, Rows):
             self.labels_ = self.labels_of(source)
         sizes = found.sizes[columns]
-        self.updated_ = Updated.of(before, numbers, sizes, found.n_new_landmarks)
+        self.updated_ = Updated.from_numbers(
+            before.numbers, numbers.numbers, sizes, found.n_new_landmarks
+        )
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
         """Put clusters in another order, and give them these numbers.
@@ -769,7 +776,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         if of_all_rows and hasattr(self, "embedding_"):
             per_row["embedding"] = self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        of_choice: dict[str, Any] = {"choice": [list(compared) for compared in self.choice_]}
+        of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
         if getattr(self, "warnings_", ()):  # an older pickle has none
             of_choice["warnings"] = list(self.warnings_)
         if not self.numbering_.is_plain:
@@ -786,7 +793,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
-        self.choice_ = tuple(Compared(*pair) for pair in pairs)
+        self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
         has_warnings = "warnings" in state
         self.warnings_ = tuple(state.texts("warnings", 1000)) if has_warnings else ()
         labels = state.indices("labels", (None,), below=K) if "labels" in state else None
@@ -806,7 +813,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)
-        check_asked(self.n_clusters)
+        check_n_clusters_parameter(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_count("n_init", self.n_init, "use the default of 10")

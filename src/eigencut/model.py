@@ -103,6 +103,13 @@ class Model(BaseEstimator, ABC):
         """Return points in the units of the columns as prepared rows."""
         return points
 
+    def refuse_other_kinds(self, other: Model) -> None:
+        """Raise an error where another model over the same columns takes them for another kind."""
+
+    def rows_from(self, other: Model, rows: Any) -> Any:
+        """Return rows that another model over the same columns has prepared as this one would."""
+        return rows
+
     # ------------------------------------------------------------------ rows
 
     @abstractmethod

@@ -7,7 +7,7 @@ rows ──► candidate graphs ──► relaxed cuts (Eqs. 6, 7) ──► the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,11 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import stage
 from eigencut.affinities.neighbors import warn_about_many_neighbors
 from eigencut.auto.budget import Budget
-from eigencut.auto.choose import choose
-from eigencut.auto.chosen import Chosen, Compared
-from eigencut.auto.graph import graphs_for_labels, most_agreeing
+from eigencut.auto.choose import Chosen, choose, graphs_for_labels, most_agreeing
+from eigencut.auto.spectrum import Choice
 from eigencut.cut import Cut
 from eigencut.extension.eigenfunctions import extend
-from eigencut.fitted import CutGraph, FittedCut, first_sound
+from eigencut.fitted import CutGraph, FittedCut, first_without_tiny_clusters
 from eigencut.graphs.base import Graph
 from eigencut.io.validation import rows_that_count
 from eigencut.semi_supervised.guided_cut import UnguidedCut, guided_cut
@@ -60,7 +59,7 @@ class Fit:
 
     graph: Graph
     fitted: FittedCut
-    compared: tuple[Compared, ...]
+    compared: tuple[Choice, ...]
     labels: Indices | None = None
     embedding: Array | None = None
     is_outlier: NDArray[np.bool_] | None = None
@@ -87,12 +86,12 @@ def choose_graphs(
         return choose(
             X,
             settings.n_clusters,
-            settings.affinity,
-            settings.memory_limit,
-            settings.starts,
-            sample_weight,
-            settings.metric,
-            1 if known is None else known.least_clusters,
+            affinity=settings.affinity,
+            memory_limit=settings.memory_limit,
+            starts=settings.starts,
+            sample_weight=sample_weight,
+            metric=settings.metric,
+            least=1 if known is None else known.least_clusters,
         )
 
 
@@ -105,12 +104,12 @@ def cut_chosen(
 ) -> Fit:
     """Cut the candidate graphs until a cut has no tiny clusters."""
     chosen.report()
-    best = first_sound(_cuts(X, chosen, settings, sample_weight, known))
+    best = first_without_tiny_clusters(_cuts(X, chosen, settings, sample_weight, known))
     if best.agreement is not None and best.agreement.is_corrected:
-        budget = Budget.of(X, chosen.n_clusters, settings.memory_limit)
+        budget = Budget.from_rows(X, chosen.n_clusters, settings.memory_limit)
         others = graphs_for_labels(chosen, best.fitted.affinity, budget.allows)
         best = most_agreeing(best, _cuts(X, others, settings, sample_weight, known))
-    compared = tuple(Compared(repr(one.affinity), one.score) for one in chosen.compared)
+    compared = tuple(replace(one, affinity=repr(one.affinity)) for one in chosen.compared)
     return Fit(best.graph, best.fitted, compared)
 
 

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from sklearn.datasets import make_moons
 
-from conftest import in_threads
+from conftest import change_auto_policy, in_threads
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, select
 from eigencut._utils import progress
 from eigencut._utils.progress import (
@@ -253,11 +253,7 @@ def test_a_stream_has_a_share_from_its_second_pass_on():
 
 @pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 def test_choices_count_the_graphs_that_were_compared(monkeypatch):
-    for clear in (
-        "number_of_clusters.CLEAR",
-        "default_graph._CLEAR_ENOUGH",
-    ):  # so that all are tried
-        monkeypatch.setattr(f"eigencut.auto.{clear}", np.inf)
+    change_auto_policy(monkeypatch, clear=np.inf, clear_enough=np.inf)  # so that all are tried
     X = np.random.default_rng(0).normal(size=(200, 2))
     for n_clusters, of_k in ((range(2, 6), 2), (3, 0)):
         with Recorded() as heard:

@@ -9,9 +9,8 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.auto.budget
 import eigencut.kernels
-from conftest import CUTS
+from conftest import CUTS, change_auto_policy
 from eigencut import GPOD, GraphWarning, Landmarks
 from eigencut.extension.eigenfunctions import Algorithm1
 from eigencut.graphs.landmarks import Memberships, MembershipSums
@@ -341,7 +340,7 @@ def test_narrow_numbers_stay_as_they_are(dtype, monkeypatch):
 
 
 def test_many_narrow_rows_are_not_widened_by_the_default(monkeypatch):
-    monkeypatch.setitem(eigencut.auto.budget.MOST_ROWS, "neighbors", 500)
+    change_auto_policy(monkeypatch, most_rows_for_neighbors=500)
     X = make_moons(1000, noise=0.05, random_state=0)[0].astype(np.float32)
     seen = []
     original = Landmarks.fit_graph

@@ -10,17 +10,16 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.auto.budget
 from benchmarks import RESULTS
-from conftest import in_threads
+from conftest import change_auto_policy, in_threads
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load, select
 from eigencut._utils.memory import in_words
 from eigencut.affinities import Precomputed
 from eigencut.affinities.base import Affinity
 from eigencut.affinities.fit_memory import FitSizes
-from eigencut.auto.budget import MOST_ROWS, Budget, landmarks_for
+from eigencut.auto.budget import Budget, landmarks_for
 from eigencut.auto.choose import choose_affinity
-from eigencut.auto.graph import some_rows
+from eigencut.auto.n_clusters import some_rows
 from eigencut.io.rows import Rows
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
@@ -208,9 +207,8 @@ def test_auto_chooses_the_number_of_clusters_within_the_limit(many):
 
 
 def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
-    assert list(MOST_ROWS.items()) == [("neighbors", 5e5), ("landmarks", np.inf)]
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Neighbors)
-    monkeypatch.setitem(MOST_ROWS, "neighbors", 200)
+    change_auto_policy(monkeypatch, most_rows_for_neighbors=200)
     assert isinstance(choose_affinity(many[:300], 2).affinities[0], Landmarks)
     found = choose_affinity(sparse.csr_array(many[:300]), 2)
     assert isinstance(found.affinities[0], Landmarks)
@@ -236,7 +234,7 @@ def test_what_is_decided_on_depends_on_different_rows_only(monkeypatch, many):
     """Whether rows are there once or nine times, in the sorted way and in the sampled one."""
     X, three = many[:300], np.full(300, 3.0)
     for most in (100_000, 200):
-        monkeypatch.setattr("eigencut.auto.graph._SORTED_ROWS", most)
+        change_auto_policy(monkeypatch, sorted_rows=most)
         once, thrice = (
             some_rows(X, 100, 3 * three),
             some_rows(np.tile(X, (3, 1)), 100, np.tile(three, 3)),
@@ -255,7 +253,7 @@ def test_auto_does_not_depend_on_the_order_of_many_rows(many):
 
 def test_sparse_rows_count_by_what_they_store():
     X = sparse.random_array((1000, 100_000), density=1e-4, random_state=np.random.default_rng(0))
-    assert Budget.of(X.tocsr(), 2).sizes.n_features == pytest.approx(10)
+    assert Budget.from_rows(X.tocsr(), 2).sizes.n_features == pytest.approx(10)
 
 
 # ------------------------------------------------------------------ many clusters
@@ -273,7 +271,7 @@ def test_sparse_rows_count_by_what_they_store():
 )
 def test_many_clusters_go_through_landmarks(n_rows, n_clusters, expected):
     rows = np.repeat(np.arange(float(n_rows)), 2).reshape(n_rows, 2)
-    assert Budget.of(rows, n_clusters, "20GB").affinity_name() == expected
+    assert Budget.from_rows(rows, n_clusters, "20GB").affinity_name() == expected
 
 
 def test_landmarks_grow_with_the_clusters_and_stand_for_many_rows_each():
@@ -283,7 +281,7 @@ def test_landmarks_grow_with_the_clusters_and_stand_for_many_rows_each():
 
 
 def test_hundreds_of_clusters_with_few_rows_each_are_not_compared(monkeypatch):
-    monkeypatch.setattr(eigencut.auto.budget, "_MOST_WORK", 1e5)
+    change_auto_policy(monkeypatch, much_work=1e5)
     X, truth = make_blobs(600, 8, centers=30, cluster_std=0.5, random_state=3)
     model = GPOD(30).fit(X)
     assert model.choice_ == ()
@@ -292,7 +290,7 @@ def test_hundreds_of_clusters_with_few_rows_each_are_not_compared(monkeypatch):
 
 
 def test_hundreds_of_clusters_with_many_rows_each(monkeypatch):
-    monkeypatch.setattr(eigencut.auto.budget, "_MOST_WORK", 1e5)
+    change_auto_policy(monkeypatch, much_work=1e5)
     X, truth = make_blobs(6000, 8, centers=30, cluster_std=0.5, random_state=3)
     model = GPOD(30).fit(X)
     assert model.affinity_.n_landmarks == 150

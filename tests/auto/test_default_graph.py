@@ -6,10 +6,10 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.auto.graph as module
+import eigencut.auto.choose as module
 from eigencut import GPOD, Landmarks, Neighbors, SharedNeighbors
-from eigencut.auto.graph import choose_graph
-from eigencut.auto.spectrum import NO_CLUSTER
+from eigencut.auto.choose import choose_graph
+from eigencut.auto.policy import POLICY
 from eigencut.neighbors.index import Index
 
 
@@ -63,9 +63,9 @@ def test_the_symmetric_graph_must_be_much_better(scores, symmetric, name):
 @pytest.mark.parametrize(
     ("without", "contrast"), [(-1.4, 0.0), (-1.6, 1.0)], ids=["without", "symmetric"]
 )
-def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
+def test_where_contrast_makes_tiny_it_is_left_out(scores, without, contrast):
     X = make_moons(300, noise=0.1, random_state=0)[0]
-    scores({"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": without})
+    scores({"mutual": POLICY.no_cluster, "symmetric": -1.0, "without contrast": without})
     assert graphs(X).affinities[0].density_contrast == contrast
 
 
@@ -73,18 +73,18 @@ def test_where_contrast_makes_slivers_it_is_left_out(scores, without, contrast):
     ("few", "wide", "shared", "kind", "neighbors"),
     [
         (-1.0, -0.55, -3.0, SharedNeighbors, 60),  # whatever its score, of other weights
-        (-1.0, -0.5, NO_CLUSTER, Neighbors, 60),
+        (-1.0, -0.5, POLICY.no_cluster, Neighbors, 60),
         (-1.0, -0.7, 9.0, Neighbors, 15),
         (-0.7, -0.4, -3.0, SharedNeighbors, 60),
         (-0.7, -0.5, 9.0, Neighbors, 15),
     ],
-    ids=["better", "but shared ones make slivers", "not better", "nearly clear", "not, though"],
+    ids=["better", "but shared ones make tiny", "not better", "nearly clear", "not, though"],
 )
 def test_where_distances_hardly_differ_more_neighbors_are_tried(
     scores, few, wide, shared, kind, neighbors
 ):
     X = np.random.default_rng(0).normal(size=(600, 30))
-    of_few = {"mutual": NO_CLUSTER, "symmetric": few, "without contrast": -3.0}
+    of_few = {"mutual": POLICY.no_cluster, "symmetric": few, "without contrast": -3.0}
     scores(of_few | {"wide": wide, "shared": shared})
     chosen = graphs(X, K=5)
     first = chosen.affinities[0]
@@ -94,7 +94,7 @@ def test_where_distances_hardly_differ_more_neighbors_are_tried(
 
 
 def test_more_neighbors_are_not_tried_on_the_plane_nor_without_memory(scores):
-    of_few = {"mutual": NO_CLUSTER, "symmetric": -1.0, "without contrast": -1.0}
+    of_few = {"mutual": POLICY.no_cluster, "symmetric": -1.0, "without contrast": -1.0}
     scores(of_few | {"wide": 9.0, "shared": 9.0})
     rng = np.random.default_rng(0)
     plane, space = rng.normal(size=(600, 2)), rng.normal(size=(600, 30))
@@ -109,7 +109,7 @@ def test_a_graph_in_more_pieces_than_clusters_is_not_clear():
     X, _ = make_blobs(300, centers=[[100 * i, 0] for i in range(6)], random_state=0)
     chosen = graphs(X)
     assert len(chosen.compared) > 1
-    assert all(one.score <= module._IN_PIECES for one in chosen.compared)
+    assert all(one.score <= POLICY.score_in_pieces for one in chosen.compared)
     assert graphs(X, K=6).compared[0].score > 1
 
 
@@ -136,20 +136,20 @@ def test_in_many_dimensions_a_somewhat_clear_graph_is_compared_with_others():
 
 
 def test_landmarks_are_the_last_resort_for_many_rows(scores):
-    slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
+    tiny = dict.fromkeys(["mutual", "symmetric", "without contrast"], POLICY.no_cluster)
     X = make_moons(1000, noise=0.1, random_state=0)[0]
-    scores(slivers | {"landmarks": -1.0})
+    scores(tiny | {"landmarks": -1.0})
     assert taken(X)[0] is Landmarks
     assert taken(X[:999]) == (Neighbors, "mutual", 3)
     assert taken(csr_array(X))[0] is Landmarks
-    scores(slivers | {"landmarks": NO_CLUSTER})
+    scores(tiny | {"landmarks": POLICY.no_cluster})
     assert taken(X) == (Neighbors, "mutual", 4)
 
 
 def test_landmarks_that_were_looked_at_make_a_whole_model(scores, tmp_path):
     X, y = make_moons(1500, noise=0.05, random_state=0)
-    slivers = dict.fromkeys(["mutual", "symmetric", "without contrast"], NO_CLUSTER)
-    scores(slivers | {"landmarks": -1.0})
+    tiny = dict.fromkeys(["mutual", "symmetric", "without contrast"], POLICY.no_cluster)
+    scores(tiny | {"landmarks": -1.0})
     model = GPOD(2).fit(X)
     assert isinstance(model.affinity_, Landmarks) and len(model.choice_) == 4
     assert (model.predict(X) == model.labels_).all()
@@ -161,7 +161,7 @@ def test_small_clusters_are_not_believed():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(960, 2)), 90 + rng.normal(size=(40, 2))])
     chosen = graphs(X)
-    assert all(one.score == NO_CLUSTER for one in chosen.compared)
+    assert all(one.score == POLICY.no_cluster for one in chosen.compared)
 
 
 def test_all_graphs_share_one_search(monkeypatch):
@@ -198,7 +198,7 @@ def test_what_was_compared_is_said_to_those_who_ask(capsys):
     model = GPOD(10, verbose=True).fit(X)
     said = capsys.readouterr().err.splitlines()
     scores = [
-        f"eigencut: score {score:.2f} of {name}, 10 clusters" for name, score in model.choice_
+        f"eigencut: score {one.score:.2f} of {one.affinity}, 10 clusters" for one in model.choice_
     ]
     assert [line for line in said if "score" in line] == scores
     assert f"eigencut: takes {model.affinity_!r}" in said

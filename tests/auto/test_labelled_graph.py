@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Neighbors
-from eigencut.auto.graph import most_agreeing
+from eigencut.auto.choose import most_agreeing
 from eigencut.fitted import CutGraph
 from eigencut.semi_supervised.guided_cut import Agreement
 

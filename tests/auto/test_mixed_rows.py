@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from conftest import change_auto_policy
 from eigencut import GPOD, Landmarks, Rows, TableModel, load, select
-from eigencut.auto import graph as mixed_rows
 
 
 def customers(n, seed=0):
@@ -58,7 +58,7 @@ def test_few_different_rows_have_the_graph_of_neighbours():
 
 
 def test_many_rows_are_decided_on_some(monkeypatch):
-    monkeypatch.setattr(mixed_rows, "_WHOLE_ROWS", 1000)
+    change_auto_policy(monkeypatch, whole_rows=1000)
     frame, clusters = customers(5000)
     model = GPOD(3, affinity="mixed").fit(coded(frame))
     assert model.affinity_.n_rows_ == 5000

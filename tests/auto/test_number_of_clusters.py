@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, GraphWarning, Neighbors, Rows, load, select
-from eigencut.auto.candidates import Candidates
 from eigencut.auto.n_clusters import (
+    Candidates,
     default_affinities,
     find_number,
     is_far_below,
@@ -20,7 +20,7 @@ from eigencut.auto.n_clusters import (
     may_be_one_cluster,
     numbers_of_graph,
 )
-from eigencut.auto.spectrum import Spectrum, conductance_of
+from eigencut.auto.spectrum import Spectrum, conductance
 from eigencut.cut import CUTS
 
 
@@ -86,7 +86,7 @@ def test_wrong_candidates_are_named(wrong, message):
 def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows):
     X, y = grid_of_blobs(6, 60)
     affinity = Neighbors(10)
-    spectrum = Spectrum.of_graph(affinity.fit_graph(X), affinity, CUTS["ncut"], 7, n_rough=7)
+    spectrum = Spectrum.from_graph(affinity.fit_graph(X), affinity, CUTS["ncut"], 7, n_rough=7)
     labels = spectrum.partition_roughly(6, n_rows).labels[spectrum.graph.vertex_of_row]
     assert adjusted_rand_score(y, labels) > 0.99
 
@@ -111,7 +111,7 @@ def test_the_bound_keeps_the_best_of_all_scores():
         X = np.random.default_rng(seed).normal(size=(90, 2))
         affinity = Neighbors(8)
         graph = affinity.fit_graph(X)
-        candidates = Candidates.of(range(2, 9))
+        candidates = Candidates.parse(range(2, 9))
         some = numbers_of_graph(graph, affinity, candidates)
         every = numbers_of_graph(graph, affinity, candidates, every=True)
         assert len(every.choices) == 7
@@ -119,10 +119,10 @@ def test_the_bound_keeps_the_best_of_all_scores():
             (c.n_clusters, c.score) for c in every.choices
         }
         assert some.best.score == max(c.score for c in every.choices)
-        spectrum = Spectrum.of_graph(graph, affinity, CUTS["ncut"], 9)
+        spectrum = Spectrum.from_graph(graph, affinity, CUTS["ncut"], 9)
         for choice in every.choices:
             spectrum.partition_roughly(choice.n_clusters, 1000)
-            score = conductance_of(spectrum, [choice.n_clusters])[0]
+            score = conductance(spectrum, choice.n_clusters)
             score -= choice.n_clusters > 3 and score < 1  # of fewer than 30 rows, and not clear
             assert choice.score == pytest.approx(score, rel=0.02, abs=0.02)
 
@@ -222,10 +222,10 @@ def test_clusters_of_few_rows_must_be_clear():
         X, _ = make_moons(300, noise=0.1, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = find_number(X, default_affinities(300), Candidates.of("auto"))
+            found = find_number(X, default_affinities(300), Candidates.parse("auto"))
         assert found.best.n_clusters <= 10 or found.best.score >= 1
     X, _ = make_blobs(200, centers=15, n_features=5, random_state=0)
-    found = find_number(X, default_affinities(200), Candidates.of("auto"))
+    found = find_number(X, default_affinities(200), Candidates.parse("auto"))
     assert found.best.n_clusters == 15
 
 

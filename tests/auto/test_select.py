@@ -13,12 +13,13 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
-from conftest import same_partition
+from conftest import change_auto_policy, same_partition
 from eigencut import GPOD, Gaussian, GraphWarning, Neighbors, Precomputed, load, select
 from eigencut.auto.choose import choose_affinity
-from eigencut.auto.spectrum import CRITERIA, Spectrum, Task, conductance
+from eigencut.auto.select import CRITERIA
+from eigencut.auto.spectrum import Spectrum, conductance
 from eigencut.cut import CUTS
-from eigencut.fitted import CutGraph, first_sound
+from eigencut.fitted import CutGraph, first_without_tiny_clusters
 
 SETS = {
     "moons": (make_moons(300, noise=0.05, random_state=11)[0], 2),
@@ -81,8 +82,8 @@ def test_conductance_is_its_formula():
     """Against plain matrices, for one K."""
     X, K = SETS["blobs 3"]
     n = len(X)
-    task = Task(X, Gaussian(sigma=1.5), [2, K, 4], seed=0)
-    score = conductance(task)[1]
+    spectrum = Spectrum.from_rows(X, Gaussian(sigma=1.5), CUTS["ncut"], n_pairs=5)
+    score = conductance(spectrum, K)
     W = np.exp(-((X[:, None] - X) ** 2).sum(2) / (2 * 1.5**2)) / n
     d = W.sum(axis=1)
     values = np.sort(np.linalg.eigvalsh(np.eye(n) - W / np.sqrt(np.outer(d, d))))
@@ -95,7 +96,7 @@ def test_conductance_is_its_formula():
 
 def test_a_spectrum_gives_the_partitions_of_separate_fits():
     X, _ = SETS["blobs 5"]
-    spectrum = Spectrum.of(X, Gaussian(), CUTS["ncut"], 7)
+    spectrum = Spectrum.from_rows(X, Gaussian(), CUTS["ncut"], 7)
     for K in (2, 4, 5):
         model = GPOD(K, affinity="gaussian").fit(X)
         labels = spectrum.partition(K).labels[spectrum.graph.vertex_of_row]
@@ -280,7 +281,7 @@ def test_what_was_cut_to_choose_is_what_a_fit_of_it_gives(cut):
 
 
 def test_many_rows_are_decided_on_by_some_of_them(monkeypatch):
-    monkeypatch.setattr("eigencut.auto.graph._WHOLE_ROWS", 1000)
+    change_auto_policy(monkeypatch, whole_rows=1000)
     X, y = make_moons(3000, noise=0.1, random_state=0)
     found = choose_affinity(X, 2)
     assert not found.spectra and found.compared[0].affinity is not found.affinities[0]
@@ -317,9 +318,9 @@ def test_the_next_graph_is_tried_where_a_cut_has_slivers():
         return CutGraph(graph, SimpleNamespace(partition=partition))
 
     sliver, sound = cut([0] * 99 + [1]), cut([0] * 60 + [1] * 40)
-    assert first_sound(iter([sliver, sound])) == sound
+    assert first_without_tiny_clusters(iter([sliver, sound])) == sound
     with pytest.warns(GraphWarning, match="1, 99"):
-        assert first_sound(iter([sliver, sliver])) == sliver
+        assert first_without_tiny_clusters(iter([sliver, sliver])) == sliver
 
 
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from conftest import CUTS
 from eigencut import GPOD, Gaussian, Neighbors, inspection, select, theory
-from eigencut.auto.spectrum import weighted_rand_index
+from eigencut.auto.select import weighted_rand_index
 from eigencut.theory.curves import _drawn
 
 X, _ = make_moons(200, noise=0.08, random_state=0)

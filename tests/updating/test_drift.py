@@ -80,7 +80,10 @@ def test_sums_are_what_the_rows_add_up_to():
         for cut in ("ncut", "ratiocut"):
             affinity = Landmarks(30, density_contrast=contrast)
             fitted = GPOD(3, cut=cut, affinity=affinity).fit(X).fitted_cut_
-            totals, one_by_one = FactTotals.of_sums(fitted), ClusterFacts.of(fitted, X).totals
+            totals, one_by_one = (
+                FactTotals.from_sums(fitted),
+                ClusterFacts.from_rows(fitted, X).totals,
+            )
             assert np.allclose(totals.belongs, one_by_one.belongs)
             assert np.allclose(totals.leaves, one_by_one.leaves, atol=1e-6)
             assert np.allclose(totals.mass, one_by_one.mass)
@@ -98,7 +101,7 @@ def test_cut_values_are_those_of_brute_force():
             W_k = W[labels == k]
             mass = W_k.sum() if cut == "ncut" else (labels == k).sum()
             expected += W_k[:, of_training != k].sum() / mass
-        found = ClusterFacts.of(model.fitted_cut_, new).totals
+        found = ClusterFacts.from_rows(model.fitted_cut_, new).totals
         assert np.isclose(found.cut_value(found.mass > 0), expected)
 
 

@@ -25,7 +25,7 @@ from eigencut.affinities.landmark_growth import grown
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.inspection import label_sets, stability
 from eigencut.io.sample import as_number
-from eigencut.updating.refit import NEW, Shared, continued, match_clusters
+from eigencut.updating.update import NEW, Shared, continued, match_clusters
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 

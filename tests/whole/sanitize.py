@@ -31,8 +31,8 @@ import numpy as np
 import eigencut.kernels
 from eigencut.kernels.compiling import compile_kernels
 from eigencut.kernels.layout import LAYOUT, aligned
-from eigencut.kernels.native import load as load_library
 from eigencut.kernels.native import NativeKernels, WideKernels
+from eigencut.kernels.native import load as load_library
 from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
 
 FORMS = (128, 256, 512) if platform.machine() in ("x86_64", "AMD64") else (128,)

@@ -50,7 +50,7 @@ def test_the_old_model_survives(affinity, width, other, how, monkeypatch):
     before, labels = dict(vars(model)), model.predict(X)
     with monkeypatch.context() as patch:
         if how == "interrupted":
-            for name in ("chosen.relaxed_cut", "spectrum.cut_of_pieces"):
+            for name in ("choose.relaxed_cut", "spectrum.cut_of_pieces"):
                 patch.setattr(f"eigencut.auto.{name}", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(rows_of(other))

@@ -10,8 +10,8 @@ import pytest
 
 import doc_pages
 import eigencut
+from conftest import change_auto_policy
 from doc_pages import python_blocks
-from eigencut.auto import spectrum as criteria
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_a_bare_import_is_enough_for_what_the_table_names():
 @pytest.mark.parametrize("code", PAGES)
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_blocks_of_the_pages_run(code, names, monkeypatch):
-    monkeypatch.setattr(criteria, "_REPEATS", 2)  # splits of "stability", which take long
+    change_auto_policy(monkeypatch, repeats=2)  # splits of "stability" take long
     exec(compile(code.replace("s3://bucket/", ""), "docs", "exec"), names)
 
 

@@ -1,5 +1,5 @@
-"""What "auto" decides: the graph by rows and memory (``budget``), its variant, K (``automatic``).
+"""What "auto" decides: ``choose`` takes K and the graph, ``n_clusters`` finds K by a ``spectrum``.
 
-``criteria`` score numbers of clusters by the ``spectrum`` of a graph. It imports risk, extension
-and what is below them; ``select``, which compares what it is asked to, alone imports the estimator.
+``budget`` says what memory allows, ``policy`` has every threshold, and ``select``, which alone
+imports the estimator, compares what it is given.
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,75 +19,51 @@ from eigencut._utils.memory import available_bytes, in_words, parse_bytes
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import NAMES, Affinity, Landmarks
 from eigencut.affinities.fit_memory import FitSizes
-from eigencut.auto.candidates import is_number
-from eigencut.exceptions import MemoryRefusal
+from eigencut.auto.policy import POLICY
+from eigencut.exceptions import MemoryRefusal, invalid
 from eigencut.io.rows import Rows
 from eigencut.neighbors.distinct_rows import count_distinct_rows
-
-# The graphs that "auto" takes, by name, and up to how many different rows. With contrast,
-# neighbours took 29 and 96 CPU seconds on a million moons and circles, landmarks three, with the
-# same ARI.
-MOST_ROWS: dict[str, float] = {"neighbors": 500_000, "landmarks": math.inf}
-
-_MOST_WORK = 3e8  # rows times squared clusters, for neighbours: half a minute on one core
-_FAR_TOO_MUCH_WORK = 3e9  # the same: minutes, and soon hours
-_ENOUGH_ROWS = 150  # per cluster, for landmarks to show it surely
-_ROWS_PER_LANDMARK = 40
-_LANDMARKS_PER_CLUSTER = (3, 5)  # least and most
-_LANDMARKS = 1000  # where clusters are few
-
-_TRIFLE = 1e8  # bytes that are there
-_DOUBLE_BYTES = 8  # of a number in float64
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The sizes of a fit, and the memory it may add to that of the rows.
+    """The sizes of a fit on some rows, and the memory it may add to that of the rows.
 
-    Attributes
-    ----------
-    limit : None, number or str
-        ``memory_limit`` as it was given.
-    sizes : FitSizes
-    rows : array, sparse array or Rows
-    is_local : bool
-        Whether the fit is done in this process.
-    is_sparse : bool
-        Whether rows are sparse, which not all affinities take.
-    metric : str
-        Of the affinities that "auto" takes.
+    ``limit`` is ``memory_limit`` as it was given, ``metric`` that of the affinities that "auto"
+    takes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> budget = Budget.of(np.arange(40_000).reshape(-1, 2), n_clusters=2, limit="100MB")
+    >>> budget = Budget.from_rows(np.arange(40_000).reshape(-1, 2), n_clusters=2, limit="100MB")
     >>> budget.allows(NAMES["gaussian"]())
     False
     """
 
-    limit: Any
-    sizes: FitSizes
     rows: Any
-    is_local: bool
-    is_sparse: bool
+    sizes: FitSizes
+    limit: Any = None
     metric: str = "euclidean"
 
     @classmethod
-    def of(cls, X: Any, n_clusters: int, limit: Any = None, metric: str = "euclidean") -> Budget:
-        """Of a fit on X, rows in memory or a stream."""
-        is_stream, is_sparse = isinstance(X, Rows), issparse(X)
-        is_local = X.is_local if is_stream else True
-        n_rows = None if is_stream else X.shape[0]
-        n_features = X.n_features if is_stream else X.shape[1]
-        if is_sparse:
-            n_features = X.nnz / max(1, X.shape[0])
-        sizes = FitSizes(n_rows, n_features, n_clusters, is_sparse)
-        return cls(limit, sizes, X, is_local, is_sparse, metric)
+    def from_rows(
+        cls, X: Any, n_clusters: int, limit: Any = None, metric: str = "euclidean"
+    ) -> Budget:
+        """Return the budget of a fit on X, rows in memory or a stream."""
+        if isinstance(X, Rows):
+            sizes = FitSizes(None, X.n_features, n_clusters)
+        else:
+            n_rows, n_features = X.shape
+            n_features = X.nnz / max(1, n_rows) if issparse(X) else n_features
+            sizes = FitSizes(n_rows, n_features, n_clusters, is_sparse=issparse(X))
+        return cls(X, sizes, limit=limit, metric=metric)
 
     @cached_property
     def allowed(self) -> float:
         """The limit in bytes; what is available where none was given."""
-        return (parse_bytes(self.limit) or available_bytes()) if self.is_local else math.inf
+        if isinstance(self.rows, Rows) and not self.rows.is_local:
+            return math.inf
+        return parse_bytes(self.limit) or available_bytes()
 
     @cached_property
     def n_distinct(self) -> int:
@@ -103,7 +80,7 @@ class Budget:
     def allows(self, affinity: Affinity) -> bool:
         # Asking the system takes milliseconds, as long as a small fit, and so does counting rows.
         most = affinity.memory_bytes(self.sizes) or 0.0
-        is_trifle = self.limit is None and most <= _TRIFLE
+        is_trifle = self.limit is None and most <= POLICY.trifling_bytes
         return is_trifle or most <= self.allowed or self.needed(affinity) <= self.allowed
 
     def affinity_name(self) -> str:
@@ -148,17 +125,16 @@ class Budget:
                 f"A fit of {affinity!r} on {rows} would take {needed} of memory, and "
                 f"{in_words(self.allowed)} are available; free some, or {remedy}."
             )
-        raise MemoryRefusal(
-            f"memory_limit must be at least {needed} to fit {affinity!r} on {rows}. "
-            f"Got {self.limit!r}; raise it, or {remedy}."
+        expected = f"be at least {needed} to fit {affinity!r} on {rows}"
+        raise invalid(
+            "memory_limit", expected, repr(self.limit), f"raise it, or {remedy}", MemoryRefusal
         )
 
     def _possible_names(self) -> list[str]:
         """Names of affinities for this kind and number of rows; at least one."""
-        kind = (
-            "streams" if self.sizes.n_rows is None else "accepts_sparse" if self.is_sparse else None
-        )
-        names = [name for name in MOST_ROWS if kind is None or getattr(NAMES[name], kind)]
+        if self.sizes.n_rows is None:
+            return ["landmarks"]
+        names = ["neighbors", "landmarks"]
         return [name for name in names if self._is_in_time(name)] or names[-1:]
 
     def _is_in_time(self, name: str) -> bool:
@@ -172,16 +148,19 @@ class Budget:
                 return f"use affinity={name!r}"
         landmarks, is_stream = self.named("landmarks"), self.sizes.n_rows is None
         as_stream = landmarks.memory_bytes(replace(self.sizes, n_rows=None)) or 0.0
-        if not is_stream and not self.is_sparse and as_stream <= self.allowed:
+        if not is_stream and not self.sizes.is_sparse and as_stream <= self.allowed:
             return "fit a stream of the rows (eigencut.Rows)"
         return "use fewer landmarks" if is_stream else "fit on fewer rows"
 
 
 def _takes_moments(name: str, n_rows: int, n_clusters: int) -> bool:
     """Whether a fit of the affinity of that name is a matter of seconds."""
-    is_much = are_many_clusters(n_rows, n_clusters) and n_rows >= _ENOUGH_ROWS * n_clusters
-    is_much = is_much or n_rows * n_clusters**2 > _FAR_TOO_MUCH_WORK
-    return n_rows <= MOST_ROWS[name] and not (name == "neighbors" and is_much)
+    if name == "landmarks":
+        return True
+    enough_rows = n_rows >= POLICY.rows_per_cluster_for_landmarks * n_clusters
+    is_much = are_many_clusters(n_rows, n_clusters) and enough_rows
+    is_much = is_much or n_rows * n_clusters**2 > POLICY.too_much_work
+    return n_rows <= POLICY.most_rows_for_neighbors and not is_much
 
 
 def are_many_clusters(n_rows: int, n_clusters: int) -> bool:
@@ -190,19 +169,19 @@ def are_many_clusters(n_rows: int, n_clusters: int) -> bool:
     Its eigenvectors have an entry for each row and cluster, and each must be orthogonal to all
     others.
     """
-    return n_rows * n_clusters**2 > _MOST_WORK
+    return n_rows * n_clusters**2 > POLICY.much_work
 
 
 def landmarks_for(n_clusters: int, n_rows: int | None = None) -> int:
-    """How many landmarks show so many clusters.
+    """Return how many landmarks show so many clusters.
 
     Where clusters have few rows more landmarks show less: each must stand for many rows.
     """
-    least, most = (per_cluster * n_clusters for per_cluster in _LANDMARKS_PER_CLUSTER)
-    most = max(most, _LANDMARKS)
+    most = max(POLICY.landmarks_per_cluster * n_clusters, POLICY.landmarks)
     if n_rows is None or not are_many_clusters(n_rows, n_clusters):
         return most
-    return min(max(least, n_rows // _ROWS_PER_LANDMARK), most)
+    least = POLICY.least_landmarks_per_cluster * n_clusters
+    return min(max(least, n_rows // POLICY.rows_per_landmark), most)
 
 
 def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> bool:
@@ -214,6 +193,6 @@ def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> b
         return False
     if not isinstance(affinity, str):
         return bool(getattr(affinity, "streams", False))
-    if affinity != "auto" or not is_number(n_clusters) or X.dtype.itemsize >= _DOUBLE_BYTES:
+    if affinity != "auto" or not isinstance(n_clusters, Integral) or X.dtype.itemsize >= 8:
         return affinity == "landmarks"
-    return Budget.of(X, int(n_clusters), memory_limit).affinity_name() == "landmarks"
+    return Budget.from_rows(X, int(n_clusters), memory_limit).affinity_name() == "landmarks"

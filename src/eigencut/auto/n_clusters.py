@@ -7,50 +7,139 @@ measurements.
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import stdtrit
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.progress import counted, without_progress
+from eigencut._utils.validation import check_count, parse_numbers
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Affinity, Neighbors
-from eigencut.auto.candidates import Candidates
-from eigencut.auto.graph import some_rows
-from eigencut.auto.spectrum import CLEAR, Choice, Spectrum, conductance_of, least_rows
+from eigencut.auto.policy import POLICY
+from eigencut.auto.spectrum import Choice, Spectrum, conductance, least_rows
 from eigencut.cut import CUTS
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.graphs.base import Graph
+from eigencut.io.rows import as_rows
+from eigencut.io.sample import RowSample
+from eigencut.neighbors.distinct_rows import count_distinct_rows, distinct_rows
 from eigencut.solvers.relaxed_cut import relaxed_cut
 
-# Whether rows that show no clear clusters may be one: a quick form of ``risk.significance``.
-#
-# The relaxed cut of some of the rows is compared with that of samples of the same two nulls. The
-# first sample that has a cut as small ends the test: of 19 samples of each, none may. Where the cut
-# is far below all of the first samples, that ends it too.
 
-# From these scores on, rows are not taken for one cluster. Noise was not seen to have one above 1.6
-# with 200 rows, nor above 0.4 with 1000.
-SURE, _SURE_OF_MANY = 2.0, 0.6
-_FEW_FOR_ONE, _FALL = 200, 0.75  # from which the score falls, and the power of the number of rows
-_CLEAR_SHARE = 0.55  # of such a score: less does not stand out. Noisy moons of 150 to 300 rows
-# had .6 to .95 for numbers that were wrong, and mostly more than 1 for two
-_ROWS = 1000  # that are compared, at most
-_COLUMNS = 30  # principal components that are compared, at most
-_SAMPLES = 19  # of each null: p = 0.05 if none has as small a cut
-_ROUNDING = 1e-12  # cut values that differ by less are equal
-_FIRST_SAMPLES = 4  # after which the cut may be far below
-_FAR = 0.995  # what a normal cut value is above, given those of the samples
+@dataclass(frozen=True)
+class Candidates:
+    """Numbers of clusters to choose from.
+
+    Attributes
+    ----------
+    numbers : tuple of int or None
+        Those of at least 2, ascending; None for as many as the spectrum shows.
+    may_be_one : bool
+        Whether one cluster is an answer, too.
+    text : str
+        The numbers as they were given, for messages.
+
+    Examples
+    --------
+    >>> Candidates.parse(range(2, 5)).numbers
+    (2, 3, 4)
+    >>> Candidates.parse("1-3,8")
+    Candidates(numbers=(2, 3, 8), may_be_one=True, text="'1-3,8'")
+    """
+
+    numbers: tuple[int, ...] | None
+    may_be_one: bool
+    text: str
+
+    @classmethod
+    def parse(cls, n_clusters: Any) -> Candidates:
+        """Read what was given, and check it as far as possible without the rows."""
+        text = repr(n_clusters)
+        text = text if len(text) <= 60 else f"{text[:57]}..."
+        if isinstance(n_clusters, str):
+            if n_clusters == "auto":
+                return cls(None, True, text)
+            try:
+                n_clusters = parse_numbers(n_clusters)
+            except ValueError as error:
+                raise ValueError(f"n_clusters {error}") from None
+        numbers: list[Any] = [n_clusters] if is_number(n_clusters) else []
+        if isinstance(n_clusters, Iterable):
+            numbers = list(n_clusters)
+        for K in numbers:
+            check_count("n_clusters", K, "give candidates such as range(2, 11)")
+        return cls(tuple(sorted({int(K) for K in numbers if K >= 2})), 1 in numbers, text)
+
+    def from_on(self, least: int) -> Candidates:
+        """Those of at least so many; none where all that were given are below."""
+        if self.numbers is None or least <= 1:
+            return self
+        return replace(self, numbers=tuple(K for K in self.numbers if least <= K))
+
+    def among(self, n_distinct: int) -> tuple[int, ...] | None:
+        """Those that n_distinct different rows allow (an eigenvalue beyond is needed)."""
+        possible = None
+        if self.numbers is not None:
+            possible = tuple(K for K in self.numbers if n_distinct > K)
+        if n_distinct <= 2:
+            expected = "have at least 3 different rows for the number of clusters to be chosen"
+            raise invalid("X", expected, n_distinct, "add data, or give n_clusters as a number")
+        if possible == ():
+            expected = f"at least 2 and below the number of different rows, {n_distinct}"
+            remedy = "add data, or give smaller candidates"
+            raise invalid("n_clusters", f"hold a candidate of {expected}", self.text, remedy)
+        return possible
+
+
+def check_n_clusters_parameter(n_clusters: Any) -> None:
+    """Refuse what is neither a number of clusters, "auto", nor candidates."""
+    is_text = isinstance(n_clusters, str)
+    is_list = isinstance(n_clusters, Iterable) and not is_text
+    are_numbers = is_text and re.fullmatch(r"[\d\s,-]+", n_clusters)  # "2-30" or "2,4,8"
+    if is_list or n_clusters == "auto" or are_numbers:
+        Candidates.parse(n_clusters)
+    else:
+        check_count("n_clusters", n_clusters, "use the number of clusters you expect, or 'auto'")
+
+
+def is_number(n_clusters: Any) -> bool:
+    """Whether the number of clusters is given, so that there is nothing to choose."""
+    return isinstance(n_clusters, Integral)
+
+
+def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[Any, Array]:
+    """Return at most ``n_rows`` of the different rows, and what each counts, in whatever order.
+
+    They are evenly spaced in lexicographic order, or, where sorting all rows would take long, those
+    of the smallest random keys.
+    """
+    if not issparse(X) and count_distinct_rows(X) > POLICY.sorted_rows:
+        draw = partial(RowSample.of, size=n_rows, seed=0)
+        sample: RowSample = as_rows(X, sample_weight).reduce(draw, RowSample.merged)
+        return sample.rows, sample.counts
+    distinct = distinct_rows(X, sample_weight)
+    some = slice(None, None, -(-len(distinct.multiplicity) // n_rows))
+    return distinct.rows[some], distinct.multiplicity[some]
+
+
+# Whether rows that show no clear clusters may be one: a quick form of ``significance``. The relaxed
+# cut of some of the rows is compared with that of samples of the same two nulls. The first sample
+# that has a cut as small ends the test, and so does a cut far below all of the first samples.
 
 
 def _sure_score(n_rows: int) -> float:
-    by_rows = SURE * (_FEW_FOR_ONE / n_rows) ** _FALL
-    return min(max(by_rows, _SURE_OF_MANY), SURE)
+    by_rows = POLICY.sure * (POLICY.sure_rows / n_rows) ** POLICY.sure_power
+    return min(max(by_rows, POLICY.sure_of_many), POLICY.sure)
 
 
 def is_sure(score: float, n_rows: int) -> bool:
@@ -60,49 +149,40 @@ def is_sure(score: float, n_rows: int) -> bool:
 
 def clear_score(n_rows: int) -> float:
     """The score below which a number of clusters does not stand out, more of few rows."""
-    return max(CLEAR, _CLEAR_SHARE * _sure_score(n_rows))
+    return max(POLICY.clear, POLICY.clear_share * _sure_score(n_rows))
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
     """Whether a sample of one cluster was cut as easily into K as the rows of X.
 
-    Parameters
-    ----------
-    X : array of shape (n, n_features)
-    affinity : Affinity
-        Not fitted here, but copies of it.
-    n_clusters : int
-    seed : int
-
-    Notes
-    -----
-    Principal axes are functions of the covariance, which samples share; so the test of the
-    Gaussian null is as exact on some principal components as on all columns.
+    Copies of the affinity are fitted. Principal axes are functions of the covariance, which samples
+    share; so the test of the Gaussian null is as exact on some principal components as on all
+    columns.
     """
     from eigencut.inspection.significance import SameCovariance, smoothed_cluster
 
-    rows, _ = some_rows(X, _ROWS)
+    rows, _ = some_rows(X, POLICY.tested_rows)
     rows = rows[np.lexsort(rows.T)]  # samples are drawn of rows by number
     if n_clusters >= len(rows):
         return False
-    null = SameCovariance(rows, _COLUMNS)
+    null = SameCovariance(rows, POLICY.tested_columns)
     rng = np.random.RandomState(seed)
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)
         rows = null.sample(null.scores)
-        own = Spectrum.of(rows, clone(affinity), CUTS["ncut"], n_clusters)
+        own = Spectrum.from_rows(rows, clone(affinity), CUTS["ncut"], n_clusters)
         own.partition(n_clusters, n_init=2)
         labels = own.predict(rows, n_clusters)
-        most = _cut(rows, affinity, n_clusters) + _ROUNDING
-        found: list[list[float]] = []
-        while len(found) < _SAMPLES and not is_far_below(most, found):
-            found.append([])
+        most = _cut(rows, affinity, n_clusters) + 1e-12  # values that differ by less are equal
+        cuts: list[list[float]] = []
+        while len(cuts) < POLICY.null_samples and not is_far_below(most, cuts):
+            cuts.append([])
             for draw in (
                 smoothed_cluster(null.scores, labels, rng),
                 rng.standard_normal(null.scores.shape),
             ):
-                found[-1].append(_cut(null.sample(draw), affinity, n_clusters))
-                if found[-1][-1] <= most:
+                cuts[-1].append(_cut(null.sample(draw), affinity, n_clusters))
+                if cuts[-1][-1] <= most:
                     return True
     return False
 
@@ -121,31 +201,16 @@ def is_far_below(cut: float, samples: list[list[float]]) -> bool:
     Logarithms of cut values are nearly normal; the bound is that of their prediction interval.
     """
     m = len(samples)
-    if m < _FIRST_SAMPLES:
+    if m < POLICY.first_null_samples:
         return False
     logs = np.log(samples)
     spread = logs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / m)
-    bounds = logs.mean(axis=0) - stdtrit(m - 1, _FAR) * spread
+    bounds = logs.mean(axis=0) - stdtrit(m - 1, POLICY.far_probability) * spread
     return bool((np.log(cut) < bounds).all())
 
 
-CHOICE_ROWS = 4000  # on which K is decided, at most
-_CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
-_FIRST_PAIRS = 16  # twice as many where these are not enough
-_SMALL = 0.02  # where the last eigenvalue is below, further clusters may follow; or, of many rows,
-_SMALL_OF_SHEET = 2.0  # below so many times pairs over rows: half of what rows in a plane have
-_ROWS_PER_CLUSTER = 10  # smaller ones are outliers; so many clusters are looked for at most,
-_ALWAYS_LOOKED_FOR = 10  # or so many, where rows are few
-_GAPS = 8  # numbers with the largest gaps, whose clusters are looked at
-_DISCRETIZED_ROWS = 1000  # of which a rotation is found, for each of them
-_NEIGHBORS = 15
-_FEW_ROWS = 2 * _NEIGHBORS  # of an average cluster: where neighbours are half of it, chance makes
-_CLEAR_OF_FEW = 1.0  # clusters, and only from this score on they are believed;
-_NOT_BELIEVED = 1.0  # below, so much is taken off
-
-
 @dataclass(frozen=True)
-class Found:
+class ComparedNumbers:
     """Numbers of clusters that were compared, and the best.
 
     Attributes
@@ -182,7 +247,7 @@ def default_affinities(n_rows: int, metric: str = "euclidean") -> list[Affinity]
     Both are symmetric: outliers make many small pieces of a mutual graph. With contrast, gaps show
     that are narrow and long, and clusters of different density less well.
     """
-    k = int(np.clip(n_rows // 4, 5, _NEIGHBORS))
+    k = int(np.clip(n_rows // 4, POLICY.least_neighbors, POLICY.most_neighbors))
     return [Neighbors(k, metric=metric), Neighbors(k, density_contrast=1.0, metric=metric)]
 
 
@@ -192,21 +257,14 @@ def find_number(
     candidates: Candidates,
     sample_weight: Array | None = None,
     every: bool = False,
-) -> Found:
+) -> ComparedNumbers:
     """The best number of clusters on the first graph that shows one clearly, or on any.
 
-    Parameters
-    ----------
-    X : array or sparse array
-        Rows, or affinities among them.
-    affinities : sequence of Affinity
-    candidates : Candidates
-    sample_weight : array, optional
-    every : bool
-        Whether all candidates get a score, not only those with the largest gaps.
+    X holds rows, or affinities among them. With ``every`` all candidates get a score, not only
+    those with the largest gaps.
     """
     compared: list[Choice] = []
-    best: Found | None = None
+    best: ComparedNumbers | None = None
     for affinity in counted(affinities, "graphs compared"):
         fitted = clone(affinity)
         with warnings.catch_warnings(), without_progress():
@@ -215,7 +273,7 @@ def find_number(
         compared += [replace(choice, affinity=affinity) for choice in found.choices]
         if best is None or found.best.score > best.best.score:
             best = found
-        if found.best.score >= CLEAR:
+        if found.best.score >= POLICY.clear:
             break
     assert best is not None
     chosen = max(compared, key=lambda choice: choice.score)
@@ -224,19 +282,28 @@ def find_number(
 
 def numbers_of_graph(
     graph: Graph, affinity: Affinity, candidates: Candidates, every: bool = False
-) -> Found:
+) -> ComparedNumbers:
     """Scores of the numbers of clusters of one graph."""
     given = candidates.among(graph.n_vertices)
-    limit = max(_ALWAYS_LOOKED_FOR, int(graph.n_rows / graph.one_row) // _ROWS_PER_CLUSTER)
+    n_rows = int(graph.n_rows / graph.one_row)
+    limit = max(POLICY.least_looked_for, n_rows // POLICY.rows_per_cluster)
     limit = given[-1] if given else min(limit, graph.n_vertices - 1)
-    n_pairs = limit if given else min(_FIRST_PAIRS, limit)
+    n_pairs = limit if given else min(POLICY.first_pairs, limit)
     while True:
         # Rough pairs are enough: they led to the same K on all sets that were compared.
-        of_graph = (graph, affinity, _CUT, n_pairs + 1, n_pairs + 1)
-        spectrum = Spectrum.of_graph(*of_graph, least_rows(graph))
+        solve = partial(
+            Spectrum.from_graph,
+            graph,
+            affinity=affinity,
+            cut=CUTS["ncut"],  # whose eigenvalues have no unit, so they compare across graphs
+            n_pairs=n_pairs + 1,
+            n_rough=n_pairs + 1,
+        )
+        spectrum = solve(least_rows=least_rows(graph))
         if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
-            spectrum = Spectrum.of_graph(*of_graph)
-        small = min(_SMALL, _SMALL_OF_SHEET * n_pairs / graph.n_vertices)
+            spectrum = solve()
+        of_sheet = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
+        small = min(POLICY.small_eigenvalue, of_sheet)
         if n_pairs == limit or spectrum.pairs.values[-1] >= small:
             scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
             best = max(scores, key=lambda K: scores[K])
@@ -244,7 +311,7 @@ def numbers_of_graph(
                 break
         n_pairs = min(2 * n_pairs, limit)
     choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
-    return Found(tuple(choices.values()), choices[best], best == limit)
+    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit)
 
 
 def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
@@ -257,26 +324,24 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     numbers = [number for number in numbers if spectrum.reaches(number)]
     # Where small components make K + j clusters clear, K is not all of them.
     K = np.array([K for K in numbers if not (K + 1 in numbers and spectrum.n_clear(K + 1))])
-    floor = spectrum.graph.one_row / spectrum.graph.n_rows
+    graph = spectrum.graph
+    floor = graph.one_row / graph.n_rows
     values = [np.maximum(spectrum.values_of(number), 0.0) + floor for number in K]
     last, following = np.transpose([found[-2:] for found in values])
     gaps = np.log(following / last)
     means = np.array([found[:-1].mean() for found in values])
     bounds = np.log(following / means) + gaps
-    looked_at = np.argsort(-gaps, kind="stable")[: None if every else _GAPS]
+    looked_at = np.argsort(-gaps, kind="stable")[: None if every else POLICY.n_gaps]
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for place in looked_at:
-        if found and not every and bounds[place] <= max(found.values()):
+        if scores and not every and bounds[place] <= max(scores.values()):
             break
         number = int(K[place])
-        spectrum.partition_roughly(number, _DISCRETIZED_ROWS)
-        found[number] = _believed(float(conductance_of(spectrum, [number])[0]), spectrum, number)
-    return found
-
-
-def _believed(score: float, spectrum: Spectrum, number: int) -> float:
-    """The score, and less where clusters are so small that neighbours alone make them."""
-    graph = spectrum.graph
-    are_few = graph.n_rows / graph.one_row < _FEW_ROWS * number
-    return score - _NOT_BELIEVED if are_few and score < _CLEAR_OF_FEW else score
+        spectrum.partition_roughly(number, POLICY.discretized_rows)
+        score = conductance(spectrum, number)
+        # Where clusters are so small that neighbours are half of them, chance makes clusters.
+        are_few = graph.n_rows / graph.one_row < 2 * POLICY.most_neighbors * number
+        is_believed = not are_few or score >= POLICY.clear_of_few
+        scores[number] = score if is_believed else score - POLICY.taken_off_few
+    return scores

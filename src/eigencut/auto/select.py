@@ -2,30 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import counted, without_progress
 from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_choice, check_n_jobs, check_sample_weight, needed
 from eigencut.affinities import Affinity, named_affinity, refuse_metric_of_no_numbers
 from eigencut.auto.budget import Budget
-from eigencut.auto.candidates import Candidates
-from eigencut.auto.graph import is_mixed, mixed_landmarks, some_rows, unless_few
-from eigencut.auto.n_clusters import CHOICE_ROWS, default_affinities, find_number
-from eigencut.auto.spectrum import CRITERIA, Choice, Task, evaluate
+from eigencut.auto.choose import is_mixed, mixed_landmarks, unless_few
+from eigencut.auto.n_clusters import Candidates, default_affinities, find_number, some_rows
+from eigencut.auto.policy import POLICY
+from eigencut.auto.spectrum import Choice, Spectrum
+from eigencut.cut import CUTS
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.validation import check_rows, rows_that_count
 from eigencut.neighbors.distinct_rows import distinct_rows
 
-_FEW = range(2, 11)  # what "auto" is for criteria that fit every candidate again
+# Criteria: each gives every number of clusters K a score; larger is better.
+# ``benchmarks/studies/selection.md`` has the measurements that made conductance the default.
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a criterion works on."""
+
+    X: Array
+    affinity: Affinity
+    n_clusters: Sequence[int]
+    seed: int
+    sample_weight: Array | None = None
+
+    def spectrum(self, X: Array, sample_weight: Array | None) -> Spectrum:
+        """Solve the cut of some rows, with one pair more than the largest K."""
+        n_pairs, cut = max(self.n_clusters) + 1, CUTS["ncut"]
+        return Spectrum.from_rows(
+            X, clone(self.affinity), cut=cut, n_pairs=n_pairs, sample_weight=sample_weight
+        )
+
+
+def eigengap(task: Task) -> Array:
+    """The relative eigengap ``log((lambda_{K+1} + e) / (lambda_K + e))``, e = 1e-4."""
+    values = task.spectrum(task.X, task.sample_weight).pairs.values + POLICY.gap_floor
+    K = np.array(task.n_clusters)
+    return np.log(values[K] / values[K - 1])
+
+
+def stability(task: Task) -> Array:
+    """Agreement of clusterings fitted on disjoint parts, on rows that neither has seen.
+
+    Two models are fitted on two fifths of the rows each and predict the last fifth; their agreement
+    is the adjusted Rand index, which is 0 on average for unrelated labels. Mean over 8 splits.
+    """
+    rng = np.random.default_rng(task.seed)
+    distinct = distinct_rows(task.X, task.sample_weight)
+    X, weight = distinct.rows, distinct.multiplicity
+    agreement = np.zeros(len(task.n_clusters))
+    for _ in range(POLICY.repeats):
+        order = rng.permutation(len(weight))
+        first, second, rest = np.split(order, [2 * len(order) // 5, 4 * len(order) // 5])
+        spectra = [task.spectrum(X[part], weight[part]) for part in (first, second)]
+        for i, K in enumerate(task.n_clusters):
+            one, other = (s.predict(X[rest], K) for s in spectra)
+            agreement[i] += weighted_rand_index(one, other, weight[rest]) / POLICY.repeats
+    return agreement
+
+
+def weighted_rand_index(first: Indices, second: Indices, weight: Array) -> float:
+    """The adjusted Rand index of two labellings, pairs of rows counting the product of weights."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), weight)
+    itself = float(weight @ weight)
+    together = float((table**2).sum()) - itself
+    in_first, in_second = (float((table.sum(axis=i) ** 2).sum()) - itself for i in (1, 0))
+    by_chance = in_first * in_second / (float(table.sum()) ** 2 - itself)
+    most = (in_first + in_second) / 2
+    return 1.0 if most == by_chance else (together - by_chance) / (most - by_chance)
+
+
+def risk(task: Task) -> Array:
+    """The jump of the held-out error after the K-th eigenfunction, compared with no clusters.
+
+    The error F_k of the k-th eigenfunction on held-out rows estimates its population error. The sum
+    over k always rises with K, and the mean does too; so the score is the jump
+    ``log((F_{K+1} + e) / (F_K + e))`` minus its mean on Gaussian samples of the same covariance,
+    which hold one cluster.
+    """
+    rng = np.random.default_rng(task.seed)
+    distinct = distinct_rows(task.X, task.sample_weight)
+    X, weight = distinct.rows, distinct.multiplicity
+    data = np.mean([_held_out_jumps(task, X, weight, rng) for _ in range(POLICY.repeats)], axis=0)
+    mean, covariance = np.average(X, axis=0, weights=weight), np.cov(X.T, aweights=weight)
+    null = np.zeros_like(data)
+    for _ in range(POLICY.repeats):
+        sample = rng.multivariate_normal(mean, np.atleast_2d(covariance), len(X))
+        null += _held_out_jumps(task, sample, weight, rng) / POLICY.repeats
+    return np.asarray(data - null)
+
+
+def _held_out_jumps(task: Task, X: Array, weight: Array, rng: np.random.Generator) -> Array:
+    """``log((F_{K+1} + e) / (F_K + e))`` on a random fifth of the rows, e = 1e-4."""
+    from eigencut.theory.errors import dirichlet_error
+
+    order = rng.permutation(len(X))
+    training, rest = np.split(order, [4 * len(order) // 5])
+    spectrum = task.spectrum(X[training], weight[training])
+    functions = spectrum.functions(len(spectrum.pairs.values))
+    values = functions.unit(functions(X[rest]))
+    errors = dirichlet_error(spectrum.affinity, X[rest], values, weight[rest]) + POLICY.gap_floor
+    K = np.array(task.n_clusters)
+    return np.log(errors[K] / errors[K - 1])
+
+
+def last_stable(scores: Array) -> int:
+    """Return the largest K that is stable: every coarser cut of clear clusters is stable too."""
+    stable = np.flatnonzero(scores >= POLICY.stable)
+    return int(stable[-1]) if len(stable) else int(np.argmax(scores))
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A score of every K, and which K to take given the scores."""
+
+    scores: Callable[[Task], Array] | None = None  # None for conductance, which find_number has
+    pick: Callable[[Array], Any] = np.argmax
+    least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
+    splits_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
+    takes_sparse: bool = True  # whether rows may be a scipy.sparse array
+    needs_numbers: bool = False  # whether it compares with normal rows
+
+
+CRITERIA: dict[str, Criterion] = {
+    "conductance": Criterion(),
+    "stability": Criterion(stability, last_stable, least_rows=40, splits_rows=True),
+    "risk": Criterion(
+        risk, least_rows=40, splits_rows=True, takes_sparse=False, needs_numbers=True
+    ),
+    "eigengap": Criterion(eigengap),
+}
 
 
 @dataclass(frozen=True)
@@ -150,23 +275,28 @@ def select(
     affinity = unless_few(affinity, rows)
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
-        rows, weight = some_rows(rows, CHOICE_ROWS, weight)
+        rows, weight = some_rows(rows, POLICY.choice_rows, weight)
         affinities = default_affinities(rows.shape[0], metric or "euclidean")
     else:
         affinities = _affinities(affinity, criterion, metric)
     if issparse(rows):
         _refuse_sparse(affinities, criterion)
-    budget = Budget.of(rows, max(candidates.numbers or (2,)))
+    budget = Budget.from_rows(rows, max(candidates.numbers or (2,)))
     for one in affinities:
         budget.refuse(one, "select on some of the rows")
     with threads(n_jobs), naming_refused_rows(given, getattr(model, "feature_names_in_", None)):
         if criterion == "conductance":
-            choices, best = _by_conductance(rows, weight, affinities, candidates, is_auto)
+            choices, best = _by_conductance(
+                rows, weight, affinities=affinities, candidates=candidates, is_auto=is_auto
+            )
         else:
             seed = 0 if random_state is None else random_state
-            compared = affinities[:1] if is_auto else affinities
-            tasks = [Task(rows, one, candidates.numbers or (), seed, weight) for one in compared]
-            choices, best = _compared(criterion, tasks)
+            compared, numbers = affinities[:1] if is_auto else affinities, candidates.numbers or ()
+            tasks = [
+                Task(rows, one, n_clusters=numbers, seed=seed, sample_weight=weight)
+                for one in compared
+            ]
+            choices, best = _by_criterion(CRITERIA[criterion], tasks)
     ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
     model.set_params(n_clusters=best.n_clusters)
     if not is_auto:
@@ -175,28 +305,32 @@ def select(
 
 
 def _candidates(n_clusters: Any, criterion: str, rows: Any) -> Candidates:
-    """The candidates that the rows allow, or an error that says which they do."""
-    asked = Candidates.of(n_clusters)
-    is_auto = asked.numbers is None
+    """Return the candidates that the rows allow, or raise an error that says which they do."""
+    candidates = Candidates.parse(n_clusters)
+    is_auto = candidates.numbers is None
     if is_auto and criterion != "conductance":
-        asked = Candidates.of(_FEW)
+        candidates = Candidates.parse(range(2, POLICY.most_compared + 1))
     n_distinct = distinct_rows(rows).rows.shape[0]
-    numbers = asked.among(n_distinct)
+    numbers = candidates.among(n_distinct)
     least_more = CRITERIA[criterion].least_rows
     least, most = max(numbers or (2,)) + least_more, n_distinct - least_more
     if n_distinct < least and (is_auto or most < 2):
-        raise ValueError(
-            f"X must have at least {least} different rows for criterion={criterion!r}"
-            f"{f', which compares 2 to {max(_FEW)} clusters' if asked.numbers else ''}. Got "
-            f"{n_distinct}; add data{f', or give n_clusters up to {most}' if most >= 2 else ''}."
+        which = f", which compares 2 to {POLICY.most_compared} clusters"
+        raise invalid(
+            "X",
+            f"have at least {least} different rows for criterion={criterion!r}"
+            f"{which if candidates.numbers else ''}",
+            n_distinct,
+            f"add data{f', or give n_clusters up to {most}' if most >= 2 else ''}",
         )
     if n_distinct < least:
-        raise ValueError(
-            f"n_clusters must be at most {most} for criterion={criterion!r} and {n_distinct} "
-            f"different rows. Got {asked.asked}; lower it (on the command line: -k 2-{most}), or "
-            "add data."
+        raise invalid(
+            "n_clusters",
+            f"be at most {most} for criterion={criterion!r} and {n_distinct} different rows",
+            candidates.text,
+            f"lower it (on the command line: -k 2-{most}), or add data",
         )
-    return replace(asked, numbers=numbers, may_be_one=False)
+    return replace(candidates, numbers=numbers, may_be_one=False)
 
 
 def _by_conductance(
@@ -209,39 +343,48 @@ def _by_conductance(
     """Scores of the graphs: of those of "auto" until one is clear, of given ones all."""
     every = candidates.numbers is not None
     if is_auto:
-        found = find_number(rows, affinities, candidates, weight, every)
+        found = find_number(rows, affinities, candidates, sample_weight=weight, every=every)
         found.report(candidates, rows.shape[0])
         return list(found.choices), found.best
     each = []
     for one in counted(affinities, "graphs compared"):
         with without_progress():
-            each.append(find_number(rows, [one], candidates, weight, every))
+            each.append(find_number(rows, [one], candidates, sample_weight=weight, every=every))
     best = max((found.best for found in each), key=lambda choice: choice.score)
     return [choice for found in each for choice in found.choices], best
 
 
-def _compared(criterion: str, tasks: list[Task]) -> tuple[list[Choice], Choice]:
-    """The candidates of all tasks, and the best of those to take."""
-    found = [evaluate(criterion, task) for task in counted(tasks, "graphs compared")]
-    choices = [choice for group, _ in found for choice in group]
-    return choices, max((chosen for _, chosen in found), key=lambda choice: choice.score)
+def _by_criterion(criterion: Criterion, tasks: list[Task]) -> tuple[list[Choice], Choice]:
+    """Return the candidates of all tasks, and the best of those to take."""
+    assert criterion.scores is not None
+    choices, picked = [], []
+    for task in counted(tasks, "graphs compared"):
+        with warnings.catch_warnings(), without_progress():
+            warnings.simplefilter("ignore", GraphWarning)
+            scores = criterion.scores(task)
+        of_task = [
+            Choice(K, task.affinity, float(score))
+            for K, score in zip(task.n_clusters, scores, strict=True)
+        ]
+        choices += of_task
+        picked.append(of_task[criterion.pick(scores)])
+    return choices, max(picked, key=lambda choice: choice.score)
 
 
 def _affinities(given: Any, criterion: str, metric: str | None) -> list[Affinity]:
     entries = list(given) if isinstance(given, (list, tuple)) else [given]
     if not entries:
-        raise ValueError("affinity must hold at least one. Got none; use affinity='auto'.")
+        raise invalid("affinity", "hold at least one", "none", "use affinity='auto'")
     affinities = [
         mixed_landmarks(1, metric or "euclidean")
         if is_mixed(entry)
         else named_affinity(entry, metric)
         for entry in entries
     ]
-    if CRITERIA[criterion].needs_rows and any(affinity.pairwise for affinity in affinities):
-        raise ValueError(
-            f"affinity must be one of rows for criterion={criterion!r}, which splits them. "
-            "Got Precomputed(); use criterion='conductance' or 'eigengap'."
-        )
+    if CRITERIA[criterion].splits_rows and any(affinity.pairwise for affinity in affinities):
+        expected = f"be one of rows for criterion={criterion!r}, which splits them"
+        remedy = "use criterion='conductance' or 'eigengap'"
+        raise invalid("affinity", expected, "Precomputed()", remedy)
     if CRITERIA[criterion].needs_numbers:
         for one in affinities:
             refuse_metric_of_no_numbers(one, f"criterion={criterion!r}", "criterion='conductance'")
@@ -251,13 +394,9 @@ def _affinities(given: Any, criterion: str, metric: str | None) -> list[Affinity
 def _refuse_sparse(affinities: list[Affinity], criterion: str) -> None:
     """An error where an affinity or the criterion needs all numbers of a row."""
     if not CRITERIA[criterion].takes_sparse:
-        raise ValueError(
-            f"X must be dense for criterion={criterion!r}. Got a sparse array; use "
-            "criterion='conductance', or X.toarray()."
-        )
+        remedy = "use criterion='conductance', or X.toarray()"
+        raise invalid("X", f"be dense for criterion={criterion!r}", "a sparse array", remedy)
     for affinity in affinities:
         if not affinity.accepts_sparse:
-            raise ValueError(
-                f"affinity must be one that takes sparse rows. Got {affinity!r}; use 'neighbors', "
-                "or X.toarray()."
-            )
+            remedy = "use 'neighbors', or X.toarray()"
+            raise invalid("affinity", "be one that takes sparse rows", repr(affinity), remedy)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import without_progress
 from eigencut._utils.threads import blas_threads
 from eigencut.affinities.base import Affinity
-from eigencut.cut import CUTS, Cut
+from eigencut.auto.policy import POLICY
+from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import Eigenfunctions, extend
 from eigencut.graphs.base import Graph
 from eigencut.graphs.components import Pieces
-from eigencut.neighbors.distinct_rows import distinct_rows
 from eigencut.solvers.relaxed_cut import EigenPairs, RelaxedCut, cut_of_pieces, pieces_of
 
-_STARTS = 6  # of POD, for each K
-_HELD = 0.9  # of an eigenvector, by the rows that it is said to be of
-_ROUGH = 1e-3  # relative growth of the objective, at which a rough discretization ends
+
+@dataclass(frozen=True)
+class Choice:
+    """A number of clusters, the affinity that it was found with, and the score of both.
+
+    The affinity is its text where a model keeps the choice.
+    """
+
+    n_clusters: int
+    affinity: Any
+    score: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Spectrum:
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         X: Array,
         affinity: Affinity,
@@ -52,10 +56,10 @@ class Spectrum:
         sample_weight: Array | None = None,
     ) -> Spectrum:
         """Fit the affinity on the rows of X and solve the relaxed cut."""
-        return cls.of_graph(affinity.fit_graph(X, sample_weight), affinity, cut, n_pairs)
+        return cls.from_graph(affinity.fit_graph(X, sample_weight), affinity, cut, n_pairs)
 
     @classmethod
-    def of_graph(
+    def from_graph(
         cls,
         graph: Graph,
         affinity: Affinity,
@@ -70,10 +74,10 @@ class Spectrum:
         than ``least_rows`` rows hold are left out.
         """
         if n_pairs > graph.n_vertices:
-            raise ValueError(
-                f"n_clusters must be below the number of different rows, {graph.n_vertices} in a "
-                f"part of the data. Got {n_pairs - 1}; lower it or add data."
+            limit = (
+                f"be below the number of different rows, {graph.n_vertices} in a part of the data"
             )
+            raise invalid("n_clusters", limit, n_pairs - 1, "lower it or add data")
         pieces = pieces_of(graph, affinity)
         return cls(affinity, cut, pieces, n_pairs, n_rough, least_rows)
 
@@ -92,11 +96,18 @@ class Spectrum:
             pieces, n_vertices = self.pieces, int((self.pieces.component < n_pieces).sum())
             n_pairs = min(self.n_pairs, n_vertices)
             n_rough = max(self.n_rough - (self.n_pairs - n_pairs), 0)
-            given = (pieces, self.affinity, self.cut, n_pairs, n_pieces, n_rough)
-            found = cut_of_pieces(*given)
+            relaxed = cut_of_pieces(
+                pieces,
+                affinity=self.affinity,
+                cut=self.cut,
+                n_pairs=n_pairs,
+                n_pieces=n_pieces,
+                n_rough=n_rough,
+            )
             if self.least_rows:
-                found = replace(found, pairs=found.pairs.only(self._are_of_many(found.pairs)))
-            self._solved[n_pieces] = found
+                pairs = relaxed.pairs.only(self._are_of_many(relaxed.pairs))
+                relaxed = replace(relaxed, pairs=pairs)
+            self._solved[n_pieces] = relaxed
         return self._solved[n_pieces]
 
     def _are_of_many(self, pairs: EigenPairs) -> Any:
@@ -111,11 +122,11 @@ class Spectrum:
         order = np.argsort(-held, axis=0, kind="stable")
         share = np.cumsum(np.take_along_axis(held, order, axis=0), axis=0) / held.sum(axis=0)
         n_rows = np.cumsum(rows[order], axis=0)
-        n_vertices = (share < _HELD).sum(axis=0)  # and one more
+        n_vertices = (share < POLICY.share_of_vector).sum(axis=0)  # and one more
         return n_rows[n_vertices, np.arange(len(n_vertices))] >= self.least_rows
 
     def n_clear(self, n_clusters: int) -> int:
-        """How many components that are small for K are clusters, for others are clearly whole."""
+        """Count the components that are small for K and clearly clusters all the same."""
         if self.pieces.n_large(n_clusters) >= n_clusters or not self.pieces.n_apart(n_clusters):
             return 0
         values = self._on(self.pieces.n_large(n_clusters)).pairs.values
@@ -149,7 +160,7 @@ class Spectrum:
         """The eigenpairs of K clusters."""
         return self.relaxed_of(n_clusters).pairs
 
-    def partition(self, n_clusters: int, n_init: int = _STARTS, **starts: Any) -> Partition:
+    def partition(self, n_clusters: int, n_init: int = POLICY.starts, **starts: Any) -> Partition:
         """The clusters of the vertices; options are of POD, when they are first asked for."""
         if n_clusters not in self._partitions:
             U = self.pairs_of(n_clusters).vectors
@@ -178,8 +189,9 @@ class Spectrum:
                 mass = weight[some] * self.cut.mass(self.graph.degrees)[some]
                 of_mass = U[some].T * np.sqrt(mass)
                 first = qr(of_mass, mode="r", pivoting=True)[1][:n_clusters]
-                of_some = pod(rows, init=rows[first].T, tol=_ROUGH, sample_weight=weight[some])
-                found = pod(U, init=of_some.rotation, max_iter=1, sample_weight=weight)
+                tol, of_some = POLICY.rough_growth, weight[some]
+                rough = pod(rows, init=rows[first].T, tol=tol, sample_weight=of_some)
+                found = pod(U, init=rough.rotation, max_iter=1, sample_weight=weight)
             self._partitions[n_clusters] = found
         return self._partitions[n_clusters]
 
@@ -195,202 +207,29 @@ class Spectrum:
         return extend("consistent", self.affinity, self.cut, pairs, self.graph.degrees)
 
 
-# Criteria that tell, without labels, how many clusters a graph holds.
-#
-# A criterion gives every number of clusters K a score; larger is better. The measurements that made
-# the conductance criterion the default are in ``benchmarks/studies/selection.md``.
-
-_CUT = CUTS["ncut"]  # eigenvalues of NCut have no unit, so they compare across graphs
-_GAP_FLOOR = 1e-4  # eigenvalues below are as good as zero to the eigengap
-_LEAST_ROWS, _LEAST_SHARE = 10, 0.03  # a cluster smaller than both is an outlier, not a cluster
-NO_CLUSTER = -9.0  # score of a K that makes such clusters
-CLEAR = 0.45  # conductance score from which clusters are believed
-_STABLE = 0.95  # agreement from which a clustering counts as stable
-_REPEATS = 8  # pairs of halves, null samples
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A number of clusters, the affinity it was found with, and its score."""
-
-    n_clusters: int
-    affinity: Affinity
-    score: float
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a criterion works on."""
-
-    X: Array
-    affinity: Affinity
-    n_clusters: Sequence[int]
-    seed: int
-    sample_weight: Array | None = None
-
-    def spectrum(self) -> Spectrum:
-        """Of all rows, with one pair more than the largest K."""
-        return self.spectrum_of(self.X, self.sample_weight)
-
-    def spectrum_of(self, X: Array, sample_weight: Array | None) -> Spectrum:
-        """Of other rows."""
-        n_pairs = max(self.n_clusters) + 1
-        return Spectrum.of(X, clone(self.affinity), _CUT, n_pairs, sample_weight)
-
-
-def conductance(task: Task) -> Array:
-    """How much worse the next split is than the worst of K clusters, times the relative eigengap.
+def conductance(spectrum: Spectrum, n_clusters: int) -> float:
+    """Score how much worse the next split is than the worst of K clusters.
 
         log((lambda_{K+1} + e) / (phi_K + e)) + log((lambda_{K+1} + e) / (lambda_K + e)),  e = 1/n,
 
     with phi_K the largest normalized cut ``1 - W(C, C) / vol(C)`` among the K clusters.
     lambda_{K+1} / phi_K is large only if the graph holds K clusters and not more: no cluster is cut
-    badly, and every further cut would be bad.
+    badly, and every further cut would be bad. The spectrum has more than K pairs.
     """
-    return conductance_of(task.spectrum(), task.n_clusters)
-
-
-def conductance_of(spectrum: Spectrum, n_clusters: Sequence[int]) -> Array:
-    """The same for a spectrum that has one pair more than the largest K."""
-    graph = spectrum.graph
-    partitions = [spectrum.partition(K) for K in n_clusters]
-    one_hot = np.column_stack(
-        [np.eye(K)[p.labels] for K, p in zip(n_clusters, partitions, strict=True)]
-    )
-    one_hot *= graph.multiplicity[:, np.newaxis]
+    graph, K = spectrum.graph, n_clusters
+    one_hot = np.eye(K)[spectrum.partition(K).labels] * graph.multiplicity[:, np.newaxis]
+    if one_hot.sum(axis=0).min() < least_rows(graph):
+        return POLICY.no_cluster
     inside = (one_hot * graph.matmat(one_hot)).sum(axis=0)
     volume = graph.degrees @ one_hot
     cut_off = 1 - inside / np.where(volume > 0, volume, 1.0)
-    size = one_hot.sum(axis=0)
-    least, floor = least_rows(graph), graph.one_row / graph.n_rows
-    scores, start = [], 0
-    for K in n_clusters:
-        mine = slice(start, start + K)
-        start += K
-        values = spectrum.values_of(K)
-        following = values[K] + floor
-        score = np.log(following / (cut_off[mine].max() + floor))
-        score += np.log(following / (values[K - 1] + floor))
-        scores.append(score if size[mine].min() >= least else NO_CLUSTER)
-    return np.array(scores)
+    values, floor = spectrum.values_of(K), graph.one_row / graph.n_rows
+    following = values[K] + floor
+    score = np.log(following / (cut_off.max() + floor))
+    return float(score + np.log(following / (values[K - 1] + floor)))
 
 
 def least_rows(graph: Graph) -> float:
-    """Of a cluster; what has fewer is an outlier."""
+    """Return how many rows a cluster has at least; what has fewer is an outlier."""
     n = graph.n_rows / graph.one_row
-    return graph.one_row * min(_LEAST_ROWS, max(2.0, _LEAST_SHARE * n))
-
-
-def eigengap(task: Task) -> Array:
-    """The relative eigengap ``log((lambda_{K+1} + e) / (lambda_K + e))``, e = 1e-4."""
-    values = task.spectrum().pairs.values + _GAP_FLOOR
-    K = np.array(task.n_clusters)
-    return np.log(values[K] / values[K - 1])
-
-
-def stability(task: Task) -> Array:
-    """Agreement of clusterings fitted on disjoint parts, on rows that neither has seen.
-
-    Two models are fitted on two fifths of the rows each and predict the last fifth; their agreement
-    is the adjusted Rand index, which is 0 on average for unrelated labels. Mean over 8 splits.
-    """
-    rng = np.random.default_rng(task.seed)
-    distinct = distinct_rows(task.X, task.sample_weight)
-    X, weight = distinct.rows, distinct.multiplicity
-    agreement = np.zeros(len(task.n_clusters))
-    for _ in range(_REPEATS):
-        order = rng.permutation(len(weight))
-        first, second, rest = np.split(order, [2 * len(order) // 5, 4 * len(order) // 5])
-        spectra = [task.spectrum_of(X[part], weight[part]) for part in (first, second)]
-        for i, K in enumerate(task.n_clusters):
-            one, other = (s.predict(X[rest], K) for s in spectra)
-            agreement[i] += weighted_rand_index(one, other, weight[rest]) / _REPEATS
-    return agreement
-
-
-def weighted_rand_index(first: Indices, second: Indices, weight: Array) -> float:
-    """The adjusted Rand index of two labellings, pairs of rows counting the product of weights."""
-    table = np.zeros((first.max() + 1, second.max() + 1))
-    np.add.at(table, (first, second), weight)
-    itself = float(weight @ weight)
-    together = float((table**2).sum()) - itself
-    in_first, in_second = (float((table.sum(axis=i) ** 2).sum()) - itself for i in (1, 0))
-    by_chance = in_first * in_second / (float(table.sum()) ** 2 - itself)
-    most = (in_first + in_second) / 2
-    return 1.0 if most == by_chance else (together - by_chance) / (most - by_chance)
-
-
-def risk(task: Task) -> Array:
-    """The jump of the held-out error after the K-th eigenfunction, compared with no clusters.
-
-    The error F_k of the k-th eigenfunction on held-out rows estimates its population error. The sum
-    over k always rises with K, and the mean does too; so the score is the jump
-    ``log((F_{K+1} + e) / (F_K + e))`` minus its mean on Gaussian samples of the same covariance,
-    which hold one cluster.
-    """
-    rng = np.random.default_rng(task.seed)
-    distinct = distinct_rows(task.X, task.sample_weight)
-    X, weight = distinct.rows, distinct.multiplicity
-    data = np.mean([_held_out_jumps(task, X, weight, rng) for _ in range(_REPEATS)], axis=0)
-    mean, covariance = np.average(X, axis=0, weights=weight), np.cov(X.T, aweights=weight)
-    null = np.zeros_like(data)
-    for _ in range(_REPEATS):
-        sample = rng.multivariate_normal(mean, np.atleast_2d(covariance), len(X))
-        null += _held_out_jumps(task, sample, weight, rng) / _REPEATS
-    return np.asarray(data - null)
-
-
-def _held_out_jumps(task: Task, X: Array, weight: Array, rng: np.random.Generator) -> Array:
-    """``log((F_{K+1} + e) / (F_K + e))`` on a random fifth of the rows, e = 1e-4."""
-    from eigencut.theory.errors import dirichlet_error
-
-    order = rng.permutation(len(X))
-    training, rest = np.split(order, [4 * len(order) // 5])
-    spectrum = task.spectrum_of(X[training], weight[training])
-    functions = spectrum.functions(len(spectrum.pairs.values))
-    values = functions.unit(functions(X[rest]))
-    errors = dirichlet_error(spectrum.affinity, X[rest], values, weight[rest]) + _GAP_FLOOR
-    K = np.array(task.n_clusters)
-    return np.log(errors[K] / errors[K - 1])
-
-
-def _best(scores: Array) -> int:
-    return int(np.argmax(scores))
-
-
-def _last_stable(scores: Array) -> int:
-    """The largest K that is stable: every coarser cut of clear clusters is stable too."""
-    stable = np.flatnonzero(scores >= _STABLE)
-    return int(stable[-1]) if len(stable) else int(np.argmax(scores))
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """A score of every K, and which K to take given the scores."""
-
-    scores: Callable[[Task], Array]
-    pick: Callable[[Array], int] = _best
-    least_rows: int = 3  # rows that the criterion can work on, beyond the largest K
-    needs_rows: bool = False  # whether it splits rows of features, so that a matrix will not do
-    takes_sparse: bool = True  # whether rows may be a scipy.sparse array
-    needs_numbers: bool = False  # whether it compares with normal rows
-
-
-CRITERIA: dict[str, Criterion] = {
-    "conductance": Criterion(conductance),
-    "stability": Criterion(stability, _last_stable, least_rows=40, needs_rows=True),
-    "risk": Criterion(risk, least_rows=40, needs_rows=True, takes_sparse=False, needs_numbers=True),
-    "eigengap": Criterion(eigengap),
-}
-
-
-def evaluate(criterion: str, task: Task) -> tuple[list[Choice], Choice]:
-    """All candidates of one affinity, and the one to take."""
-    with warnings.catch_warnings(), without_progress():
-        warnings.simplefilter("ignore", GraphWarning)
-        scores = CRITERIA[criterion].scores(task)
-    choices = [
-        Choice(K, task.affinity, float(score))
-        for K, score in zip(task.n_clusters, scores, strict=True)
-    ]
-    return choices, choices[CRITERIA[criterion].pick(scores)]
+    return graph.one_row * min(POLICY.least_rows, max(2.0, POLICY.least_share * n))

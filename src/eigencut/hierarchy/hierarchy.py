@@ -40,8 +40,6 @@ from eigencut.graphs.base import EDGE
 # and the ``a_j a_j^T`` add up to ``diag(m) - A A^T``, which is known. No unknown lambda_j is below
 # the largest known one; with that one in their place no cut is overestimated.
 
-_SOLVED = 1e-8  # what is left of a weight that is zero, where it comes from eigenvectors
-
 
 @dataclass(frozen=True)
 class ClusterWeights:
@@ -75,16 +73,16 @@ def cluster_weights(fitted: FittedCut) -> ClusterWeights:
     mass = (count * functions.cut.mass(functions.degrees)) @ is_in
     places = getattr(affinity, "rows_", None)
     exact = places is not None
-    weights = _asked(fitted, places, is_in) if exact else _estimated(fitted, is_in)
+    weights = _weights_of_rows(fitted, places, is_in) if exact else _estimated(fitted, is_in)
     weights = (weights + weights.T) / 2
-    # What is no edge for the eigensolver is none here.
-    least = (EDGE if exact else _SOLVED) * np.sqrt(np.outer(mass, mass))
+    # What is no edge for the eigensolver is none here; eigenvectors leave 1e-8 of a zero weight.
+    least = (EDGE if exact else 1e-8) * np.sqrt(np.outer(mass, mass))
     weights = np.where(weights > least, weights, 0.0)
     places = getattr(affinity, "landmark_rows_", None) if places is None else places
     return ClusterWeights(weights, mass, count @ is_in, _means(places, is_in, count), exact)
 
 
-def _asked(fitted: FittedCut, rows: Any, is_in: Array) -> Array:
+def _weights_of_rows(fitted: FittedCut, rows: Any, is_in: Array) -> Array:
     product = fitted.affinity.apply(rows, is_in.astype(np.float64))
     to_clusters = np.exp(product.log_scale)[:, np.newaxis] * product.values
     return np.asarray((fitted.affinity.multiplicity_[:, np.newaxis] * is_in).T @ to_clusters)

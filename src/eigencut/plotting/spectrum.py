@@ -92,7 +92,7 @@ class SpectrumDisplay(Display):
         if rows is not None:
             most = min(len(functions.pairs.values) + n_more, functions.degrees.size)
             with threads(gpod.n_jobs):
-                spectrum = Spectrum.of(rows, affinity.frozen(), functions.cut, most, weight)
+                spectrum = Spectrum.from_rows(rows, affinity.frozen(), functions.cut, most, weight)
             values = spectrum.pairs.values
         return cls(np.asarray(values), gpod.n_clusters_, functions.cut.name).plot(ax)
 

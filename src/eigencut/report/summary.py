@@ -699,7 +699,9 @@ def _spectrum(gpod: GPOD, seen: SeenRows | None, random_state: int) -> SpectrumS
             with stage("spectrum"), threads(gpod.n_jobs), warnings.catch_warnings():
                 warnings.simplefilter("ignore", GraphWarning)
                 with without_progress():
-                    found = Spectrum.of(rows, clone(gpod.affinity_), cut, n_pairs).pairs.values
+                    found = Spectrum.from_rows(
+                        rows, clone(gpod.affinity_), cut, n_pairs
+                    ).pairs.values
             measured, n_rows = tuple(map(float, found)), int(rows.shape[0])
         except ValueError:  # too few different rows for as many
             pass

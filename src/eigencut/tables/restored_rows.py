@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut.exceptions import invalid
 from eigencut.io.categories import Categories
 from eigencut.io.coding import Coding
+from eigencut.io.column_kinds import Kind
 from eigencut.io.table import Table
 from eigencut.tables.preparation import Preparation
 
@@ -45,6 +47,27 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
             at = preparation.columns.index(column.column)
             values[:, at] = np.minimum(places, len(column.words))
     return Table(tuple(preparation.columns), values, coding=coding)
+
+
+def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
+    """Raise an error where a table that was read for one model is not what the other one takes."""
+    kinds = dict(zip(other.columns, other.kinds, strict=True))
+    for name, kind in zip(own.columns, own.kinds, strict=True):
+        held = kinds[name]
+        if (kind.name, kind.order, kind.unit) != (held.name, held.order, held.unit):
+            raise invalid(
+                "X",
+                "be a data frame where columns hold different things",
+                f"{name!r}, which is {_shown_kind(kind)} in the model and {_shown_kind(held)} in "
+                "the reference",
+                "pass rows to compare labels on: align_labels(model, reference, frame)",
+            )
+
+
+def _shown_kind(kind: Kind) -> str:
+    if kind.name == "ordered":
+        return " < ".join(kind.order)
+    return f"{kind.name} ({kind.unit})" if kind.name == "date" else kind.name
 
 
 def _nearest_places(categories: Categories, points: Array) -> list[Indices]:

@@ -24,6 +24,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import all_or_nothing
 from eigencut._utils.validation import check_sample_weight
 from eigencut.exceptions import invalid
+from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.gpod import GPOD
 from eigencut.inspection.columns import columns_of
 from eigencut.io.coding import Coding
@@ -45,6 +46,7 @@ from eigencut.tables.preparation import (
     preparation_state,
     restored_preparation,
 )
+from eigencut.tables.restored_rows import refuse_other_kinds, restored_table
 from eigencut.tables.summary import TableSummary
 from eigencut.updating.update import checked_decay, refuse_nothing
 
@@ -108,6 +110,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     _saved_as: ClassVar[str] = "TableModel"
     _parameter_kinds: ClassVar[dict[str, type]] = {"model": GPOD}
     model_: GPOD
+    labels_: Indices
     preparation_: Preparation
 
     def __init__(
@@ -377,6 +380,25 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def from_units(self, points: Array) -> Array:
         """Return points in the units of the columns as prepared rows."""
         return np.asarray((points - self.preparation_.shift) / self.preparation_.scale)
+
+    def refuse_other_kinds(self, other: Any) -> None:
+        """Raise an error where another model takes a column for another kind."""
+        refuse_other_kinds(self.preparation_, other.preparation_)
+
+    def rows_from(self, other: Any, rows: Array) -> Array:
+        """Return rows that another model of the same columns has prepared as this one would."""
+        table = restored_table(other.preparation_, rows)
+        return np.ascontiguousarray(self.preparation_.apply(table)[0])
+
+    def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
+        """Put clusters in another order, and give them these numbers, in a copy of the GPOD."""
+        before = self.gpod.numbering_
+        self.model_ = copy(self.model_)
+        self.model_._renumber(columns, numbers)
+        if hasattr(self, "labels_"):
+            number_of = np.full(before.n_given + 1, -1, dtype=np.intp)  # the last one is for -1
+            number_of[before.numbers] = numbers.numbers[np.argsort(columns)]
+            self.labels_ = number_of[self.labels_]
 
     def described_columns(self, X: Any) -> Sequence[str] | None:
         """Return the names of the columns of the fit."""

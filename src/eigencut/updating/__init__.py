@@ -1,4 +1,3 @@
-"""Models that go on living: updates that keep the numbers of clusters, drift, aligned numbers.
-
-It imports from fitted cuts, selection and everything below; the estimator stands above it.
+"""Fitted models and new rows: ``update`` keeps the numbers of clusters, ``drift`` compares rows,
+``alignment`` gives one model the numbers of another. The estimator stands above ``update``.
 """

@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import threads
-from eigencut.extension.cluster_numbers import ClusterNumbers
-from eigencut.extension.labelling import OUTLIER
-from eigencut.io.column_kinds import Kind, quoted
+from eigencut.exceptions import invalid
+from eigencut.io.column_kinds import quoted
 from eigencut.io.table import Table
-from eigencut.model import Model
-from eigencut.tables.preparation import Preparation
-from eigencut.tables.restored_rows import restored_table
-from eigencut.updating.refit import Shared, continued, match_clusters
+from eigencut.model import Model, at_least_one, spread
+from eigencut.updating.update import Shared, continued, match_clusters
 
 
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
@@ -57,162 +53,107 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     """
     for name, given in (("model", model), ("reference", reference)):
         if not isinstance(given, Model) or given.splits_:
-            raise TypeError(
-                f"{name} must be a GPOD or a TableModel. Got {type(given).__name__}; align the "
-                "model that it was made of."
-            )
-        check_is_fitted(given)
+            got, remedy = type(given).__name__, "align the model that it was made of"
+            raise invalid(name, "be a GPOD or a TableModel", got, remedy, TypeError)
+        given.check_fitted()
     _refuse_other_columns(model, reference)
-    of_tables = _is_of_tables(model)
-    if of_tables:
-        _refuse_other_names(model, reference)
-    gpod, other = (model.model_, reference.model_) if of_tables else (model, reference)
-    if of_tables and (X is None or isinstance(X, Table)):
-        _refuse_other_kinds(model.preparation_, reference.preparation_)
+    _refuse_other_names(model, reference)
+    if X is None or isinstance(X, Table):  # which was read for one of them
+        model.refuse_other_kinds(reference)
+    gpod, other = model.gpod, reference.gpod
     with threads(gpod.n_jobs):
-        if X is not None:
-            before, after = _of_both(_columns_of(reference, X), _columns_of(model, X))
-            counts = np.ones(len(before))
-        else:
-            rows, counts = _places(other)
+        if X is None:
+            rows, counts = _kept_rows(other)
             before = other.fitted_cut_.labels(rows)
-            after = gpod.fitted_cut_.labels(_as_model_sees(model, reference, rows))
-    K = len(gpod.fitted_cut_.rotation)
-    sizes: Array = np.bincount(after, counts, K).astype(np.float64)
-    numbers: ClusterNumbers = other.numbering_
-    matched = match_clusters(Shared(before, after, counts), len(numbers.numbers), sizes)
-    columns, numbers = continued(numbers, matched, sizes)
+            after = gpod.fitted_cut_.labels(model.rows_from(reference, rows))
+        else:
+            before, after = _columns_of(reference, X), _columns_of(model, X)
+            is_complete = (before >= 0) & (after >= 0)
+            before, after = before[is_complete], after[is_complete]
+            counts = np.ones(len(before))
+    sizes: Array = np.bincount(after, counts, len(gpod.fitted_cut_.rotation)).astype(np.float64)
+    matched = match_clusters(Shared(before, after, counts), len(other.numbering_.numbers), sizes)
+    columns, numbers = continued(other.numbering_, matched, sizes)
     aligned = copy(model)
-    if not of_tables:
-        aligned._renumber(columns, numbers)
-        return aligned
-    aligned.model_ = copy(gpod)
-    aligned.model_._renumber(columns, numbers)
-    aligned.class_names_ = list(reference.class_names_)
-    if hasattr(model, "labels_"):
-        aligned.labels_ = _renamed(model.labels_, gpod.numbering_, columns, numbers)
+    aligned._renumber(columns, numbers)
+    if _class_names(reference):
+        aligned.class_names_ = _class_names(reference)
     return aligned
 
 
-def _is_of_tables(model: Any) -> bool:
-    return model.gpod is not model
-
-
-def _refuse_other_columns(model: Any, reference: Any) -> None:
-    """An error where columns are not the same, or not certainly so."""
-    if _is_of_tables(model) != _is_of_tables(reference):
-        raise ValueError(
-            f"model and reference must be of one kind. Got {_with_columns(model)} and "
-            f"{_with_columns(reference)}; fit both as TableModel."
-        )
-    names, others = _names(model), _names(reference)
-    if names is None or others is None:
-        is_same = model.n_features_in_ == reference.n_features_in_
+def _refuse_other_columns(model: Model, reference: Model) -> None:
+    """Raise an error where columns are not the same, or not certainly so."""
+    got = f"{_with_columns(model)} and {_with_columns(reference)}"
+    if type(model) is not type(reference):
+        raise invalid("model and reference", "be of one kind", got, "fit both as TableModel")
+    names, others = model.columns_, reference.columns_
+    if model.gpod is not model:
+        is_same = set(names) == set(others)
+    elif all(hasattr(one, "feature_names_in_") for one in (model, reference)):
+        is_same = names == others
     else:
-        is_same = set(names) == set(others) if _is_of_tables(model) else names == others
+        is_same = len(names) == len(others)
     if not is_same:
-        raise ValueError(
-            "model and reference must be over the same columns, and a GPOD's in the same order. "
-            f"Got {_with_columns(model)} and {_with_columns(reference)}; fit both on the same "
-            "columns."
+        raise invalid(
+            "model and reference",
+            "be over the same columns, and a GPOD's in the same order",
+            got,
+            "fit both on the same columns",
         )
 
 
-def _names(model: Any) -> list[str] | None:
-    if _is_of_tables(model):
-        return list(model.columns_)
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+def _with_columns(model: Model) -> str:
+    """Name a model in a message: its kind, and the columns it was fitted on."""
+    has_names = model.gpod is not model or hasattr(model, "feature_names_in_")
+    names = quoted(model.columns_) if has_names else f"{len(model.columns_)} columns"
+    return f"a {type(model).__name__} of {names}"
 
 
-def _with_columns(model: Any) -> str:
-    """A model for a message: its kind, and the columns it was fitted on."""
-    names = _names(model)
-    columns = f"{model.n_features_in_} columns" if names is None else quoted(names)
-    return f"a {type(model).__name__} of {columns}"
+def _class_names(model: Model) -> list[str]:
+    return list(getattr(model, "class_names_", []))
 
 
-def _refuse_other_names(model: Any, reference: Any) -> None:
-    """An error where clusters are called something that the reference does not know."""
-    if model.class_names_ and model.class_names_ != reference.class_names_:
-        known = ", ".join(reference.class_names_) or "none"
-        raise ValueError(
-            "model must have no names of classes, or those of the reference. Got "
-            f"{', '.join(model.class_names_)}, and the reference has {known}; fit the model with "
-            "the same known classes, which gives it their numbers."
+def _refuse_other_names(model: Model, reference: Model) -> None:
+    """Raise an error where clusters have names that the reference does not know."""
+    names, known = _class_names(model), _class_names(reference)
+    if names and names != known:
+        raise invalid(
+            "model",
+            "have no names of classes, or those of the reference",
+            f"{', '.join(names)}, and the reference has {', '.join(known) or 'none'}",
+            "fit the model with the same known classes, which gives it their numbers",
         )
 
 
-def _columns_of(model: Any, X: Any) -> tuple[Indices, Any]:
-    """The cluster of each row that is complete, as a column of the rotation; and which are."""
-    if not _is_of_tables(model):
-        with model.preparing(X) as (rows, complete):
-            return model.fitted_cut_.labels(rows), complete
-    rows, complete = model.prepare(X)
-    if not len(rows):
-        raise ValueError("X must have at least one complete row. Got none; fill in missing values.")
-    return model.model_.fitted_cut_.labels(np.ascontiguousarray(rows)), complete
+def _columns_of(model: Model, X: Any) -> Indices:
+    """Return the cluster of each row, as a column of the rotation; -1 for incomplete rows."""
+    with model.preparing(X) as (rows, complete):
+        if not complete.any():
+            remedy = "fill in missing values"
+            raise invalid("X", "have at least one complete row", "none", remedy)
+        return spread(model.gpod.fitted_cut_.labels(at_least_one(rows)), complete, -1)
 
 
-def _of_both(one: tuple[Indices, Any], other: tuple[Indices, Any]) -> tuple[Indices, Indices]:
-    """Clusters of the rows that are complete for both models."""
-    both = one[1] & other[1]
-    return one[0][both[one[1]]], other[0][both[other[1]]]
-
-
-def _refuse_other_kinds(own: Preparation, before: Preparation) -> None:
-    """An error where a table that was read for one model is not what the other one wants."""
-    kinds = dict(zip(before.columns, before.kinds, strict=True))
-    for name, kind in zip(own.columns, own.kinds, strict=True):
-        held = kinds[name]
-        if (kind.name, kind.order, kind.unit) != (held.name, held.order, held.unit):
-            raise ValueError(
-                f"X must be a data frame where columns hold different things. Got {name!r}, which "
-                f"is {_shown_kind(kind)} in the model and {_shown_kind(held)} in the reference; "
-                "pass rows to compare labels on: align_labels(model, reference, frame)."
-            )
-
-
-def _shown_kind(kind: Kind) -> str:
-    if kind.name == "ordered":
-        return " < ".join(kind.order)
-    return f"{kind.name} ({kind.unit})" if kind.name == "date" else kind.name
-
-
-def _as_model_sees(model: Any, reference: Any, rows: Any) -> Any:
-    """Rows that the reference keeps, in the units of the model."""
-    if not _is_of_tables(model):
-        return rows
-    table = restored_table(reference.preparation_, rows)
-    return np.ascontiguousarray(model.preparation_.apply(table)[0])
-
-
-def _places(reference: Any) -> tuple[Any, Array]:
-    """What the reference keeps of its rows, and how many each stands for."""
-    affinity = reference.affinity_
+def _kept_rows(reference: Model) -> tuple[Any, Array]:
+    """Return what the reference keeps of its rows, and how many each stands for."""
+    affinity = reference.gpod.affinity_
     for name in ("rows_", "landmark_rows_"):
         if hasattr(affinity, name):
             rows = getattr(affinity, name)
             rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
             return rows, affinity.multiplicity_
-    raise ValueError(
-        f"X must be given for a reference with {type(affinity).__name__}, which does not keep its "
-        "training rows. Got None; pass rows to compare labels on."
+    raise invalid(
+        "X",
+        f"be given for a reference with {type(affinity).__name__}, which does not keep its "
+        "training rows",
+        None,
+        "pass rows to compare labels on",
     )
 
 
-def _renamed(
-    labels: Indices, before: ClusterNumbers, columns: Indices, after: ClusterNumbers
-) -> Indices:
-    """Labels by the numbers of before as those of after; -1 stays."""
-    number_of = np.full(before.n_given + 1, OUTLIER, dtype=np.intp)  # the last one is for -1
-    number_of[before.numbers] = after.numbers[np.argsort(columns)]
-    return number_of[labels]
-
-
-def renumbered(model: Any, aligned: Any) -> dict[int, int]:
-    """For each cluster number of a model of tables, its number in an aligned copy of it."""
-    before, after = model.model_, aligned.model_
+def renumbered(model: Model, aligned: Model) -> dict[int, int]:
+    """Return for each cluster number of a model its number in an aligned copy of it."""
+    before, after = model.gpod, aligned.gpod
     # Columns of the rotation are in the order of the numbers; a column is found by its vector.
     same = np.argmax(before.rotation_.T @ after.rotation_, axis=1)
     numbers = after.cluster_numbers_[same]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,44 @@ from eigencut._utils.validation import printable
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.extension.labelling import Mask, is_outlier, scores_and_support
 from eigencut.fitted import FittedCut
 from eigencut.neighbors.metrics import METRICS
-from eigencut.updating.refit import Shared, most_in_common
+from eigencut.updating.update import Shared, most_in_common
+
+
+@dataclass(frozen=True)
+class DriftPolicy:
+    """The numbers that decide whether rows have drifted; a comment says what each governs."""
+
+    # Rows have drifted if chance alone would do this with a smaller probability.
+    doubt: float = 0.01
+    # This share of the rows that a model keeps is left out to compare with,
+    held_share: float = 0.2
+    # and at most this many rows.
+    most_held: int = 5000
+    # With fewer rows for each landmark p-values are too small, and there is no verdict.
+    rows_per_landmark: int = 20
+    # Where fewer rows of a cluster are expected, counts are drawn instead of using chi-squared.
+    small_count: float = 5.0
+    # So many counts are drawn then.
+    draws: int = 9999
+    # Old and new rows are exchanged at random so many times to compare cut values.
+    exchanges: int = 999
+    # A new cluster is looked for among at most this many rows.
+    looked_at: int = 10_000
+    # Rows are linked within the distance that others have to this many neighbours,
+    n_neighbors: int = 4
+    # at this quantile.
+    usual_quantile: float = 0.9
+    # A new cluster has at least this many rows,
+    least_rows: int = 10
+    # and at least this share of the new rows of an average cluster.
+    least_share: float = 1 / 16
+
+
+POLICY = DriftPolicy()
 
 # What rows tell about the clusters of a fitted cut, added up: support, shares, and what leaves.
 #
@@ -72,7 +105,7 @@ class ClusterFacts:
     weight: Array
 
     @classmethod
-    def of(cls, fitted: FittedCut, X: Array, weight: Array | None = None) -> ClusterFacts:
+    def from_rows(cls, fitted: FittedCut, X: Array, weight: Array | None = None) -> ClusterFacts:
         """Of the rows of X."""
         K, affinity = len(fitted.rotation), fitted.affinity
         of_vertices = np.eye(K)[fitted.partition.labels]
@@ -95,9 +128,8 @@ class ClusterFacts:
         return cls(is_outside, belongs, leaves, mass, degrees, counts)
 
     def __getitem__(self, rows: Indices) -> ClusterFacts:
-        of_clusters = (self.belongs[rows], self.leaves[rows], self.mass[rows])
         return ClusterFacts(
-            self.is_outside[rows], *of_clusters, self.degrees[rows], self.weight[rows]
+            **{field.name: getattr(self, field.name)[rows] for field in fields(self)}
         )
 
     def each_row(self) -> ClusterFacts:
@@ -109,8 +141,12 @@ class ClusterFacts:
 
     def of_clusters(self, columns: Indices) -> ClusterFacts:
         """With clusters in another order."""
-        of_rows = (self.belongs[:, columns], self.leaves[:, columns], self.mass[:, columns])
-        return ClusterFacts(self.is_outside, *of_rows, self.degrees, self.weight)
+        return replace(
+            self,
+            belongs=self.belongs[:, columns],
+            leaves=self.leaves[:, columns],
+            mass=self.mass[:, columns],
+        )
 
     @property
     def totals(self) -> FactTotals:
@@ -142,14 +178,16 @@ class FactTotals:
     mass: Array
 
     @classmethod
-    def of_sums(cls, fitted: FittedCut) -> FactTotals:
+    def from_sums(cls, fitted: FittedCut) -> FactTotals:
         """Of the training rows of landmarks, by the sums that they keep."""
         affinity = fitted.affinity
         assert isinstance(affinity, Landmarks)
         if affinity.sums_ is None:
-            raise ValueError(
-                "model must have kept the sums over its rows to be compared with others. Got a "
-                "model from a file of format 1, which has none; fit it anew and save it."
+            raise invalid(
+                "model",
+                "have kept the sums over its rows to be compared with others",
+                "a model from a file of format 1, which has none",
+                "fit it anew and save it",
             )
         of_vertices = np.eye(len(fitted.rotation))[fitted.partition.labels]
         gram = affinity.sums_.all_pairs().gram
@@ -173,10 +211,6 @@ def _steps(affinity: Landmarks, of_vertices: Array) -> Array:
 
 
 # What ``GPOD.drift`` returns, and how it is printed.
-
-_DOUBT = 0.01  # p-values below are not believed to be chance
-_N_TESTS = 3
-_SHOWN = 8  # columns in which a new cluster is shown
 
 
 @dataclass(frozen=True)
@@ -247,7 +281,7 @@ class Drift(JsonReady):
     def p_value(self) -> float:
         """Of all three together: three times the smallest, at most 1 (Bonferroni)."""
         found = (self.without_support.p_value, self.cut_value.p_value, self.p_shares)
-        return min(1.0, _N_TESTS * min(found))
+        return min(1.0, 3 * min(found))
 
     @property
     def has_drifted(self) -> bool:
@@ -255,7 +289,7 @@ class Drift(JsonReady):
 
         False where p-values do not hold.
         """
-        return self.p_values_hold and self.p_value < _DOUBT
+        return self.p_values_hold and self.p_value < POLICY.doubt
 
     @property
     def verdict(self) -> str:
@@ -309,17 +343,11 @@ def _cell(value: float | str | None) -> str:
     return printable(value) if isinstance(value, str) else f"{value:.4g}"
 
 
-def _some(texts: list[str]) -> str:
-    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+def _some(texts: list[str], most: int = 8) -> str:
+    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
 
 
 # Whether rows without support are a cluster of their own, or just odd rows here and there.
-
-_MOST_ROWS = 10_000  # that are looked at
-_NEIGHBORS = 4
-_USUAL = 0.9  # quantile of the distance to so many neighbours that links rows
-_LEAST_ROWS = 10
-_LEAST_SHARE = 1 / 16  # of the new rows of an average cluster, as of components of a graph
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
@@ -328,11 +356,11 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
     Rows are linked that are no farther apart than rows with support are from their fourth
     neighbour among the new rows (nine tenths of them).
     """
-    some = np.arange(0, X.shape[0], -(-X.shape[0] // _MOST_ROWS))
+    some = np.arange(0, X.shape[0], -(-X.shape[0] // POLICY.looked_at))
     rows = X[some]
     is_outside = model.fitted_cut_.is_outlier(rows)
-    least = max(_LEAST_ROWS, _LEAST_SHARE * len(some) / model.n_clusters_)
-    if is_outside.sum() < least or len(some) <= _NEIGHBORS:
+    least = max(POLICY.least_rows, POLICY.least_share * len(some) / model.n_clusters_)
+    if is_outside.sum() < least or len(some) <= POLICY.n_neighbors:
         return None
     outside = some[is_outside]
     group = _largest_group(model, X, some, outside)
@@ -350,21 +378,13 @@ def _largest_group(model: Any, X: Any, some: Indices, outside: Indices) -> Indic
     X, metric = used.points(X), used.of_points.name
     if metric == "jaccard":
         X = X > 0  # as scikit-learn wants sets
-    search = NearestNeighbors(n_neighbors=_NEIGHBORS + 1, metric=metric).fit(X[some])
+    search = NearestNeighbors(n_neighbors=POLICY.n_neighbors + 1, metric=metric).fit(X[some])
     supported = np.setdiff1d(some, outside)
-    usual = X[supported] if len(supported) > _NEIGHBORS else X[outside]
-    reach = float(np.quantile(search.kneighbors(usual)[0][:, -1], _USUAL))
+    usual = X[supported] if len(supported) > POLICY.n_neighbors else X[outside]
+    reach = float(np.quantile(search.kneighbors(usual)[0][:, -1], POLICY.usual_quantile))
     links = NearestNeighbors(metric=metric).fit(X[outside]).radius_neighbors_graph(radius=reach)
     _, group = connected_components(links, directed=False)
     return np.flatnonzero(group == np.argmax(np.bincount(group)))
-
-
-_HELD_SHARE, _MOST_HELD = 0.2, 5000  # of the rows that are left out to compare with
-_FEW_ROWS = 20  # for each landmark, which then is what it is because of them
-_SMALL_COUNT = 5.0  # expected; below, counts are drawn at random instead of by chi-squared
-_DRAWS = 9999
-_EXCHANGES, _AT_A_TIME = 999, 27
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -391,10 +411,9 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     elif keeps == "rows":
         found = _by_rows_left_out(model, X, rng)
     else:
-        raise ValueError(
-            "model must keep rows, or sums over rows, to compare others with. Got one with "
-            f"{type(model.affinity_).__name__}, which has neither; compare predictions."
-        )
+        got = f"one with {type(model.affinity_).__name__}, which has neither"
+        expected = "keep rows, or sums over rows, to compare others with"
+        raise invalid("model", expected, got, "compare predictions")
     now, before = found.new.totals, found.before
     p_shares = _p_of_shares(before.belongs, now.belongs, rng)
     numbers = model.cluster_numbers_.tolist()
@@ -416,9 +435,12 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
 
 
 def _by_sums(model: Any, X: Array) -> _Comparison:
-    before, new = FactTotals.of_sums(model.fitted_cut_), ClusterFacts.of(model.fitted_cut_, X)
+    before, new = (
+        FactTotals.from_sums(model.fitted_cut_),
+        ClusterFacts.from_rows(model.fitted_cut_, X),
+    )
     n_landmarks = len(model.affinity_.multiplicity_)
-    are_few = before.n_rows < _FEW_ROWS * n_landmarks
+    are_few = before.n_rows < POLICY.rows_per_landmark * n_landmarks
     if are_few:
         warn_user(
             f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
@@ -433,8 +455,10 @@ def _by_rows_left_out(model: Any, X: Any, rng: np.random.RandomState) -> _Compar
     held = _held_out(counts, rng)
     fitted, columns = _fitted_without(model, counts - held)
     is_held = held > 0
-    old = ClusterFacts.of(fitted, kept[is_held], held[is_held]).of_clusters(columns).each_row()
-    return _Comparison(ClusterFacts.of(fitted, X).of_clusters(columns), old.totals, old)
+    old = (
+        ClusterFacts.from_rows(fitted, kept[is_held], held[is_held]).of_clusters(columns).each_row()
+    )
+    return _Comparison(ClusterFacts.from_rows(fitted, X).of_clusters(columns), old.totals, old)
 
 
 def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
@@ -442,17 +466,19 @@ def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
     n_rows = float(counts.sum())
     if (counts == np.rint(counts)).all():
         rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-        some = rng.permutation(len(rows))[: min(_MOST_HELD, int(_HELD_SHARE * len(rows)))]
+        some = rng.permutation(len(rows))[
+            : min(POLICY.most_held, int(POLICY.held_share * len(rows)))
+        ]
         found: Array = np.bincount(rows[some], minlength=len(counts)).astype(np.float64)
     else:
-        some = rng.permutation(len(counts))[: min(_MOST_HELD, int(_HELD_SHARE * len(counts)))]
+        some = rng.permutation(len(counts))[
+            : min(POLICY.most_held, int(POLICY.held_share * len(counts)))
+        ]
         found = np.zeros(len(counts))
         found[some] = counts[some]
     if not len(some):
-        raise ValueError(
-            f"model must have seen at least 5 rows to compare others with. Got {n_rows:g}; update "
-            "it first."
-        )
+        expected = "have seen at least 5 rows to compare others with"
+        raise invalid("model", expected, f"{n_rows:g}", "update it first")
     return found
 
 
@@ -488,13 +514,13 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
         return np.asarray(ratio * ((counts - expected) ** 2 / expected).sum(axis=-1))
 
     seen = float(deviation(now))
-    if min(expected.min(), (total - expected).min()) >= _SMALL_COUNT:
+    if min(expected.min(), (total - expected).min()) >= POLICY.small_count:
         return float(chi2.sf(seen, max(len(total) - 1, 1))) if len(total) > 1 else 1.0
     generator = np.random.default_rng(rng.randint(1 << 31))
     whole = np.rint(total).astype(np.int64)
     size = min(round(float(n_now)), int(whole.sum()))
-    drawn = deviation(generator.multivariate_hypergeometric(whole, size, _DRAWS))
-    return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + _DRAWS))
+    drawn = deviation(generator.multivariate_hypergeometric(whole, size, POLICY.draws))
+    return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + POLICY.draws))
 
 
 def _cut_change(found: _Comparison, rng: np.random.RandomState) -> Change:
@@ -525,7 +551,7 @@ def _p_by_bound(found: _Comparison, difference: float) -> float:
 
 def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.RandomState) -> float:
     """How often old and new rows, exchanged at random, differ as much in their cut values."""
-    new = new[rng.permutation(len(new.weight))[:_MOST_HELD]]
+    new = new[rng.permutation(len(new.weight))[: POLICY.most_held]]
     weight = np.concatenate([old.weight, new.weight])[:, np.newaxis]
     of_rows = [(old.leaves, new.leaves), (old.mass, new.mass)]
     leaves, mass = (weight * np.vstack([a[:, of], b[:, of]]) for a, b in of_rows)
@@ -539,7 +565,7 @@ def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.Ran
 
     is_old = np.repeat([1.0, 0.0], [len(old.weight), len(new.weight)])
     seen, n_as_far = float(difference(is_old)), 0
-    for _ in range(_EXCHANGES // _AT_A_TIME):
-        exchanged = np.array([rng.permutation(is_old) for _ in range(_AT_A_TIME)])
-        n_as_far += int((difference(exchanged) >= seen * (1 - _ROUNDING)).sum())
-    return (1 + n_as_far) / (1 + _EXCHANGES)
+    for _ in range(POLICY.exchanges // 27):
+        exchanged = np.array([rng.permutation(is_old) for _ in range(27)])
+        n_as_far += int((difference(exchanged) >= seen * (1 - 1e-9)).sum())
+    return (1 + n_as_far) / (1 + POLICY.exchanges)

@@ -1,17 +1,34 @@
-"""What is checked before a fitted model takes more rows."""
+"""How a fitted model takes more rows: it is cut anew, and its clusters keep their numbers.
+
+Landmarks go on from their sums; affinities that keep their rows are fitted again on these, each
+counting as often as it was seen, and the new ones.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse, vstack
 
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import JsonReady
+from eigencut.affinities.landmark_growth import grown
+from eigencut.auto.choose import choose_for_graph
+from eigencut.auto.n_clusters import is_number
+from eigencut.exceptions import invalid
+from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.eigenfunctions import CombinedFunctions
+from eigencut.fitted import FittedCut
+from eigencut.graphs.base import Graph, RowGraph
 from eigencut.io.rows import Rows
-from eigencut.io.validation import check_rows, check_stream
+from eigencut.io.validation import check_rows, check_stream, rows_that_count
+from eigencut.pipeline import choose_graphs, cut_chosen
 
-if TYPE_CHECKING:
-    pass
+NEW = -1  # instead of the cluster that one was
 
 
 def rows_of_update(model: Any, X: Any) -> Any:
@@ -21,31 +38,230 @@ def rows_of_update(model: Any, X: Any) -> Any:
         return check_rows(model, X, reset=False)
     check_stream(model, X)
     if not model.affinity_.streams:
-        raise TypeError(
-            f"X must be rows in memory for a model with {type(model.affinity_).__name__}. Got "
-            "eigencut.Rows; use affinity='landmarks'."
-        )
+        expected = f"be rows in memory for a model with {type(model.affinity_).__name__}"
+        raise invalid("X", expected, "eigencut.Rows", "use affinity='landmarks'", TypeError)
     return X
 
 
 def refuse_nothing(X: Any, purpose: str) -> None:
-    """An error for rows that are none; and for a stream, of which some rows are to be compared."""
+    """Raise an error if X has no rows, or if it is a stream that is to be compared."""
     if isinstance(X, Rows) and purpose == "compare":
-        raise TypeError(
-            "X must be rows in memory to compare. Got a stream, eigencut.Rows; pass the table, or "
-            "a few thousand of its rows, which say as much."
-        )
+        remedy = "pass the table, or a few thousand of its rows, which say as much"
+        got = "a stream, eigencut.Rows"
+        raise invalid("X", "be rows in memory to compare", got, remedy, TypeError)
     shape = getattr(X, "shape", None) or np.shape(X if isinstance(X, (list, tuple)) else 0)
     if shape and isinstance(shape[0], int) and shape[0] == 0:
-        raise ValueError(
-            f"X must have at least one row to {purpose}. Got none; leave such a table out."
-        )
+        raise invalid("X", f"have at least one row to {purpose}", "none", "leave such a table out")
 
 
 def checked_decay(decay: Any) -> float:
+    """Return the decay if it is above 0 and at most 1."""
     is_number = isinstance(decay, Real) and not isinstance(decay, bool)
     if not (is_number and 0 < decay <= 1):
-        raise ValueError(
-            f"decay must be a number above 0 and at most 1. Got {decay!r}; use 1 to forget nothing."
-        )
+        expected = "be a number above 0 and at most 1"
+        raise invalid("decay", expected, repr(decay), "use 1 to forget nothing")
     return float(decay)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Places that two clusterings both know: vertices, or rows.
+
+    Attributes
+    ----------
+    before, after : arrays of shape (n_places,)
+        The cluster of each place, as a column of the rotation.
+    weight : array of shape (n_places,)
+        How many rows each stands for.
+    """
+
+    before: Indices
+    after: Indices
+    weight: Array
+
+
+def most_in_common(shared: Shared, n_before: int, n_after: int) -> Indices:
+    """Return the earlier cluster that each later one is, one to one, by the Hungarian method."""
+    return np.asarray(linear_sum_assignment(_together(shared, n_before, n_after), maximize=True)[1])
+
+
+def _together(shared: Shared, n_before: int, n_after: int) -> Array:
+    """Rows that each later and each earlier cluster have in common."""
+    together = np.zeros((n_after, n_before))
+    np.add.at(together, (shared.after, shared.before), shared.weight)
+    return together
+
+
+def match_clusters(shared: Shared, n_before: int, sizes_after: Array) -> Indices:
+    """Return the earlier cluster that each later one goes on from, or ``NEW``.
+
+    The one-to-one assignment with the most rows in common is taken. Two clusters are one if they
+    share more than half of the rows of the smaller: of a cluster that falls apart the largest part
+    goes on, and of clusters that become one the largest. ``sizes_after`` are those of the later
+    clusters, with rows that the earlier clustering does not know.
+
+    Examples
+    --------
+    >>> shared = Shared(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.ones(4))
+    >>> match_clusters(shared, 2, np.array([3.0, 2.0, 9.0]))
+    array([ 1,  0, -1])
+    """
+    together = _together(shared, n_before, len(sizes_after))
+    smaller = np.minimum.outer(sizes_after, together.sum(axis=0))
+    after, before = linear_sum_assignment(together, maximize=True)
+    is_one = together[after, before] > smaller[after, before] / 2
+    found = np.full(len(sizes_after), NEW)
+    found[after[is_one]] = before[is_one]
+    return found
+
+
+def continued(
+    numbers: ClusterNumbers, matched: Indices, sizes: Array
+) -> tuple[Indices, ClusterNumbers]:
+    """Return the order in which columns of later clusters have ascending numbers, and these.
+
+    New clusters get numbers that were never given, the largest first.
+    """
+    is_new = matched == NEW
+    given = np.where(is_new, 0, numbers.numbers[matched])
+    by_size = np.argsort(-sizes[is_new], kind="stable")
+    given[np.flatnonzero(is_new)[by_size]] = numbers.n_given + np.arange(is_new.sum())
+    columns = np.argsort(given)
+    return columns, ClusterNumbers(given[columns], numbers.n_given + int(is_new.sum()))
+
+
+@dataclass(frozen=True)
+class Updated(JsonReady):
+    """Which clusters went on, which are new and which have gone.
+
+    Attributes
+    ----------
+    kept, new, retired : tuple of int
+        Numbers of clusters. Those of retired ones are not given again.
+    sizes : dict of int to float
+        The rows of each cluster that there is now, as far as they are not forgotten.
+    n_rows : float
+        Rows that the model stands for now.
+    n_new_landmarks : int
+        Landmarks that were placed for rows that none represented; 0 without landmarks.
+
+    Examples
+    --------
+    >>> print(Updated((0, 2), (3,), (1,), {0: 60.0, 2: 41.0, 3: 12.0}, 113.0))
+    113 rows, 3 clusters
+      kept     0 (60 rows), 2 (41 rows)
+      new      3 (12 rows)
+      retired  1
+    """
+
+    kept: tuple[int, ...]
+    new: tuple[int, ...]
+    retired: tuple[int, ...]
+    sizes: dict[int, float]
+    n_rows: float
+    n_new_landmarks: int = 0
+
+    @classmethod
+    def from_numbers(
+        cls, before: Indices, now: Indices, sizes: Array, n_new_landmarks: int = 0
+    ) -> Updated:
+        """Compare the numbers of clusters that there were with those that there are."""
+        return cls(
+            kept=tuple(np.intersect1d(before, now).tolist()),
+            new=tuple(np.setdiff1d(now, before).tolist()),
+            retired=tuple(np.setdiff1d(before, now).tolist()),
+            sizes=dict(zip(now.tolist(), sizes.tolist(), strict=True)),
+            n_rows=float(sizes.sum()),
+            n_new_landmarks=n_new_landmarks,
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_rows:.0f} rows, {len(self.sizes)} clusters"]
+        for word, numbers in (("kept", self.kept), ("new", self.new)):
+            listed = ", ".join(f"{k} ({self.sizes[k]:.0f} rows)" for k in numbers)
+            lines += [f"  {word:8} {listed}"] if numbers else []
+        if self.retired:
+            lines.append(f"  retired  {', '.join(map(str, self.retired))}")
+        if self.n_new_landmarks:
+            lines.append(f"  {self.n_new_landmarks} landmarks placed for rows without support")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """A graph with more rows, its fitted cut, and the places that the one before knew too.
+
+    The rows of the graph are the new ones alone if ``has_new_rows``.
+    """
+
+    graph: Graph
+    fitted: FittedCut
+    shared: Shared
+    n_new_landmarks: int = 0
+    has_new_rows: bool = False
+
+    @property
+    def sizes(self) -> Array:
+        """Rows of each cluster."""
+        labels, K = self.fitted.partition.labels, len(self.fitted.rotation)
+        return np.asarray(np.bincount(labels, self.graph.multiplicity, K), dtype=np.float64)
+
+
+def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
+    """Return the model's cut, as if it had seen these rows too and older ones counted ``decay``."""
+    if isinstance(model.fitted_cut_.functions, CombinedFunctions):
+        raise invalid(
+            "model",
+            "be fitted without known labels and pairs to be updated, since it does not keep these",
+            "one that was fitted with them",
+            "fit it anew on all rows, with known_labels=-1 for rows that nothing is known of",
+        )
+    keeps = model.affinity_.keeps
+    if keeps == "sums":
+        return _from_sums(model, source, sample_weight, decay)
+    if keeps == "rows":
+        return _from_rows(model, source, sample_weight, decay)
+    got = f"one with {type(model.affinity_).__name__}, which has neither"
+    expected, remedy = "keep rows, or sums over rows, to be updated", "fit it anew on all rows"
+    raise invalid("model", expected, got, remedy)
+
+
+def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
+    before, n_new = model.fitted_cut_, 0 if isinstance(source, Rows) else source.shape[0]
+    source, sample_weight = rows_that_count(source, sample_weight)
+    clusters = before.partition.labels
+    # With K given, one of the others would have to be cut in place of a cluster that has gone.
+    may_go = None if is_number(model.n_clusters) else clusters
+    found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
+    is_left = found.places >= 0
+    K_so_far = len(np.unique(clusters[is_left]))
+    chosen = choose_for_graph(found.graph, found.affinity, model.n_clusters, K_so_far)
+    fit = cut_chosen(source, chosen, model._settings(), sample_weight)
+    model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
+    shared = Shared(
+        clusters[is_left],
+        fitted.partition.labels[found.places[is_left]],
+        decay * before.affinity.multiplicity_[is_left],
+    )
+    has_new_rows = graph.has_rows and graph.n_labels == n_new
+    return Refitted(graph, fitted, shared, found.n_new_landmarks, has_new_rows)
+
+
+def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
+    before = model.fitted_cut_
+    counts = decay * before.affinity.multiplicity_
+    is_left = counts >= min(1 / 64, counts.max())  # rows that count less are forgotten
+    rows, counts = before.affinity.rows_[is_left], counts[is_left]
+    source, sample_weight = rows_that_count(source, sample_weight)
+    everything = vstack([rows, source], "csr") if issparse(rows) else np.vstack([rows, source])
+    of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
+    weight = np.concatenate([counts, of_new])
+    settings = model._settings()
+    chosen = choose_graphs(everything, settings, weight)
+    fit = cut_chosen(everything, chosen, settings, weight)
+    model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
+    if isinstance(graph, RowGraph):
+        after = fitted.partition.labels[graph.vertex_of_row[: len(counts)]]
+    else:  # so many rows by now that landmarks stand for them
+        after = fitted.labels(rows)
+    return Refitted(graph, fitted, Shared(before.partition.labels[is_left], after, counts))
