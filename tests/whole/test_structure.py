@@ -151,6 +151,30 @@ def test_no_two_modules_import_each_other():
         pytest.fail(f"a cycle of imports: {' -> '.join(error.args[1])}")
 
 
+def top_imports(module):
+    """The modules that a module imports whenever it is imported itself."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "eigencut":
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+            yield from {name.removeprefix("eigencut.") for name in inner} & set(MODULES)
+
+
+def test_following_one_computation_takes_few_hops():
+    """The longest chain of imports from the estimator down; 12 is the aim."""
+    depth = {}
+
+    def longest(module):
+        if module not in depth:
+            below = set(top_imports(module)) - {module}
+            depth[module] = max(((module, *longest(name)) for name in below), key=len, default=())
+            depth[module] = depth[module] or (module,)
+        return depth[module]
+
+    chain = longest("gpod")
+    assert len(chain) <= 19, " -> ".join(chain)
+
+
 @pytest.mark.parametrize("room", [m for m in MODULES if MODULES[m].name == "__init__.py"])
 def test_every_room_says_what_is_in_it(room):
     assert ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8")))
