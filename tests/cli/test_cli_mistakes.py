@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from files.golden.make import MODELS
 from scipy.sparse import csr_array, save_npz
+from tests.io.golden.make import MODELS
 
 from eigencut import GPOD
 from eigencut.cli import main

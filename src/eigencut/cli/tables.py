@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from eigencut._utils.warn import warn_user
 from eigencut.io.column_kinds import UNITS_OF_DATES, absent, quoted
-from eigencut.io.reading import open_source
+from eigencut.io.readers import open_source
 from eigencut.io.source import Block, Source
 
 if TYPE_CHECKING:
     from eigencut.cli.options import TableOptions
     from eigencut.hierarchy.recluster import Reclustered
-    from eigencut.io.coding import Coding
+    from eigencut.io.table import Coding
     from eigencut.tables.table_model import TableModel
 
 STANDARD_INPUT = "-"
@@ -120,7 +120,7 @@ def read_weighted(
             f"--weights must name a column that is no data of the model. Got {weights!r}, which "
             "the model was fitted on; fit it with --weights, or give another."
         )
-    coding.found(weights, NUMERIC)
+    coding.kinds.setdefault(weights, NUMERIC)
     block = source.read([*columns, weights], id_column, coding)
     return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
 

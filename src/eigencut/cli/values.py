@@ -118,13 +118,13 @@ def _share_or_all(text: str) -> float:
 
 
 def _encoding(text: str) -> str:
-    from eigencut.io.csv_source import checked_encoding
+    from eigencut.io.csv_reader import checked_encoding
 
     return checked_encoding(text)
 
 
 def _delimiter(text: str) -> str:
-    from eigencut.io.csv_source import checked_delimiter
+    from eigencut.io.csv_reader import checked_delimiter
 
     return checked_delimiter("\t" if text in _TABS else text, decimal=".") or ","
 

@@ -8,6 +8,7 @@ says where blocks come from, and ``Rows.reduce`` how a sum over them is formed;
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,11 +24,10 @@ from eigencut._utils.progress import advance
 from eigencut._utils.validation import refuse_weights, weights_of_rows
 from eigencut.exceptions import EmptyTableError
 from eigencut.io.bad_values import refuse_infinite, text_error
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
-from eigencut.io.reading import open_source
+from eigencut.io.readers import open_source
 from eigencut.io.source import Source
-from eigencut.io.table import LinesOfFiles, Table, refuse_lazy
+from eigencut.io.table import Coding, Table, refuse_lazy
 
 # Blocks of rows, checked: numbers, all of one width, and finite; errors say after which row.
 
@@ -323,8 +323,9 @@ class Rows:
         files = files_at(path)
 
         def opened(file: Path) -> Source:
-            how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-            return open_source(str(file), header=header, **how)  # type: ignore[arg-type]
+            return open_source(
+                str(file), delimiter=delimiter, header=header, encoding=encoding, decimal=decimal
+            )
 
         first = opened(files[0])
         first.close()
@@ -334,18 +335,25 @@ class Rows:
             names = names if columns is not None else absent(names, [weights])
 
         def tables(coding: Coding | None = None) -> Iterator[Table]:
-            n_rows, lines = 0, LinesOfFiles(len(files) > 1)
+            n_rows = 0
+            starts: list[int] = []  # the rows before each file
+            sources: list[Source] = []
+
+            def place(row: int) -> str:
+                at = bisect_left(starts, row) - 1
+                found = sources[at].place(row - starts[at])
+                return f"{found} of {sources[at].name}" if len(files) > 1 else found
+
             wanted, read = names, [] if weights is None else [weights]
             if coding is not None:
                 wanted = coding.chosen(names)
                 coding.kinds |= dict.fromkeys(read, NUMERIC)
             read = [*absent(wanted, read), *read]
             for source in map(opened, files):
-                n_before = n_rows
+                starts.append(n_rows)
+                sources.append(source)
                 for block in source.blocks(chosen_names(read, source), coding=coding):
-                    if n_rows == n_before:
-                        lines.begin(source.name, block.table.lines, n_before)
-                    table = replace(block.table, first_row=n_rows + 1, lines=lines)
+                    table = replace(block.table, first_row=n_rows + 1, row_place=place)
                     yield with_weight_column(table, wanted, weights, source.name)
                     n_rows += len(table.values)
             if not n_rows:
@@ -395,16 +403,16 @@ class Rows:
         waiting: list[Array] = []
         n_waiting = n_seen = 0
         names: tuple[str, ...] = ()
-        lines: Any = None
+        place: Any = None
 
         def table(rows: Array, end: int) -> Table:
             weight = rows[:, -1].copy() if self.is_weighted else None
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
-            return Table(names, values, end - len(rows) + 1, weight, coding, lines)
+            return Table(names, values, end - len(rows) + 1, weight, coding, place)
 
         for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
             rows, names = with_weights(block.values, block.weight), block.names
-            lines = block.lines
+            place = block.row_place
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.validation import check_choice
-from eigencut.exceptions import ModelFileError
+from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.categories import Categories, WordPlaces
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
 from eigencut.io.column_statistics import ColumnStatistics
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
 
 Mask = NDArray[np.bool_]
 
@@ -168,13 +167,9 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
         if is_strict and is_other.any():
             row = int(np.argmax(is_other))
             word = shown_word(list(table.words(name))[at[row]])
-            place = f"{word} in {table.place(row)}"
-            if table.coding is not None:
-                place = table.coding.outside.get(name, place)
-            raise ValueError(
-                f"Column {name!r} must hold {' < '.join(order)}. Got {place}; correct it, or give "
-                "an order with it."
-            )
+            got = f"{word} in {table.place(row)}"
+            remedy = "correct it, or give an order with it"
+            raise invalid(f"Column {name!r}", f"hold {' < '.join(order)}", got, remedy)
         values[:, j] = ranks[at]
     return replace(table, values=values)
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut.io.categories import Categories
-from eigencut.io.coding import Coding
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
 from eigencut.tables.preparation import Preparation
 
 _NO_WORD = "\0"  # which no column has: so a word without a place of its own
@@ -36,12 +35,13 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
     values[:, is_scaled] = rows[:, :n_scaled] * units[0] + units[1]
     for j, (name, kind) in enumerate(zip(preparation.columns, preparation.kinds, strict=True)):
         if kind.name == "ordered":
-            coding.words_of(name).codes(kind.order)  # the code of a word is its rank
+            coding.words[name] = {word: rank for rank, word in enumerate(kind.order)}
             values[:, j] = np.clip(np.rint(values[:, j]), 0, len(kind.order) - 1)
     if preparation.categories is not None:
         of_words = _nearest_places(preparation.categories, rows[:, n_scaled:])
         for column, places in zip(preparation.categories.columns, of_words, strict=True):
-            coding.words_of(column.column).codes([*column.words, _NO_WORD])
+            words = [*column.words, _NO_WORD]
+            coding.words[column.column] = {word: place for place, word in enumerate(words)}
             at = preparation.columns.index(column.column)
             values[:, at] = np.minimum(places, len(column.words))
     return Table(tuple(preparation.columns), values, coding=coding)

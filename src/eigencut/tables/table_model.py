@@ -26,13 +26,12 @@ from eigencut._utils.validation import check_sample_weight
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
 from eigencut.inspection.describe import DescribingMixin
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import check_columns, columns_from_text, columns_to_text, plain_names
 from eigencut.io.refused_rows import naming_rows_of_table
 from eigencut.io.rows import Rows
 from eigencut.io.saving import SavableMixin
 from eigencut.io.state_reader import StateReader
-from eigencut.io.table import Table, as_table
+from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_rows, check_weights_of
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind

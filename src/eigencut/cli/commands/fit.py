@@ -129,10 +129,10 @@ def command(
     from eigencut.cli.sparse_tables import OF_SPARSE_FITS, sparse_table
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
     from eigencut.gpod import GPOD
-    from eigencut.io.coding import Coding
     from eigencut.io.column_kinds import Kind, plain_names
     from eigencut.io.refused_rows import naming_rows_of_table
     from eigencut.io.rows import Rows
+    from eigencut.io.table import Coding
     from eigencut.tables.learning import learn_preparation
     from eigencut.tables.preparation import Preparation
     from eigencut.tables.table_model import TableModel, table_model

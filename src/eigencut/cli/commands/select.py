@@ -70,8 +70,8 @@ def command(
     from eigencut.auto.select import select
     from eigencut.cli.progress_bar import progress_bar
     from eigencut.cli.tables import data_columns, kinds_of_columns, open_table, read_weighted
-    from eigencut.io.coding import Coding
     from eigencut.io.refused_rows import naming_rows_of_table
+    from eigencut.io.table import Coding
     from eigencut.tables.learning import learn_preparation
     from eigencut.tables.table_model import table_model
 
