@@ -192,9 +192,9 @@ class CsvSource(Source):
 
     def _read_head(self) -> bytes:
         """Return the first lines, and some more."""
-        head = self._read(1 << 20)
+        head = piece = self._read(1 << 20)
         refuse_other_formats(self.name, head)
-        while not re.search(rb"[\r\n]", head) and (piece := self._read(1 << 22)):
+        while not re.search(rb"[\r\n]", piece) and (piece := self._read(1 << 22)):
             head += piece
             if len(head) > _LONGEST_LINE:
                 raise ValueError(
@@ -234,7 +234,7 @@ class CsvSource(Source):
             else:
                 yield piece
             piece = self._read(BLOCK_BYTES)
-        yield b" ".join(rest.split())
+        yield b" ".join(rest.split()) + b"\n"  # of the last line, if that has none
         if n_quotes % 2 and self._delimiter != " ":
             raise ValueError("a quoted cell does not end")
 
