@@ -20,9 +20,8 @@ from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import DescribingMixin
 from eigencut.io.refused_rows import naming_refused_rows
-from eigencut.io.rows import Rows
+from eigencut.io.rows import Rows, write_labels, write_rows
 from eigencut.io.validation import check_rows, check_stream
-from eigencut.io.written_rows import write_labels, write_rows
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy

@@ -439,8 +439,8 @@ DATA = {  # exit code 1
     ),
     "text to predict": (
         f"{P} text.csv -o labels.csv",
-        "text.csv: Column 'b' must hold numbers. Got 'tall' in line 5; correct it, drop the column, or "
-        "say that it is categorical.",
+        "text.csv: Column 'b' must hold numbers. Got 'tall' in line 5; correct it, drop the "
+        "column, or say that it is categorical.",
     ),
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",

@@ -19,8 +19,8 @@ import eigencut.io.csv_reader
 import eigencut.io.rows
 import eigencut.io.table
 from eigencut import GPOD, Landmarks, ModelFileError, Rows, TableModel, load
-from eigencut.io.categories import CORNER, FACTOR, WordPlaces
 from eigencut.io.table import Coding, Table
+from eigencut.tables.categories import CORNER, FACTOR, WordPlaces
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 
 ORDER = ["small", "medium", "large"]

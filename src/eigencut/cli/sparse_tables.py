@@ -23,7 +23,7 @@ def sparse_table(path: str, allowed: Collection[str]) -> Any:
 
     None if it is a table.
     """
-    from eigencut.io.sparse_files import is_sparse_file, read_sparse
+    from eigencut.io.readers import is_sparse_file, read_sparse
 
     if path == "-" or not is_sparse_file(path):
         return None

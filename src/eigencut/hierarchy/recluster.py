@@ -27,7 +27,7 @@ from eigencut.inspection.describe import DescribingMixin
 from eigencut.io.saving import SavableMixin
 from eigencut.io.state_reader import StateReader
 from eigencut.io.validation import check_rows
-from eigencut.tables.incomplete_rows import spread
+from eigencut.tables.preparation import spread
 from eigencut.tables.table_model import TableModel, table_model
 
 if TYPE_CHECKING:

@@ -267,6 +267,7 @@ class CsvSource(Source):
                 ),
             )
             for batch in reader:
+                self.n_read = self._file.tell() if self._file.seekable() else 0
                 if len(batch):
                     yield {name: batch.column(name) for name in columns}
         except (arrow.ArrowException, ValueError) as error:
@@ -276,10 +277,6 @@ class CsvSource(Source):
         finally:
             pieces.end()  # pyarrow reads ahead, in a thread of its own
             self.close()
-
-    @property
-    def n_read(self) -> int:
-        return self._file.tell() if self._file.seekable() and not self._file.closed else 0
 
     def close(self) -> None:
         if self._is_ours:

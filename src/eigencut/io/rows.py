@@ -13,19 +13,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.progress import advance
 from eigencut._utils.validation import refuse_weights, weights_of_rows
 from eigencut.exceptions import EmptyTableError
-from eigencut.io.bad_values import refuse_infinite, text_error
+from eigencut.io.atomic import replacing
 from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
 from eigencut.io.readers import open_source
+from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.source import Source
 from eigencut.io.table import Coding, Table, refuse_lazy
 
@@ -549,3 +550,61 @@ def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
 
 def _spans(n_rows: int, step: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+# What there is to say of each row of a stream, written to a file block by block.
+
+_HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
+
+
+def write_labels(
+    path: str | os.PathLike[str], rows: Rows, predict: Callable[[Array], Indices], n_clusters: int
+) -> int:
+    """Label the rows block by block into a ``.npy`` file; returns how many there were.
+
+    Labels are the smallest integers that hold K and -1.
+    """
+    return write_rows(path, rows, predict, np.min_scalar_type(-max(n_clusters, 1)))
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    rows: Rows,
+    answer: Callable[[Array], NDArray[Any]],
+    dtype: Any,
+    shape: tuple[int, ...] = (),
+) -> int:
+    """Write what there is to say of each row into a ``.npy`` file; returns how many there were.
+
+    The file appears under its name when everything is in it, and not at all if reading or answering
+    fails before. ``shape`` is that of the answer for one row.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in ("", ".npy"):
+        raise ValueError(
+            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
+            "other kinds of files with the command eigencut predict."
+        )
+    written = Path(path)
+    if any(written.exists() and written.samefile(file) for file in rows.files):
+        raise ValueError(
+            "path must be another file than those the rows are read from. "
+            f"Got {os.fspath(path)!r}; name a new one."
+        )
+    n_rows = 0
+    with replacing(path) as file:
+        _write_header(file, np.dtype(dtype), (0, *shape))
+        for block in rows:
+            file.write(answer(block).astype(dtype).tobytes())
+            n_rows += len(block)
+        file.seek(0)
+        _write_header(file, np.dtype(dtype), (n_rows, *shape))
+    return n_rows
+
+
+def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """The head of a .npy file, as long for one number of rows as for any other."""
+    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    file.write(np.lib.format.magic(1, 0))
+    file.write(_HEADER_BYTES.to_bytes(2, "little"))
+    file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")

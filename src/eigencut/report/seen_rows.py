@@ -18,7 +18,7 @@ from eigencut.io.rows import Rows
 from eigencut.io.table import Table
 from eigencut.plotting.asked_model import AskedModel
 from eigencut.plotting.sampling import shown_rows
-from eigencut.tables.incomplete_rows import spread
+from eigencut.tables.preparation import spread
 from eigencut.tables.table_model import TableModel
 
 Mask = NDArray[np.bool_]

@@ -10,15 +10,15 @@ import numpy as np
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.progress import advance, stage
-from eigencut.io.categories import Categories, MixedProducts, WordPlaces
 from eigencut.io.column_kinds import quoted
-from eigencut.io.column_statistics import ColumnStatistics
 from eigencut.io.rows import Rows
 from eigencut.io.sample import RowSample, summed_weights
 from eigencut.io.table import Coding, Table
+from eigencut.tables.categories import Categories, MixedProducts, WordPlaces
 from eigencut.tables.preparation import (
     FILLS,
     UNITS,
+    ColumnStatistics,
     Preparation,
     complete_rows,
     refuse_infinite,

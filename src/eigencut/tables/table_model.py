@@ -36,14 +36,17 @@ from eigencut.io.validation import check_rows, check_weights_of
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
 from eigencut.semi_supervised.known_labels import known_classes_of_rows
-from eigencut.tables.incomplete_rows import refuse_width, some_rows_of, sparse_rows, spread
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.tables.preparation import (
     Mask,
     Preparation,
     check_preparation,
     preparation_state,
+    refuse_width,
     restored_preparation,
+    some_rows_of,
+    sparse_rows,
+    spread,
 )
 from eigencut.tables.summary import TableSummary
 from eigencut.updating.table_updates import TableUpdatingMixin

@@ -15,8 +15,7 @@ from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.labelling import OUTLIER
 from eigencut.io.column_kinds import Kind, quoted
 from eigencut.io.table import Table
-from eigencut.tables.preparation import Preparation
-from eigencut.tables.restored_rows import restored_table
+from eigencut.tables.preparation import Preparation, restored_table
 from eigencut.updating.refit import Shared, continued, match_clusters
 from eigencut.updating.table_updates import TableUpdatingMixin
 from eigencut.updating.update import UpdatingMixin
