@@ -26,9 +26,8 @@ from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.inspection.describe import describe_model, fitted_html
 from eigencut.io.column_kinds import plain_names
-from eigencut.io.rows import Rows
+from eigencut.io.rows import Rows, write_rows
 from eigencut.io.saving import save_model
-from eigencut.io.written_rows import write_rows
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD

@@ -22,7 +22,7 @@ import pytest
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
 from eigencut.cli.app import COMMANDS
-from eigencut.io import csv_source, npy_source, parquet_source
+from eigencut.io import csv_reader, readers
 
 
 @pytest.fixture(autouse=True)
@@ -208,9 +208,8 @@ def test_parquet_and_npy(frame, model):
 def test_blocks_change_nothing(frame, model, monkeypatch):
     frame.to_parquet("t.parquet")
     np.save("t.npy", frame[["a", "b"]].to_numpy())
-    monkeypatch.setattr(npy_source, "READ_ROWS", 7)
-    monkeypatch.setattr(parquet_source, "READ_ROWS", 7)
-    monkeypatch.setattr(csv_source, "_CHUNK_BYTES", 200)
+    monkeypatch.setattr(readers, "READ_ROWS", 7)
+    monkeypatch.setattr(csv_reader, "BLOCK_BYTES", 200)
     for table in ("data.csv", "t.parquet"):
         run(f"predict m.eigencut {table} --id name -o labels.csv")
         assert labels() == model.labels_.tolist()

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
-from eigencut.io.sparse_files import is_sparse_file, read_sparse
+from eigencut.io.readers import is_sparse_file, read_sparse
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 

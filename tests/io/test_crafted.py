@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files.golden.make import MODELS, OLDEST
+from tests.io.golden.make import MODELS, OLDEST
 
 from eigencut import GPOD, Landmarks, ModelFileError, Neighbors, TableModel, load
 from eigencut.io.model_format import read, write

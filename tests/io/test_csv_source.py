@@ -1,4 +1,4 @@
-"""CSV by pyarrow and cell by cell: the same numbers, names and errors, bit for bit."""
+"""CSV by pyarrow: what is odd is read, or refused with its line."""
 
 import gzip
 import sys
@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eigencut.io import csv_cells as plain_csv
-from eigencut.io import csv_source
-from eigencut.io.csv_source import is_header
-from eigencut.io.reading import open_source
+from eigencut.io import csv_reader
+from eigencut.io.column_kinds import number_of_text
+from eigencut.io.csv_reader import is_header
+from eigencut.io.readers import open_source
+from eigencut.io.table import Coding
 
 CELLS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -68,53 +69,76 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("tables") / "t"
 
 
-@given(text=texts(), with_id=st.booleans(), chunk=st.sampled_from([1, 7, 40, 1 << 22]))
-@example(text=b'a,b\n1,2\n3,"4\n5"\n6,7\n', with_id=True, chunk=7)
-@example(text=b"1\n" * 60 + b"\n \n2", with_id=False, chunk=1)
-def test_pyarrow_changes_nothing(path, text, with_id, chunk):
+@given(text=texts(), with_id=st.booleans(), size=st.sampled_from([1 << 10, 1 << 12]))
+@example(text=b'a,b\n1,2\n3,"4\n5"\n6,7\n', with_id=True, size=1 << 10)
+@example(text=b"1\n" * 60 + b"\n \n2", with_id=False, size=1 << 10)
+def test_blocks_change_nothing(path, text, with_id, size):
     path.write_bytes(text)
+    whole = outcome(path, with_id)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_source, "_CHUNK_BYTES", chunk)
-        own = outcome(path, with_id)
-        patch.setattr(plain_csv, "_LEAST_BYTES", 1)
-        assert outcome(path, with_id) == own
-        patch.setitem(sys.modules, "pyarrow", None)
-        assert outcome(path, with_id) == own
+        patch.setattr(csv_reader, "BLOCK_BYTES", size)
+        assert outcome(path, with_id) == whole
 
 
-def test_pyarrow_reads_what_is_plain(tmp_path, monkeypatch):
-    """Otherwise the test above would compare our reader with itself."""
-    X = np.random.default_rng(0).normal(size=(500, 3))
-    X[7, 1] = np.nan
-    lines = [",".join("?" if np.isnan(x) else repr(float(x)) for x in row) for row in X]
-    (tmp_path / "t").write_text("a,b,c\n" + "\n".join(lines))
-    monkeypatch.setattr(plain_csv, "_LEAST_BYTES", 1)
-    monkeypatch.setattr(csv_source.CsvSource, "_numbers", None)  # ours is not called
+@given(st.lists(CELLS.filter(lambda cell: not set(cell) & set('"\r\n,')), min_size=1, max_size=30))
+def test_numbers_are_those_of_python(path, cells):
+    """Bit for bit, and refused where Python has no number for them."""
+    path.write_text("a,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    expected = [number_of_text(cell) for cell in cells]
+    if None in expected:
+        line = expected.index(None) + 2
+        with pytest.raises(ValueError, match=rf"'a' must hold numbers. Got .* in line {line}"):
+            open_source(str(path), header=True).read(["a"])
+    else:
+        values = open_source(str(path), header=True).read(["a"]).table.values[:, 0]
+        is_nan = np.isnan(expected)
+        assert (np.isnan(values) == is_nan).all()
+        assert values[~is_nan].tobytes() == np.array(expected)[~is_nan].tobytes()
+
+
+def test_without_pyarrow_there_is_a_hint(path, monkeypatch):
+    path.write_text("a,b\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'eigencut\[cli\]'"):
+        open_source(str(path))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd", "lz4"])
+def test_packed_files(path, codec):
+    import pyarrow as pa
+
+    with pa.output_stream(str(path), compression=codec) as file:
+        file.write(b"a,b\n" + b"1.5,x\n" * 5000)
+    block = open_source(str(path)).read(["a"], "b")
+    assert (block.table.values == 1.5).all() and block.ids == ["x"] * 5000
+
+
+def test_old_line_ends_and_runs_of_spaces(path):
+    path.write_bytes(b"a,b\r1,2\r3,4\r")
+    assert open_source(str(path)).read(["a", "b"]).table.values.tolist() == [[1, 2], [3, 4]]
+    path.write_bytes(b"a  b\n 1   2\r\n3 4 \n\n5 6")
+    assert open_source(str(path)).read(["b"]).table.values[:, 0].tolist() == [2, 4, 6]
+
+
+def test_lines_are_counted_where_rows_are_not_lines(path):
+    path.write_text('a,b\n\n1,"x\ny"\n  \n2,z\ntall,z\n')
+    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers. Got 'tall' in line 7;"):
+        open_source(str(path)).read(["a"])
+
+
+@pytest.mark.parametrize("kind", ["feather", "json"])
+def test_other_files_of_pyarrow(tmp_path, kind):
+    import pandas as pd
+
+    frame = pd.DataFrame({"x": [1.5, None, 3.0], "town": ["Rome", "Oslo", "Rome"]})
+    if kind == "feather":
+        frame.to_feather(tmp_path / "t")
+    else:
+        frame.to_json(tmp_path / "t", orient="records", lines=True)
     source = open_source(str(tmp_path / "t"))
-    table = source.read(["c", "b"], "a")
-    assert np.array_equal(table.table.values, X[:, [2, 1]], equal_nan=True)
-    assert table.ids == [repr(float(x)) for x in X[:, 0]]
-
-
-def test_a_chunk_that_pyarrow_refuses_is_read_here_and_the_next_is_not(tmp_path, monkeypatch):
-    """What is odd in one place costs no more than that place; lines are counted all the way."""
-    lines = [f"{i},{i + 0.5}" for i in range(1000)]
-    lines[300] = "3_00,300.5"  # which Python reads, and pyarrow refuses
-    lines[900] = "900,tall"
-    (tmp_path / "t").write_text("a,b\n" + "\n".join(lines))
-    monkeypatch.setattr(plain_csv, "_LEAST_BYTES", 1)
-    monkeypatch.setattr(csv_source, "_CHUNK_BYTES", 1000)
-    by_us = []
-    numbers = csv_source.CsvSource._numbers
-
-    def counted(self, rows, *how):
-        by_us.append(rows[0][0])
-        return numbers(self, rows, *how)
-
-    monkeypatch.setattr(csv_source.CsvSource, "_numbers", counted)
-    with pytest.raises(ValueError, match=r"'b' \('tall' in line 902\)"):
-        open_source(str(tmp_path / "t")).read(["a", "b"])
-    assert len(by_us) == 2
+    table = source.read(source.names, coding=Coding()).table
+    assert source.names == ("x", "town") and table.kind("town").name == "categorical"
+    assert np.array_equal(table.values, [[1.5, 0], [np.nan, 1], [3, 0]], equal_nan=True)
 
 
 def test_a_quoted_cell_may_span_the_lines_that_are_looked_at(tmp_path):

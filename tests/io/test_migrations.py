@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files.golden.make import MODELS, OLDEST
+from tests.io.golden.make import MODELS, OLDEST
 
 from eigencut import ModelFileError, load
 from eigencut.io import model_format as file_format

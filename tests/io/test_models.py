@@ -9,13 +9,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from files.golden.make import MODELS, NEW, SINCE, TRAINING
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel
+from tests.io.golden.make import MODELS, NEW, SINCE, TRAINING
 
 from eigencut import (
     GPOD,

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD
-from eigencut.io.bad_values import refuse_infinite, text_error
+from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.validation import check_rows
 
 DENSE = np.maximum(make_blobs(120, 6, centers=3, cluster_std=0.5, random_state=0)[0], 0.0)

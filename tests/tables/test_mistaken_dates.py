@@ -29,7 +29,8 @@ def days(tmp_path, monkeypatch):
 def test_the_bad_cell_is_named(days, n_days, options, wrong, capsys):
     days(n_days, wrong)
     assert main(f"fit d.csv -k 2 {options} -o m.eigencut".split()) == 1
-    assert f"'joined' ('{wrong}' in line 242: no date of ISO 8601" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"d.csv: Column 'joined' must hold dates. Got '{wrong}' in line 242;" in said
 
 
 def test_a_data_frame_names_the_row(days):

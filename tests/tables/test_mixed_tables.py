@@ -15,14 +15,12 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.io.column_kinds
-import eigencut.io.csv_cells
-import eigencut.io.csv_source
+import eigencut.io.csv_reader
 import eigencut.io.rows
+import eigencut.io.table
 from eigencut import GPOD, Landmarks, ModelFileError, Rows, TableModel, load
-from eigencut.io.categories import CORNER, FACTOR, WordPlaces
-from eigencut.io.coding import Coding
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
+from eigencut.tables.categories import CORNER, FACTOR, WordPlaces
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 
 ORDER = ["small", "medium", "large"]
@@ -272,7 +270,7 @@ def test_words_outside_of_an_order_are_missing_for_predict():
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(eigencut.io.rows, "BLOCK_ROWS", 50)
-    monkeypatch.setattr(eigencut.io.csv_source, "_CHUNK_BYTES", 700)
+    monkeypatch.setattr(eigencut.io.csv_reader, "BLOCK_BYTES", 700)
 
 
 @pytest.mark.parametrize("missing", ["drop", "mean"])
@@ -303,7 +301,7 @@ def test_a_stream_is_memory(kind, missing, tmp_path, small_blocks):
 
 @pytest.mark.parametrize("kind", ["csv", "frames"])
 def test_ignored_columns_of_a_stream_are_never_read(kind, tmp_path, small_blocks, monkeypatch):
-    monkeypatch.setattr(eigencut.io.column_kinds, "MOST_WORDS", 50)
+    monkeypatch.setattr(eigencut.io.table, "MOST_WORDS", 50)
     frame, _ = customers(120)
     frame.insert(1, "name", [f"customer {i}" for i in range(120)])
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -364,21 +362,6 @@ def test_words_for_missing_values_are_those_of_csv_files(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = next(Rows.from_file(tmp_path / "t.csv", header=True).tables(Coding()))
     assert list(table.words("w")) == ["a"] and np.isnan(table.values).sum() == len(table.values) - 1
-
-
-def test_pyarrow_reads_words_as_the_slow_way_does(tmp_path, monkeypatch):
-    frame, _ = customers(500, gaps=0.1)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-
-    def read():
-        tables = list(Rows.from_file(tmp_path / "t.csv").tables(Coding(columns=SAID)))
-        return np.concatenate([t.values for t in tables]), list(tables[-1].words("town"))
-
-    slow, words = read()
-    monkeypatch.setattr(eigencut.io.csv_cells, "_LEAST_BYTES", 1)
-    monkeypatch.setattr(eigencut.io.csv_source, "_CHUNK_BYTES", 5000)
-    fast, others = read()
-    assert np.array_equal(slow, fast, equal_nan=True) and words == others
 
 
 @pytest.mark.parametrize("missing", ["drop", "mean", "median"])

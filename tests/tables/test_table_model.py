@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 import eigencut.io.rows
 import eigencut.tables.learning
 from eigencut import GPOD, Landmarks, Rows, TableModel, load
-from eigencut.io.column_statistics import ColumnStatistics
 from eigencut.io.table import Table
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
+from eigencut.tables.preparation import ColumnStatistics
 
 SCALES = ["standard", "minmax", "none"]
 

@@ -10,7 +10,7 @@ from eigencut import GPOD, Landmarks, Neighbors, TableModel, align_labels, load,
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.io.table import Table
 from eigencut.tables.learning import learn_preparation
-from eigencut.tables.restored_rows import restored_table
+from eigencut.tables.preparation import restored_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 

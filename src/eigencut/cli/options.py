@@ -131,14 +131,14 @@ def memory(text: str) -> str:
 
 @parsed("NAME")
 def encoding(text: str) -> str:
-    from eigencut.io.csv_source import checked_encoding
+    from eigencut.io.csv_reader import checked_encoding
 
     return checked_encoding(text)
 
 
 @parsed("CHAR")
 def delimiter(text: str) -> str:
-    from eigencut.io.csv_source import checked_delimiter
+    from eigencut.io.csv_reader import checked_delimiter
 
     is_tab = text in ("tab", "\\t")  # as shells let one type it
     return checked_delimiter("\t" if is_tab else text, decimal=".") or ","

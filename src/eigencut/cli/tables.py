@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import click
@@ -15,12 +15,11 @@ from eigencut._utils.progress import tell
 from eigencut._utils.warn import warn_user
 from eigencut.cli.options import RunOptions, TableOptions, is_given
 from eigencut.exceptions import invalid
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
-from eigencut.io.reading import open_source
+from eigencut.io.readers import open_source
 from eigencut.io.rows import with_weight_column
 from eigencut.io.source import Block, Source
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
 
 
 def open_table(path: str, run: RunOptions) -> Source:
@@ -134,17 +133,6 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
     return cells, known.labels >= 0
 
 
-@dataclass(frozen=True)
-class _PlacesInTable:
-    """Where some rows of a table stand, for errors."""
-
-    table: Table
-    rows: Any
-
-    def place(self, row: int) -> str:
-        return self.table.place(int(self.rows[row - 1]))
-
-
 def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> tuple[Table, Any]:
     """As many rows as --sample says, at random, and which of all rows they are.
 
@@ -166,8 +154,14 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
     drawn = np.random.default_rng(options.seed).choice(others, n - len(always), replace=False)
     rows = np.sort(np.append(always, drawn))
     weight = None if table.weight is None else table.weight[rows]
-    places: Any = _PlacesInTable(table, rows)
-    return replace(table, values=table.values[rows], weight=weight, first_row=1, lines=places), rows
+    sample = replace(
+        table,
+        values=table.values[rows],
+        weight=weight,
+        first_row=1,
+        row_place=lambda number: table.place(int(rows[number - 1])),
+    )
+    return sample, rows
 
 
 def suggest_cosine(metric: str | None, options: TableOptions, values: Any) -> None:
@@ -186,7 +180,7 @@ def sparse_matrix(path: str) -> Any:
 
     None if it is a table.
     """
-    from eigencut.io.sparse_files import is_sparse_file, read_sparse
+    from eigencut.io.readers import is_sparse_file, read_sparse
 
     if path == "-" or not is_sparse_file(path):
         return None
@@ -302,7 +296,7 @@ def _read(
     """All rows: columns that are data, as weights the column that is named so, names of rows."""
     if weights is None:
         return source.read(columns, names, coding)
-    coding.found(weights, NUMERIC)
+    coding.kinds.setdefault(weights, NUMERIC)
     block = source.read([*columns, weights], names, coding)
     return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
 

@@ -1,11 +1,15 @@
-"""What a column holds: numbers, truth values, dates, words in an order, or words without one."""
+"""What a column holds: numbers, truth values, dates, words in an order, or words without one.
+
+Users say it by the parameter ``columns``; what is not said is found out from cells.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -14,16 +18,69 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array
+from eigencut.exceptions import invalid
 
-# The words of a column, numbered in the order in which they come.
+KINDS = ("numeric", "boolean", "date", "ordered", "categorical")
+UNITS_OF_DATES = {  # seconds in one
+    "seconds": 1.0,
+    "minutes": 60.0,
+    "hours": 3600.0,
+    "days": 86_400.0,
+    "weeks": 7 * 86_400.0,
+    "years": 365.2425 * 86_400.0,
+}
+MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # cells of text files, in any case
 
-MOST_WORDS = 1 << 16  # of a column; more are surely no categories
-_SHOWN = 30  # characters of a word in messages
+
+# ------------------------------------------------------------------------------- names of columns
+
+
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """Return names for an error message, not too many of them."""
+    listed = ", ".join(repr(name) for name in names[:most])
+    return listed if len(names) <= most else f"{listed}, ... ({len(names)} in all)"
+
+
+def plain_names(n_columns: int) -> tuple[str, ...]:
+    """Return x1, x2, ...: names of columns that have none."""
+    return tuple(f"x{i}" for i in range(1, n_columns + 1))
+
+
+def absent(wanted: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Return those of the wanted names that are not among the names."""
+    present = set(names)
+    return [name for name in wanted if name not in present]
+
+
+def places(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return where the wanted names stand among the names."""
+    place_of = {name: place for place, name in enumerate(names)}
+    return [place_of[name] for name in wanted]
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise an error if two columns have one name."""
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise invalid(
+            "Columns", "have different names", f"{quoted(twice)} more than once", "rename them"
+        )
+
+
+def refuse_absent(needed: Sequence[str], names: Sequence[str]) -> None:
+    """Raise an error if a table lacks columns of a model."""
+    missing = absent(needed, names)
+    if missing:
+        got = f"no {quoted(missing)} among {quoted(names)}"
+        expected = "have the columns that the model was fitted on"
+        raise invalid("The table", expected, got, "rename or add them")
+
+
+# ------------------------------------------------------------------------ cells: words and numbers
 
 
 def word_of(cell: Any) -> str | None:
-    """A cell as a word; None if it is missing.
+    """Return a cell as a word, or None if it is missing.
 
     A number is the same word however it is written, since tables that have been through other
     programs write it otherwise.
@@ -35,109 +92,80 @@ def word_of(cell: Any) -> str | None:
     """
     if isinstance(cell, str):
         text = cell.strip()
-        if not text:
-            return None
         if text.lower() in ("true", "false"):
             return text.lower()
-        number = _plain_number(text)
-        return text if number is None else _shown_number(number)
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        if text and (text[0].isdigit() or text[0] in "-+.") and "_" not in text:
+            with suppress(ValueError):
+                number = float(text)
+                return _shown_number(number) if math.isfinite(number) else text
+        return text or None
+    if is_missing(cell):
         return None
     if isinstance(cell, (bool, np.bool_)):
         return "true" if cell else "false"
     if isinstance(cell, (int, float, np.integer, np.floating)):
-        return None if math.isnan(cell) else _shown_number(float(cell))
+        return _shown_number(float(cell))
     return str(cell)
-
-
-def _plain_number(text: str) -> float | None:
-    if not (text[0].isdigit() or text[0] in "-+.") or "_" in text:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _shown_number(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
-def shown_word(word: str) -> str:
-    """A word for messages, not too long."""
-    return repr(word if len(word) <= _SHOWN else f"{word[: _SHOWN - 3]}...")
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell is None, NaN, or pandas' NA or NaT."""
+    is_nan = isinstance(cell, (float, np.floating)) and cell != cell
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
 
 
-class Words:
-    """Numbers for words, which stay the same as more words come.
+def shown_word(word: str, most: int = 30) -> str:
+    """Return a word for messages, not too long."""
+    return repr(word if len(word) <= most else f"{word[: most - 3]}...")
+
+
+def number_of_text(cell: str, decimal: str = ".") -> float | None:
+    """Return a cell of text as a number, NaN if it is missing, None if it is not a number.
 
     Examples
     --------
-    >>> town = Words("town")
-    >>> town.codes(["Rome", None, "Oslo", "Rome"])
-    array([ 0., nan,  1.,  0.])
-    >>> list(town)
-    ['Rome', 'Oslo']
+    >>> cells = [("1.5", "."), ("1,5", "."), ("1,5", ","), ("1.500", ","), ("True", ".")]
+    >>> [number_of_text(*cell) for cell in cells]
+    [1.5, None, 1.5, None, 1.0]
     """
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-        self._numbers: dict[str, int] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def code(self, cell: Any) -> float:
-        """The number of the word in a cell, NaN if it is missing; a new word gets the next one."""
-        word = word_of(cell)
-        if word is None:
-            return math.nan
-        if word not in self._numbers and len(self._numbers) >= MOST_WORDS:
-            raise ValueError(
-                f"Column {self._column!r} must have at most {MOST_WORDS} different words. Got "
-                "more; drop it, or put words together."
-            )
-        return float(self._numbers.setdefault(word, len(self._numbers)))
-
-    def codes(self, cells: Sequence[Any]) -> Array:
-        """The numbers of the words in cells."""
-        codes = {cell: self.code(cell) for cell in dict.fromkeys(cells)}
-        return np.fromiter(map(codes.__getitem__, cells), dtype=np.float64, count=len(cells))
-
-    def codes_of(self, different: Sequence[Any], places: Iterable[int]) -> Array:
-        """The numbers of words that are given as places in a list; -1 is a missing one.
-
-        New words are numbered by their first appearance among the cells, as ``codes`` does.
-        """
-        found: Any = np.asarray(places, dtype=np.int64)
-        used, first = np.unique(found, return_index=True)
-        codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
-        for place in used[np.argsort(first)]:
-            if place >= 0:
-                codes[place] = self.code(different[place])
-        return codes[found]
+    with suppress(ValueError):
+        if decimal == ".":
+            return float(cell)
+        if "." not in cell:  # 1.500 would be fifteen hundred to some, one and a half to others
+            return float(cell.replace(decimal, "."))
+    text = cell.strip().lower()
+    return math.nan if text in MISSING else {"true": 1.0, "false": 0.0}.get(text)
 
 
-# Dates as numbers: so many days, or other units, since the beginning of 1970 in UTC.
+def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
+    """Return in which notation cells of text are numbers, where it is not the expected one.
 
-_DAY = 86_400.0
-UNITS_OF_DATES = {  # seconds in one
-    "seconds": 1.0,
-    "minutes": 60.0,
-    "hours": 3600.0,
-    "days": _DAY,
-    "weeks": 7 * _DAY,
-    "years": 365.2425 * _DAY,
-}
-_SHORTEST = len("20200131")
+    Examples
+    --------
+    >>> other_notation(["1,5"]), other_notation(["tall"])
+    ("a decimal comma, read with decimal ','", '')
+    """
+    text = [cell.strip() for cell in cells]
+    other = "," if decimal == "." else "."
+    point, mark = re.escape(decimal), re.escape(other)
+    if all(re.fullmatch(rf"[-+]?\d{{1,3}}({mark}\d{{3}})+({point}\d+)?", cell) for cell in text):
+        if any(cell.count(other) > 1 or decimal in cell for cell in text):
+            return "a thousands separator, write numbers without"
+        return f"a thousands separator, or decimal {other!r}"
+    if all(re.fullmatch(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?", cell) for cell in text):
+        return f"a decimal {'comma' if other == ',' else 'point'}, read with decimal {other!r}"
+    return ""
+
+
+# ----------------------------------------------------------------- dates: units since 1970, in UTC
 
 
 def date_number(cell: Any, unit: str = "days") -> float | None:
-    """A date or an ISO 8601 text as a number; None if it is neither.
+    """Return a date or an ISO 8601 text as a number, or None if it is neither.
 
     A time without a zone is taken as UTC.
 
@@ -149,7 +177,11 @@ def date_number(cell: Any, unit: str = "days") -> float | None:
     True
     """
     if isinstance(cell, str):
-        cell = _parsed(cell.strip())
+        text, cell = cell.strip(), None
+        # Python reads 2020-W05 and 20200131 as dates too; digits alone are a number to most people.
+        if len(text) >= len("20200131") and not text.isdigit():
+            with suppress(ValueError):
+                cell = datetime.fromisoformat(text)
     if isinstance(cell, np.datetime64):
         return float(numbers_of_dates(np.array([cell]), unit)[0])
     if isinstance(cell, date) and not isinstance(cell, datetime):
@@ -161,17 +193,8 @@ def date_number(cell: Any, unit: str = "days") -> float | None:
     return (cell - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / UNITS_OF_DATES[unit]
 
 
-def _parsed(text: str) -> datetime | None:
-    # Python reads 2020-W05 and 20200131 as dates too; digits alone are a number to most people.
-    if len(text) < _SHORTEST or text.isdigit():
-        return None
-    with suppress(ValueError):
-        return datetime.fromisoformat(text)
-    return None
-
-
 def numbers_of_dates(dates: NDArray[Any], unit: str = "days") -> NDArray[np.float64]:
-    """An array of numpy's dates, or of its durations, as numbers; NaT is NaN."""
+    """Return an array of numpy's dates, or of its durations, as numbers; NaT is NaN."""
     kind = "datetime64" if dates.dtype.kind == "M" else "timedelta64"
     whole = dates.astype(f"{kind}[s]")  # a nanosecond count of float64 would round seconds
     rest = (dates.astype(f"{kind}[ns]") - whole).astype("timedelta64[ns]")
@@ -179,77 +202,21 @@ def numbers_of_dates(dates: NDArray[Any], unit: str = "days") -> NDArray[np.floa
     return np.where(np.isnat(dates), np.nan, seconds / UNITS_OF_DATES[unit])
 
 
-# Names of columns: by which columns are found, and how errors list them.
-
-_LISTED = 8  # columns named in an error
-
-
-def quoted(names: Sequence[str]) -> str:
-    """Names for an error message, not too many of them."""
-    listed = ", ".join(repr(name) for name in names[:_LISTED])
-    return listed if len(names) <= _LISTED else f"{listed}, ... ({len(names)} in all)"
-
-
-def plain_names(n_columns: int) -> tuple[str, ...]:
-    """x1, x2, ...: names of columns that have none."""
-    return tuple(f"x{i}" for i in range(1, n_columns + 1))
-
-
-def absent(wanted: Sequence[str], names: Iterable[str]) -> list[str]:
-    """Those of the wanted names that are not among the names."""
-    present = set(names)
-    return [name for name in wanted if name not in present]
-
-
-def places(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Where the wanted names stand among the names."""
-    place_of = {name: place for place, name in enumerate(names)}
-    return [place_of[name] for name in wanted]
-
-
-def refuse_duplicates(names: Sequence[str]) -> None:
-    """Columns are found by name, so a name must stand for one."""
-    twice = sorted(name for name, times in Counter(names).items() if times > 1)
-    if twice:
-        raise ValueError(
-            f"Columns must have different names. Got {quoted(twice)} more than once; rename them."
-        )
-
-
-def present(names: Sequence[str], needed: Sequence[str]) -> Sequence[str]:
-    """The needed columns of a model, if a table has them."""
-    missing = absent(needed, names)
-    if missing:
-        raise ValueError(
-            "The table must have the columns that the model was fitted on. "
-            f"Got no {quoted(missing)} among {quoted(names)}; rename or add them."
-        )
-    return needed
-
-
-KINDS = ("numeric", "boolean", "date", "ordered", "categorical")
-IGNORED = "ignore"  # said of a column that is left out
+# -------------------------------------------------------------------------------- kinds of columns
 
 
 @dataclass(frozen=True)
 class Kind:
     """The kind of a column.
 
-    Attributes
-    ----------
-    name : {"numeric", "boolean", "date", "ordered", "categorical"}
-    order : tuple of str
-        The words of an ordered column, the least first.
-    unit : str
-        Of a date, which becomes so many of them since 1970.
-    is_given : bool
-        Whether it was said, not found out.
+    ``order`` has the words of an ordered column, the least first; ``unit`` is that of a date, which
+    becomes so many of them since 1970; ``is_given`` says that a user gave it.
 
     Examples
     --------
-    >>> Kind.given("size", ["small", "large"])
+    >>> Kind.from_user("size", ["small", "large"])
     Kind(name='ordered', order=('small', 'large'), unit='days', is_given=True)
-    >>> Kind.given("day", "date:hours").unit
+    >>> Kind.from_user("day", "date:hours").unit
     'hours'
     """
 
@@ -259,22 +226,32 @@ class Kind:
     is_given: bool = False
 
     @classmethod
-    def given(cls, column: str, said: Any) -> Kind:
-        """The kind that a user says a column has."""
-        if isinstance(said, str):
-            name, _, unit = said.partition(":")
+    def from_user(cls, column: str, given: Any) -> Kind:
+        """Return the kind that a user says a column has."""
+        if isinstance(given, str):
+            name, _, unit = given.partition(":")
             is_unit = unit in UNITS_OF_DATES if name == "date" else not unit
-            if name in KINDS and name != "ordered" and (is_unit or said == "date"):
-                return cls(name, (), unit or "days", True)
-        elif isinstance(said, Sequence) and not isinstance(said, bytes):
-            order = tuple(word_of(word) or "" for word in said)
-            if len(order) > 1 and "" not in order and len(set(order)) == len(order):
-                return cls("ordered", order, "days", True)
-        raise ValueError(
-            f"columns[{column!r}] must be 'numeric', 'boolean', 'categorical', 'date', 'date:' and "
-            f"one of {', '.join(UNITS_OF_DATES)}, 'ignore', or a list of two or more different "
-            f"words in their order. Got {said!r}; correct it."
+            if name in KINDS and name != "ordered" and (is_unit or given == "date"):
+                return cls(name, unit=unit or "days", is_given=True)
+        elif isinstance(given, Sequence) and not isinstance(given, bytes):
+            kind = cls.ordered(given)
+            if kind is not None:
+                return cls(kind.name, kind.order, is_given=True)
+        raise invalid(
+            f"columns[{column!r}]",
+            "be 'numeric', 'boolean', 'categorical', 'date', 'date:' and one of "
+            f"{', '.join(UNITS_OF_DATES)}, 'ignore', or a list of two or more different words in "
+            "their order",
+            repr(given),
+            "correct it",
         )
+
+    @classmethod
+    def ordered(cls, words: Sequence[Any]) -> Kind | None:
+        """Return the kind with this order, or None if the words are not an order."""
+        order = tuple(word_of(word) or "" for word in words)
+        is_order = len(order) > 1 and "" not in order and len(set(order)) == len(order)
+        return cls("ordered", order) if is_order else None
 
     @property
     def has_words(self) -> bool:
@@ -290,53 +267,98 @@ class Kind:
 NUMERIC = Kind("numeric")
 
 
+def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
+    """Return what different cells of text are, none of them missing.
+
+    Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
+    half of them are numbers, or look like numbers in another notation, the others are mistakes
+    rather than words: that is numeric, and whoever reads them as numbers says what is wrong. So it
+    is with dates.
+
+    Examples
+    --------
+    >>> cells = [["1", "2.5"], ["True", "false"], ["2020-01-31"], ["a", "b", "1"], ["a", "1", "2"]]
+    >>> [kind_of_text(column).name for column in cells]
+    ['numeric', 'boolean', 'date', 'categorical', 'numeric']
+    >>> kind_of_text(["2020-01-31", "2020-02-01", "2020-13-01"]).name
+    'date'
+    """
+    meant = {cell.strip(): number_of_text(cell, decimal) for cell in different}
+    numbers = [cell for cell, value in meant.items() if value is not None and value == value]
+    others = [cell for cell, value in meant.items() if value is None]  # neither is NA, of NaN
+    if not others:
+        is_truth = bool(numbers) and all(cell.lower() in ("true", "false") for cell in numbers)
+        return Kind("boolean") if is_truth else NUMERIC
+    if len(others) < len(numbers):
+        return NUMERIC
+    digits = [cell for cell in others if re.search(r"\d", cell)]
+    n_dates = sum(date_number(cell) is not None for cell in digits)
+    if n_dates > (len(others) + len(numbers)) / 2:
+        return Kind("date")
+    if len(digits) == len(others) and other_notation(others, decimal):
+        return NUMERIC
+    return Kind("categorical")
+
+
+def kind_of_cells(cells: NDArray[Any]) -> Kind:
+    """Return what cells are that are not text: truth values, dates or numbers."""
+    if cells.dtype.kind == "O":
+        there = [cell for cell in cells if not is_missing(cell)]
+        if there and all(isinstance(cell, (bool, np.bool_)) for cell in there):
+            return Kind("boolean")
+        is_date = bool(there) and all(isinstance(cell, (date, np.datetime64)) for cell in there)
+        return Kind("date") if is_date else NUMERIC
+    return {"b": Kind("boolean"), "M": Kind("date")}.get(cells.dtype.kind, NUMERIC)
+
+
+# ----------------------------------------------------------------------- the parameter ``columns``
+
+
 def given_kinds(columns: Any) -> dict[str, Kind]:
-    """The kinds that the parameter ``columns`` gives; ignored columns have none."""
-    if columns is None or not isinstance(columns, Mapping):
-        return {}
+    """Return the kinds that the parameter ``columns`` gives; ignored columns have none."""
+    given = columns if isinstance(columns, Mapping) else {}
     return {
-        str(name): Kind.given(str(name), said)
-        for name, said in columns.items()
-        if not _is_ignored(said)
+        str(name): Kind.from_user(str(name), kind)
+        for name, kind in given.items()
+        if not _is_ignored(kind)
     }
 
 
 def chosen_columns(columns: Any, names: Sequence[str]) -> list[str]:
-    """The columns of a table that take part: those listed, or all that are not ignored."""
+    """Return the columns of a table that take part: those listed, or all that are not ignored."""
     if columns is None:
         return list(names)
-    wanted = [str(name) for name in columns]
-    unknown = absent(wanted, names)
+    unknown = absent([str(name) for name in columns], names)
     if unknown:
-        raise ValueError(
-            f"columns must name columns of the table, {quoted(names)}. "
-            f"Got {quoted(unknown)}; correct it."
-        )
+        expected = f"name columns of the table, {quoted(names)}"
+        raise invalid("columns", expected, quoted(unknown), "correct it")
     if not isinstance(columns, Mapping):
-        return wanted
-    ignored = {str(name) for name, said in columns.items() if _is_ignored(said)}
+        return [str(name) for name in columns]
+    ignored = {str(name) for name, kind in columns.items() if _is_ignored(kind)}
     return [name for name in names if name not in ignored]
 
 
 def check_columns(columns: Any) -> None:
-    """Refuse what says nothing about columns."""
+    """Raise an error for what says nothing about columns."""
     if columns is None or isinstance(columns, Mapping):
         given_kinds(columns)
         return
     is_list = isinstance(columns, Sequence) and not isinstance(columns, (str, bytes))
     if not is_list or len(set(map(str, columns))) < len(columns) or not len(columns):
-        raise ValueError(
-            "columns must be None, a list of different names, or a dict from names to kinds. "
-            f"Got {columns!r}; use e.g. {{'town': 'categorical'}}."
+        raise invalid(
+            "columns",
+            "be None, a list of different names, or a dict from names to kinds",
+            repr(columns),
+            "use e.g. {'town': 'categorical'}",
         )
 
 
-def _is_ignored(said: Any) -> bool:
-    return isinstance(said, str) and said == IGNORED
+def _is_ignored(kind: Any) -> bool:
+    return isinstance(kind, str) and kind == "ignore"
 
 
 def columns_to_text(columns: Any) -> str | None:
-    """The parameter ``columns`` as JSON, for a file.
+    """Return the parameter ``columns`` as JSON, for a file.
 
     Examples
     --------
@@ -345,18 +367,17 @@ def columns_to_text(columns: Any) -> str | None:
     """
     if columns is None:
         return None
-    if isinstance(columns, Mapping):
-        columns = {
-            str(name): said if isinstance(said, str) else [word_of(word) for word in said]
-            for name, said in columns.items()
-        }
-    else:
-        columns = [str(name) for name in columns]
-    return json.dumps(columns)
+    if not isinstance(columns, Mapping):
+        return json.dumps([str(name) for name in columns])
+    plain = {
+        str(name): kind if isinstance(kind, str) else [word_of(word) for word in kind]
+        for name, kind in columns.items()
+    }
+    return json.dumps(plain)
 
 
 def columns_from_text(text: Any) -> Any:
-    """The parameter ``columns`` from JSON."""
+    """Return the parameter ``columns`` from JSON."""
     try:
         return None if text is None else json.loads(text)
     except RecursionError as error:  # of a text made for it

@@ -8,11 +8,12 @@ says where blocks come from, and ``Rows.reduce`` how a sum over them is formed;
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +23,12 @@ from eigencut._utils.arrays import Array
 from eigencut._utils.progress import advance
 from eigencut._utils.validation import refuse_weights, weights_of_rows
 from eigencut.exceptions import EmptyTableError
-from eigencut.io.bad_values import refuse_infinite, text_error
-from eigencut.io.coding import Coding
+from eigencut.io.atomic import replacing
 from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
-from eigencut.io.reading import open_source
+from eigencut.io.readers import open_source
+from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.source import Source
-from eigencut.io.table import LinesOfFiles, Table, refuse_lazy
+from eigencut.io.table import Coding, Table, refuse_lazy
 
 # Blocks of rows, checked: numbers, all of one width, and finite; errors say after which row.
 
@@ -323,8 +324,9 @@ class Rows:
         files = files_at(path)
 
         def opened(file: Path) -> Source:
-            how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-            return open_source(str(file), header=header, **how)  # type: ignore[arg-type]
+            return open_source(
+                str(file), delimiter=delimiter, header=header, encoding=encoding, decimal=decimal
+            )
 
         first = opened(files[0])
         first.close()
@@ -334,18 +336,25 @@ class Rows:
             names = names if columns is not None else absent(names, [weights])
 
         def tables(coding: Coding | None = None) -> Iterator[Table]:
-            n_rows, lines = 0, LinesOfFiles(len(files) > 1)
+            n_rows = 0
+            starts: list[int] = []  # the rows before each file
+            sources: list[Source] = []
+
+            def place(row: int) -> str:
+                at = bisect_left(starts, row) - 1
+                found = sources[at].place(row - starts[at])
+                return f"{found} of {sources[at].name}" if len(files) > 1 else found
+
             wanted, read = names, [] if weights is None else [weights]
             if coding is not None:
                 wanted = coding.chosen(names)
                 coding.kinds |= dict.fromkeys(read, NUMERIC)
             read = [*absent(wanted, read), *read]
             for source in map(opened, files):
-                n_before = n_rows
+                starts.append(n_rows)
+                sources.append(source)
                 for block in source.blocks(chosen_names(read, source), coding=coding):
-                    if n_rows == n_before:
-                        lines.begin(source.name, block.table.lines, n_before)
-                    table = replace(block.table, first_row=n_rows + 1, lines=lines)
+                    table = replace(block.table, first_row=n_rows + 1, row_place=place)
                     yield with_weight_column(table, wanted, weights, source.name)
                     n_rows += len(table.values)
             if not n_rows:
@@ -395,16 +404,16 @@ class Rows:
         waiting: list[Array] = []
         n_waiting = n_seen = 0
         names: tuple[str, ...] = ()
-        lines: Any = None
+        place: Any = None
 
         def table(rows: Array, end: int) -> Table:
             weight = rows[:, -1].copy() if self.is_weighted else None
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
-            return Table(names, values, end - len(rows) + 1, weight, coding, lines)
+            return Table(names, values, end - len(rows) + 1, weight, coding, place)
 
         for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
             rows, names = with_weights(block.values, block.weight), block.names
-            lines = block.lines
+            place = block.row_place
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -541,3 +550,51 @@ def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
 
 def _spans(n_rows: int, step: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+# What there is to say of each row of a stream, written to a file block by block.
+
+_HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    rows: Rows,
+    answers: Iterable[NDArray[Any]],
+    dtype: Any,
+    shape: tuple[int, ...] = (),
+) -> int:
+    """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows.
+
+    The file appears under its name when everything is in it, and not at all if reading or answering
+    fails before. ``shape`` is that of the answer for one row.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in ("", ".npy"):
+        raise ValueError(
+            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
+            "other kinds of files with the command eigencut predict."
+        )
+    written = Path(path)
+    if any(written.exists() and written.samefile(file) for file in rows.files):
+        raise ValueError(
+            "path must be another file than those the rows are read from. "
+            f"Got {os.fspath(path)!r}; name a new one."
+        )
+    n_rows = 0
+    with replacing(path) as file:
+        _write_header(file, np.dtype(dtype), (0, *shape))
+        for answer in answers:
+            file.write(answer.astype(dtype).tobytes())
+            n_rows += len(answer)
+        file.seek(0)
+        _write_header(file, np.dtype(dtype), (n_rows, *shape))
+    return n_rows
+
+
+def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """The head of a .npy file, as long for one number of rows as for any other."""
+    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    file.write(np.lib.format.magic(1, 0))
+    file.write(_HEADER_BYTES.to_bytes(2, "little"))
+    file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")

@@ -1,11 +1,13 @@
-"""Tables whose columns have names: numbers, and numbers that stand for words and dates."""
+"""Tables whose columns have names: numbers, and numbers that stand for words and dates.
+
+Data frames of pandas, polars and pyarrow, arrays and blocks of files all become a ``Table`` by
+``Table.of``; what their cells mean is decided in one place, ``Coding``.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -15,237 +17,258 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from eigencut._utils.arrays import Array, as_numpy
-from eigencut.io.coding import Coding, OtherText
+from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import (
     NUMERIC,
     Kind,
-    Words,
+    chosen_columns,
     date_number,
+    given_kinds,
+    is_missing,
+    kind_of_cells,
+    kind_of_text,
+    number_of_text,
     numbers_of_dates,
+    other_notation,
     places,
     plain_names,
-    present,
+    refuse_absent,
     refuse_duplicates,
     shown_word,
     word_of,
 )
 
-# Where rows of a table stand: in which line of which file.
+Place = Callable[[int], str]  # where a row is, in words, by its number from 1 on
+
+MOST_WORDS = 1 << 16  # of a column; more are surely not categories
 
 
-class Lines:
-    """The lines of the rows of a text file, kept as the places where rows and lines part.
+@dataclass(frozen=True)
+class Notation:
+    """How cells of a text file are written: the decimal mark, and words for missing values."""
 
-    Rows count from 1, as lines do.
-
-    Examples
-    --------
-    >>> lines = Lines()
-    >>> lines.add(1, [2, 3, 7, 8])  # the third row is in line 7
-    >>> lines.place(2), lines.place(4)
-    ('line 3', 'line 8')
-    """
-
-    def __init__(self) -> None:
-        self._rows: list[int] = []
-        self._lines: list[int] = []
-
-    def add(self, row: int, lines: Sequence[int] | range) -> None:
-        """The lines of rows from this one on, which come after all others."""
-        if not lines:
-            return
-        starts = [0]
-        if not isinstance(lines, range):
-            starts += (np.flatnonzero(np.diff(lines) != 1) + 1).tolist()
-        for start in starts:
-            self._rows.append(row + start)
-            self._lines.append(lines[start])
-
-    def place(self, row: int) -> str:
-        """Where a row is, in words."""
-        at = bisect_right(self._rows, row) - 1
-        return f"line {self._lines[at] + row - self._rows[at]}"
+    decimal: str = "."
+    missing: Collection[str] = ()
 
 
-class LinesOfFiles:
-    """The same of several files that are one table.
+class Coding:
+    """Kinds of columns and numbers of their words, of one pass over a table.
 
-    Examples
-    --------
-    >>> lines = LinesOfFiles(several=True)
-    >>> lines.begin("a.csv", Lines(), 0)
-    >>> lines.begin("b.parquet", None, 10)
-    >>> lines.place(12)
-    'row 2 of b.parquet'
-    """
-
-    def __init__(self, several: bool) -> None:
-        self._several = several
-        self._starts: list[int] = []
-        self._files: list[tuple[str, Lines | LinesOfFiles | None]] = []
-
-    def begin(self, name: str, lines: Lines | LinesOfFiles | None, n_before: int) -> None:
-        """Rows after the first so many are of this file."""
-        self._starts.append(n_before)
-        self._files.append((name, lines))
-
-    def place(self, row: int) -> str:
-        """Where a row is, in words."""
-        at = bisect_right(self._starts, row - 1) - 1
-        name, lines = self._files[at]
-        row -= self._starts[at]
-        found = f"row {row}" if lines is None else lines.place(row)
-        return f"{found} of {name}" if self._several else found
-
-
-# Rows that are not in memory, in containers that numpy would silently gather.
-
-_INSTEAD = {
-    "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict, transform; "
-    "if it fits in memory, X.compute()",
-    "pyspark": "on the cluster write eigencut.spark.fit(model, X, columns), and then "
-    "eigencut.spark.predict(model, X); if it fits in memory, X.toPandas()",
-    "polars": "call .collect() first",
-}
-
-
-def refuse_lazy(X: Any) -> None:
-    """An error with the line to write instead, for containers of Dask, Spark and polars.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> refuse_lazy(dask.array.ones((10, 2)))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: X must be rows in memory. Got a dask Array; on the cluster write ...
-    """
-    package, name = type(X).__module__.partition(".")[0], type(X).__name__
-    package = {"dask_expr": "dask"}.get(package, package)
-    if package in _INSTEAD and not (package == "polars" and name != "LazyFrame"):
-        raise ValueError(f"X must be rows in memory. Got a {package} {name}; {_INSTEAD[package]}.")
-
-
-# Columns of data frames and arrays as numbers: kinds are told by dtypes, then by contents.
-
-_KINDS = {"b": Kind("boolean"), "M": Kind("date")}
-
-
-def coded_column(coding: Coding, name: str, column: Any, first_row: int = 1) -> Array:
-    """A column of pandas, polars, pyarrow or numpy as float64; missing values are NaN.
-
-    The coding knows the kind of the column, or learns it; errors count rows from ``first_row``.
+    Words are numbered in the order in which they come, so that blocks of a stream need not know of
+    later ones, and another pass gives the same numbers. Kinds that are not known are found out from
+    the first cells of a column; ``columns`` is the parameter of a model of that name.
 
     Examples
     --------
     >>> coding = Coding()
-    >>> coded_column(coding, "day", np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"))
-    array([ 1., nan])
-    >>> coding.kinds["day"].name
-    'date'
+    >>> coding.numbers("town", np.array(["Rome", "Oslo", "", "Rome"], dtype=object))
+    array([ 0.,  1., nan,  0.])
+    >>> coding.kinds["town"].name, list(coding.words["town"])
+    ('categorical', ['Rome', 'Oslo'])
     """
-    if str(getattr(column, "dtype", "")) == "category" and hasattr(column, "cat"):
-        return _of_categories(coding, name, column, first_row)
-    return _of_cells(coding, name, _cells(column), first_row)
+
+    def __init__(self, kinds: Mapping[str, Kind] | None = None, columns: Any = None) -> None:
+        self._columns = columns
+        self.kinds = dict(kinds or {}) | given_kinds(columns)
+        self.words: dict[str, dict[str, int]] = {}
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """Return those of the columns of a table that take part."""
+        return chosen_columns(self._columns, names)
+
+    def numbers(
+        self,
+        name: str,
+        column: Any,
+        place: Place = "row {}".format,
+        notation: Notation = Notation(),  # noqa: B008 (it cannot change)
+    ) -> Array:
+        """Return a column of pandas, polars, pyarrow or numpy as float64; missing values are NaN.
+
+        ``place`` names a row of the column in errors; ``notation`` is that of text.
+        """
+        kind = self.kinds.get(name)
+        if hasattr(column, "cat") and str(column.dtype) == "category":  # of pandas
+            different, at = list(column.cat.categories), np.asarray(column.cat.codes)
+            order = Kind.ordered(different) if column.cat.ordered else None
+            if (kind or Kind("categorical")).has_words:
+                self.kinds.setdefault(name, order or Kind("categorical"))
+                return self._of_text(name, different, at, place, notation)
+            column = np.asarray(column, dtype=object)
+        if hasattr(column, "dictionary_encode"):  # of pyarrow
+            if hasattr(column.type, "value_type") and "string" not in str(column.type.value_type):
+                column = column.cast(column.type.value_type)
+            if str(column.type) in ("string", "large_string", "string_view"):
+                is_number = (kind or NUMERIC).name == "numeric"
+                numbers = numbers_of_arrow_text(column, notation) if is_number else None
+                if numbers is None:
+                    return self._of_text(name, *_dictionary(column), place, notation)
+                if not np.isnan(numbers).all():
+                    self.kinds.setdefault(name, NUMERIC)
+                return numbers
+            if hasattr(column.type, "value_type"):
+                return self._of_text(name, *_dictionary(column), place, notation)
+            if hasattr(column.type, "precision"):  # decimal numbers, which numpy has as objects
+                column = column.cast("float64", safe=False)
+        return self._of_cells(name, _cells(column), place, notation)
+
+    def _of_cells(self, name: str, cells: NDArray[Any], place: Place, notation: Notation) -> Array:
+        """Return cells of any dtype as numbers."""
+        if cells.dtype.kind == "O" and any(isinstance(cell, str) for cell in cells):
+            words = [cell if isinstance(cell, str) else word_of(cell) for cell in cells]
+            return self._of_text(name, *_different(words), place, notation)
+        kind = self.kinds.setdefault(name, kind_of_cells(cells))
+        if kind.has_words:
+            return self._of_text(name, *_different(cells.tolist()), place, notation)
+        if cells.dtype.kind in "mM":
+            if (kind.name == "date") == (cells.dtype.kind == "M"):
+                return numbers_of_dates(cells, kind.unit)
+            raise _other_kind(kind, name, cells.dtype)
+        if kind.name == "numeric" and cells.dtype.kind in "fiub":
+            return cells.astype(np.float64)
+        numbers = np.full(len(cells), np.nan)
+        for i, cell in enumerate(cells.tolist()):
+            if is_missing(cell):
+                continue
+            number = date_number(cell, kind.unit) if kind.name == "date" else _number(cell)
+            if number is None:
+                error = _other_kind(kind, name, f"{shown_word(str(cell))} in {place(i + 1)}")
+                if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
+                    raise TypeError(f"{error} (argument must be a string or a real number)")
+                raise error
+            numbers[i] = number
+        return numbers
+
+    def _of_text(
+        self, name: str, different: Sequence[Any], at: Any, place: Place, notation: Notation
+    ) -> Array:
+        """Return cells that are given as places in a list of different ones; -1 is missing."""
+        cells = {i: different[i] for i in np.unique(at).tolist() if i >= 0}
+        if notation.missing:  # of a text file, where all cells are text
+            is_there = lambda cell: cell.strip().lower() not in notation.missing  # noqa: E731
+            cells = {i: cell for i, cell in cells.items() if is_there(cell)}
+        kind = self.kinds.get(name)
+        if kind is None:
+            there = [cell for cell in cells.values() if word_of(cell) is not None]
+            kind = kind_of_text(there, notation.decimal)
+            if there:  # a column of gaps only can still become anything
+                self.kinds[name] = kind
+        codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
+        for i, cell in cells.items():
+            word = word_of(cell)
+            if word is None:
+                continue
+            number: float | None
+            if kind.has_words:
+                number = self._code(name, word)
+            elif kind.name == "date":
+                number = date_number(cell, kind.unit)
+            else:
+                number = number_of_text(cell, notation.decimal)
+            if number is None:
+                got = f"{shown_word(cell)} in {place(int(np.argmax(at == i)) + 1)}"
+                if kind.name == "numeric":
+                    decimal = notation.decimal
+                    text = [c for c in cells.values() if number_of_text(c, decimal) is None]
+                    hint = other_notation(text, decimal)
+                    got += f": {hint}" if hint else ""
+                raise _other_kind(kind, name, got)
+            codes[i] = number
+        return codes[at]
+
+    def _code(self, name: str, word: str) -> int:
+        """Return the number of a word; a new one gets the next number."""
+        known = self.words.setdefault(name, {})
+        if word not in known and len(known) >= MOST_WORDS:
+            raise invalid(
+                f"Column {name!r}",
+                f"have at most {MOST_WORDS} different words",
+                "more",
+                "drop it, or put words together",
+            )
+        return known.setdefault(word, len(known))
 
 
-def _of_categories(coding: Coding, name: str, column: Any, first_row: int) -> Array:
-    """A column of pandas whose dtype lists its words, and may order them."""
-    listed = list(column.cat.categories)
-    kind = coding.kind(name)
-    if kind is None:
-        order = tuple(word_of(word) or "" for word in listed) if column.cat.ordered else ()
-        is_order = len(order) > 1 and "" not in order and len(set(order)) == len(order)
-        kind = coding.found(name, Kind("ordered", order) if is_order else Kind("categorical"))
-    if not kind.has_words:
-        return _of_cells(coding, name, np.asarray(column, dtype=object), first_row)
-    return coding.words_of(name).codes_of(listed, column.cat.codes)
+def numbers_of_arrow_text(column: Any, notation: Notation) -> Array | None:
+    """Return text as numbers as fast as pyarrow reads it; None where that takes a closer look."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    column = column.cast(pa.string())
+    shortest = compute.min(compute.binary_length(column)).as_py() or 0
+    if notation.missing and shortest <= max(map(len, notation.missing)):
+        gaps = {change(word) for word in notation.missing for change in (str.lower, str.upper)}
+        is_gap = compute.is_in(column, value_set=pa.array([*gaps, "NaN", "None"], pa.string()))
+        column = compute.if_else(is_gap, pa.scalar(None, pa.string()), column)
+    if notation.decimal != ".":
+        if compute.any(compute.match_substring(column, ".")).as_py():
+            return None
+        column = compute.replace_substring(column, notation.decimal, ".")
+    for is_trimmed in (False, True):
+        column = compute.utf8_trim_whitespace(column) if is_trimmed else column
+        try:
+            column.drop_null()[:100].cast(pa.float64())  # since a failure takes long
+            numbers = column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            continue
+        values: Array = numbers.to_numpy(zero_copy_only=False)
+        # pyarrow spells infinity and NaN in more ways than Python
+        is_plain = np.isfinite(values).sum() + numbers.null_count == len(values)
+        return values if is_plain else None
+    return None
+
+
+def _many_columns_of_text(
+    columns: Mapping[str, Any], names: Sequence[str], coding: Coding, notation: Notation
+) -> list[Array]:
+    """Return very many columns of a text file as numbers, all at once; nothing if they are not."""
+    is_number = all(coding.kinds.get(name, NUMERIC) == NUMERIC for name in names)
+    if not notation.missing or len(names) < 100 or not is_number:
+        return []
+    import pyarrow as pa
+
+    whole = pa.concat_arrays([columns[name] for name in names])
+    numbers = numbers_of_arrow_text(whole, notation)
+    if numbers is None:
+        return []
+    coded = list(numbers.reshape(len(names), -1))
+    seen = [name for name, column in zip(names, coded, strict=True) if not np.isnan(column).all()]
+    coding.kinds |= dict.fromkeys(seen, NUMERIC)
+    return coded
+
+
+def _dictionary(column: Any) -> tuple[list[Any], NDArray[Any]]:
+    """Return the different cells of a column of pyarrow, and the place of each cell among them."""
+    encoded = column.dictionary_encode()
+    if hasattr(encoded, "chunks"):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    at = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return encoded.dictionary.to_pylist(), at
+
+
+def _different(cells: Sequence[Any]) -> tuple[list[Any], NDArray[Any]]:
+    """Return the different ones of some cells, and the place of each cell among them."""
+    at = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
+    return list(at), np.fromiter(map(at.__getitem__, cells), dtype=np.intp, count=len(cells))
 
 
 def _cells(column: Any) -> NDArray[Any]:
-    """The cells as numpy has them, or as objects."""
+    """Return the cells as numpy has them, or as objects."""
     zone = getattr(getattr(column, "dtype", None), "tz", None)
     if zone is not None and hasattr(column, "dt"):  # of pandas, which would give objects
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    if str(getattr(column, "type", "")).startswith("dictionary"):  # of pyarrow
-        column = column.to_pylist()
-        return np.array([*column, None], dtype=object)[:-1]  # None keeps numpy from guessing
-    found = np.asarray(column)
-    return found.astype(object) if found.dtype.kind in "US" else found
-
-
-def _of_cells(coding: Coding, name: str, cells: NDArray[Any], first_row: int) -> Array:
-    """Cells of any dtype as numbers."""
-    kind = coding.kind(name)
-    if cells.dtype.kind == "O":
-        if any(isinstance(cell, str) for cell in cells):
-            return _of_text(coding, name, cells, first_row)
-        kind = kind or coding.found(name, _kind_of_objects(cells))
-    kind = kind or coding.found(name, _KINDS.get(cells.dtype.kind, NUMERIC))
-    if kind.has_words:
-        return coding.words_of(name).codes(cells.tolist())
-    if cells.dtype.kind in "mM":
-        if (kind.name == "date") == (cells.dtype.kind == "M"):
-            return numbers_of_dates(cells, kind.unit)
-        raise _not_a(kind, name, cells.dtype)
-    if kind.name == "date":
-        return _numbers(name, kind, cells, first_row, lambda cell: date_number(cell, kind.unit))
-    if cells.dtype.kind in "fiub":
-        return cells.astype(np.float64)
-    return _numbers(name, kind, cells, first_row, _number)
-
-
-def _of_text(coding: Coding, name: str, cells: NDArray[Any], first_row: int) -> Array:
-    """Cells some of which are text."""
-    words = [cell if isinstance(cell, str) else word_of(cell) for cell in cells]
-    try:
-        found = coding.text(name, words)
-    except OtherText as error:
-        row = words.index(error.cell) + first_row
-        kind = coding.kinds[error.column]
-        raise _not_a(kind, name, f"{shown_word(error.cell)} in row {row}") from error
-    return found
-
-
-def _kind_of_objects(cells: NDArray[Any]) -> Kind:
-    """The kind of cells none of which is text."""
-    there = [cell for cell in cells if not _is_missing(cell)]
-    if there and all(isinstance(cell, (bool, np.bool_)) for cell in there):
-        return Kind("boolean")
-    if there and all(isinstance(cell, (date, np.datetime64)) for cell in there):
-        return Kind("date")
-    return NUMERIC
-
-
-def _numbers(name: str, kind: Kind, cells: Any, first_row: int, number: Any) -> Array:
-    """Cells one by one; the first that is none is named."""
-    found = np.empty(len(cells))
-    for i, cell in enumerate(cells.tolist()):
-        value = np.nan if _is_missing(cell) else number(cell)
-        if value is None:
-            error = _not_a(kind, name, f"{shown_word(str(cell))} in row {i + first_row}")
-            if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
-                raise TypeError(f"{error} (argument must be a string or a real number)")
-            raise error
-        found[i] = value
-    return found
+    cells = np.asarray(column)
+    return cells.astype(object) if cells.dtype.kind in "US" else cells
 
 
 def _number(cell: Any) -> float | None:
     return float(cell) if isinstance(cell, (Real, Decimal)) else None
 
 
-def _is_missing(cell: Any) -> bool:
-    """None, NaN, and pandas' NA and NaT."""
-    is_nan = isinstance(cell, float) and cell != cell
-    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
-
-
-def _not_a(kind: Kind, name: str, what: Any) -> ValueError:
-    expected = "dates" if kind.name == "date" else "numbers"
-    return ValueError(
-        f"Column {name!r} must hold {expected}. Got {what}; correct it, drop the column, or say "
-        "that it is categorical."
-    )
+def _other_kind(kind: Kind, name: str, got: Any) -> Exception:
+    expected = "hold dates" if kind.name == "date" else "hold numbers"
+    remedy = "correct it, drop the column, or say that it is categorical"
+    return invalid(f"Column {name!r}", expected, got, remedy)
 
 
 @dataclass(frozen=True)
@@ -262,11 +285,11 @@ class Table:
     """
 
     names: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Array
     first_row: int = 1  # its number, for errors: a table can be a piece of a longer one
-    weight: NDArray[np.float64] | None = None  # what each row counts, if not 1
+    weight: Array | None = None  # what each row counts, if not 1
     coding: Coding | None = None  # what values mean that are not numbers of their own
-    lines: Lines | LinesOfFiles | None = None  # where rows stand, in files of text
+    row_place: Place = "row {}".format  # where a row of the longer table is
 
     @classmethod
     def of(
@@ -275,18 +298,13 @@ class Table:
         needed: Sequence[str] | None = None,
         coding: Coding | None = None,
         first_row: int = 1,
+        row_place: Place = "row {}".format,
+        notation: Notation = Notation(),  # noqa: B008 (it cannot change)
     ) -> Table:
-        """A table of a data frame, an array or a table.
+        """Return the table of a data frame, an array, a mapping of columns, or a table.
 
-        Parameters
-        ----------
-        X : data frame, array or Table
-        needed : sequence of str, optional
-            The columns of a model, which must be there. Default: all.
-        coding : Coding, optional
-            What columns hold, and which take part. Default: found out, and all.
-        first_row : int
-            The number of its first row, for errors.
+        ``needed`` are the columns of a model, which must be there. Without them, ``coding`` says
+        which take part.
         """
         if isinstance(X, Table):
             return X.choose(needed)
@@ -294,49 +312,63 @@ class Table:
         coding = Coding() if coding is None else coding
         columns = _columns(X, needed)
         there = list(columns)
-        names = coding.chosen(there) if needed is None else present(there, needed)
+        if needed is not None:
+            refuse_absent(needed, there)
+        names = coding.chosen(there) if needed is None else needed
         is_plain = isinstance(X, np.ndarray) and X.dtype.kind in "fiu"
-        if is_plain and not any(coding.kinds.get(name, NUMERIC) != NUMERIC for name in names):
+        if is_plain and all(coding.kinds.get(name, NUMERIC) == NUMERIC for name in names):
             values = X.astype(np.float64)[:, places(names, there)]
             coding.kinds |= dict.fromkeys(names, NUMERIC)
         else:
-            found = [coded_column(coding, name, columns[name], first_row) for name in names]
-            values = np.column_stack(found) if found else np.empty((len(X), 0))
-        return cls(tuple(names), values, first_row, coding=coding)
+            place = lambda row: row_place(row + first_row - 1)  # noqa: E731
+            at_once = _many_columns_of_text(columns, names, coding, notation)
+            coded = at_once or [
+                coding.numbers(name, columns[name], place, notation) for name in names
+            ]
+            values = np.column_stack(coded) if coded else np.empty((len(X), 0))
+        return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
 
     def choose(self, needed: Sequence[str] | None) -> Table:
-        """The needed columns in their order."""
+        """Return the needed columns in their order."""
         if needed is None or tuple(needed) == self.names:
             return self
-        columns = places(present(self.names, needed), self.names)
+        refuse_absent(needed, self.names)
+        columns = places(needed, self.names)
         return replace(self, names=tuple(needed), values=self.values[:, columns])
 
     def place(self, row: int) -> str:
-        """Where a row is, counted from 0: its line of a file of text, or its number from 1 on."""
-        number = row + self.first_row
-        return f"row {number}" if self.lines is None else self.lines.place(number)
+        """Return where a row is, counted from 0: its line of a text file, or its number from 1."""
+        return self.row_place(row + self.first_row)
 
     def kind(self, name: str) -> Kind:
-        """What a column holds."""
+        """Return what a column holds."""
         return NUMERIC if self.coding is None else self.coding.kinds.get(name, NUMERIC)
 
-    def words(self, name: str) -> Words:
-        """The words that the numbers of a column stand for."""
+    def words(self, name: str) -> Mapping[str, int]:
+        """Return the words that the numbers of a column stand for, in the order of the numbers."""
         assert self.coding is not None  # a kind with words comes from a coding
-        return self.coding.words[name]
+        return self.coding.words.get(name, {})
 
 
 def as_table(X: Any, at_least: int = 1) -> Any:
-    """What has columns as it is, and other things as a two-dimensional array, or an error."""
+    """Return what has columns as it is, and anything else as a two-dimensional array."""
     if isinstance(X, Table) or hasattr(X, "columns"):
         return X
     refuse_lazy(X)
-    how = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": at_least}
-    return check_array(as_numpy(X), estimator="TableModel", input_name="X", **how)
+    return check_array(
+        as_numpy(X),
+        estimator="TableModel",
+        input_name="X",
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=at_least,
+    )
 
 
-def _columns(X: Any, needed: Sequence[str] | None) -> dict[str, Any]:
-    """Columns by name, as they are; x1, x2, ... where they have none."""
+def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return columns by name, as they are; x1, x2, ... where they have none."""
+    if isinstance(X, dict):
+        return X
     if hasattr(X, "columns"):
         of_arrow = getattr(X, "column_names", None)  # whose columns are not names
         given = of_arrow if isinstance(of_arrow, list) else list(X.columns)
@@ -345,11 +377,33 @@ def _columns(X: Any, needed: Sequence[str] | None) -> dict[str, Any]:
         return {name: X[label] for name, label in zip(names, given, strict=True)}
     values = np.asarray(X)
     if values.ndim != 2 or values.dtype.kind not in "fiubOUM":
-        raise ValueError(
-            "X must be a data frame or a two-dimensional array of numbers and words. "
-            f"Got shape {values.shape} of {values.dtype}; convert it."
-        )
+        got = f"shape {values.shape} of {values.dtype}"
+        expected = "be a data frame or a two-dimensional array of numbers and words"
+        raise invalid("X", expected, got, "convert it")
     names_of_array = plain_names(values.shape[1])
     if needed is not None and len(needed) == values.shape[1]:
         names_of_array = tuple(needed)  # an array has no names: columns are known by place
     return dict(zip(names_of_array, values.T, strict=True))
+
+
+def refuse_lazy(X: Any) -> None:
+    """Raise an error with the line to write instead, for containers that are not in memory.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> refuse_lazy(dask.array.ones((10, 2)))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: X must be rows in memory. Got a dask Array; on the cluster write ...
+    """
+    package, name = type(X).__module__.partition(".")[0], type(X).__name__
+    package = {"dask_expr": "dask"}.get(package, package)
+    remedies = {
+        "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict, "
+        "transform; if it fits in memory, X.compute()",
+        "pyspark": "on the cluster write eigencut.spark.fit(model, X, columns), and then "
+        "eigencut.spark.predict(model, X); if it fits in memory, X.toPandas()",
+        "polars": "call .collect() first",
+    }
+    if package in remedies and not (package == "polars" and name != "LazyFrame"):
+        raise invalid("X", "be rows in memory", f"a {package} {name}", remedies[package])

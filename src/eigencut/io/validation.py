@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from eigencut._utils.arrays import Array, as_numpy
 from eigencut._utils.validation import check_sample_weight, shown
-from eigencut.io.bad_values import refuse_infinite, text_error
+from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.rows import Rows
 from eigencut.io.table import refuse_lazy
 

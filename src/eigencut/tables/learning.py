@@ -10,16 +10,15 @@ import numpy as np
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.progress import advance, stage
-from eigencut.io.categories import Categories, MixedProducts, WordPlaces
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import quoted
-from eigencut.io.column_statistics import ColumnStatistics
 from eigencut.io.rows import Rows
 from eigencut.io.sample import RowSample, summed_weights
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
+from eigencut.tables.categories import Categories, MixedProducts, WordPlaces
 from eigencut.tables.preparation import (
     FILLS,
     UNITS,
+    ColumnStatistics,
     Preparation,
     complete_rows,
     refuse_infinite,
@@ -166,8 +165,7 @@ class _Counts:
         most = min(_MOST_FOUND, max(10, int(self.n_rows / 3)))
         if table.kind(name).is_given or n_words <= most:
             return
-        example = table.coding.examples.get(name) if table.coding else None
-        seen = example or repr(next(iter(table.words(name))))
+        seen = repr(next(iter(table.words(name))))
         raise ValueError(
             f"Column {name!r} must hold numbers, or words of which there are at most {most} "
             f"different ones in {self.n_rows:.10g} rows. Got {n_words} ({seen}); drop it, or say "

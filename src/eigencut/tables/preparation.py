@@ -14,16 +14,102 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_choice
-from eigencut.exceptions import ModelFileError
-from eigencut.io.categories import Categories, WordPlaces
-from eigencut.io.coding import Coding
+from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
-from eigencut.io.column_statistics import ColumnStatistics
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
-from eigencut.io.table import Table
+from eigencut.io.table import Coding, Table
+from eigencut.tables.categories import Categories, WordPlaces
+
+# Mean, deviation and range of columns, of a table in memory or of blocks of a longer one.
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """What is known of each column, missing values apart.
+
+    Attributes
+    ----------
+    n_rows : float
+        Rows, or what they count together.
+    count : array
+        The same of values that are not missing.
+    mean, squares : arrays
+        Their mean, and the sum of the squares of their differences from it.
+    low, high : arrays
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0], [2.0], [np.nan], [6.0]])
+    >>> found = ColumnStatistics.of(X[:2]).merged(ColumnStatistics.of(X[2:]))
+    >>> float(found.mean[0]), float(found.squares[0]), float(found.high[0])
+    (3.0, 14.0, 6.0)
+    """
+
+    n_rows: float
+    count: Array
+    mean: Array
+    squares: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
+        """Of some rows. Without missing values it has the bits of numpy's mean and std."""
+        is_there = ~np.isnan(values)
+        if weight is not None:
+            return cls._weighted(values, weight[:, np.newaxis], is_there)
+        where = True if is_there.all() else is_there
+        count = is_there.sum(axis=0).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.sum(values, axis=0, where=where) / np.maximum(count, 1.0)
+            squares = np.sum(np.square(values - mean), axis=0, where=where)
+        low = np.min(values, axis=0, where=where, initial=np.inf)
+        high = np.max(values, axis=0, where=where, initial=-np.inf)
+        return cls(len(values), count, mean, squares, low, high)
+
+    @classmethod
+    def _weighted(cls, values: Array, weight: Array, is_there: Any) -> ColumnStatistics:
+        values = np.where(is_there, values, 0.0)
+        each = np.where(is_there, weight, 0.0)
+        count = each.sum(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = (each * values).sum(axis=0) / np.where(count > 0, count, 1.0)
+            squares = (each * np.square(values - mean)).sum(axis=0)
+        low = np.min(values, axis=0, where=each > 0, initial=np.inf)
+        high = np.max(values, axis=0, where=each > 0, initial=-np.inf)
+        return cls(float(weight.sum()), count, mean, squares, low, high)
+
+    def merged(self, other: ColumnStatistics) -> ColumnStatistics:
+        """Of the rows of both, as Chan, Golub and LeVeque (1983) merge means and squares."""
+        count = self.count + other.count
+        share = other.count / np.where(count > 0, count, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lead = other.mean - self.mean
+            mean = self.mean + lead * share
+            squares = self.squares + other.squares + lead**2 * (self.count * share)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return ColumnStatistics(self.n_rows + other.n_rows, count, mean, squares, low, high)
+
+    def filled(self, fill: Array) -> ColumnStatistics:
+        """Of the same rows, once a number per column stands for its missing values."""
+        missing = self.n_rows - self.count
+        bounds = (np.where(missing > 0, fill, bound) for bound in (self.low, self.high))
+        return self.merged(ColumnStatistics(0, missing, fill, np.zeros(len(fill)), *bounds))
+
+    @property
+    def deviation(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(self.squares / self.count)
+
+    @property
+    def width(self) -> Array:
+        with np.errstate(over="ignore"):
+            return self.high - self.low
+
 
 Mask = NDArray[np.bool_]
 
@@ -168,13 +254,9 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
         if is_strict and is_other.any():
             row = int(np.argmax(is_other))
             word = shown_word(list(table.words(name))[at[row]])
-            place = f"{word} in {table.place(row)}"
-            if table.coding is not None:
-                place = table.coding.outside.get(name, place)
-            raise ValueError(
-                f"Column {name!r} must hold {' < '.join(order)}. Got {place}; correct it, or give "
-                "an order with it."
-            )
+            got = f"{word} in {table.place(row)}"
+            remedy = "correct it, or give an order with it"
+            raise invalid(f"Column {name!r}", f"hold {' < '.join(order)}", got, remedy)
         values[:, j] = ranks[at]
     return replace(table, values=values)
 
@@ -290,3 +372,96 @@ def _parts(state: StateReader, name: str) -> list[StateReader]:
 def _words(part: StateReader, name: str) -> tuple[str, ...]:
     value = part.raw(name)
     return tuple(part.words(name, len(value) if isinstance(value, list) else 0))
+
+
+def refuse_width(X: Any, n_columns: int, n_used: int) -> None:
+    """An error for an array that has neither the columns of the fit nor those that were used."""
+    found = np.shape(X)[1] if isinstance(X, np.ndarray) else n_columns
+    if found not in (n_columns, n_used):
+        raise ValueError(
+            f"X has {found} features, but TableModel is expecting {n_columns} features as input; "
+            "give it the columns of the fit."
+        )
+
+
+def sparse_rows(preparation: Any, X: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Sparse rows for a model that takes rows as they are, all of them complete."""
+    if preparation.units != "none" or not preparation.is_numeric:
+        raise ValueError(
+            "X must be a table for a model that was fitted on one. Got a sparse X; use X.toarray() "
+            "with the columns of the fit, or fit GPOD on sparse rows."
+        )
+    return X, np.ones(X.shape[0], dtype=bool)
+
+
+# Rows that a model keeps, back as a table: columns, units and words as they were.
+
+_NO_WORD = "\0"  # which no column has: so a word without a place of its own
+
+
+def restored_table(preparation: Preparation, rows: Array) -> Table:
+    """The table that a preparation would make these rows of.
+
+    Where rows are means of others, as landmarks are, a word is the nearest one. Words that share a
+    place, and missing ones, become a word that was never seen.
+
+    Examples
+    --------
+    >>> from eigencut.tables.learning import learn_preparation
+    >>> table = Table.of(np.array([["Rome", 1.0], ["Oslo", 5.0]] * 9, dtype=object))
+    >>> preparation = learn_preparation(table, "standard", "refuse")
+    >>> rows, _ = preparation.apply(table)
+    >>> np.allclose(preparation.apply(restored_table(preparation, rows))[0], rows)
+    True
+    """
+    coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
+    values = np.empty((len(rows), len(preparation.columns)))
+    is_scaled = preparation.is_scaled
+    n_scaled = int(is_scaled.sum())
+    units = preparation.scale[is_scaled], preparation.shift[is_scaled]
+    values[:, is_scaled] = rows[:, :n_scaled] * units[0] + units[1]
+    for j, (name, kind) in enumerate(zip(preparation.columns, preparation.kinds, strict=True)):
+        if kind.name == "ordered":
+            coding.words[name] = {word: rank for rank, word in enumerate(kind.order)}
+            values[:, j] = np.clip(np.rint(values[:, j]), 0, len(kind.order) - 1)
+    if preparation.categories is not None:
+        of_words = _nearest_places(preparation.categories, rows[:, n_scaled:])
+        for column, places in zip(preparation.categories.columns, of_words, strict=True):
+            words = [*column.words, _NO_WORD]
+            coding.words[column.column] = {word: place for place, word in enumerate(words)}
+            at = preparation.columns.index(column.column)
+            values[:, at] = np.minimum(places, len(column.words))
+    return Table(tuple(preparation.columns), values, coding=coding)
+
+
+def _nearest_places(categories: Categories, points: Array) -> list[Indices]:
+    """For each column of words the place of each row, by the corners that places have."""
+    found, first, corner = [], 0, 0
+    for column in categories.columns:
+        n = column.n_places
+        own = categories.points[first : first + n + 1, corner : corner + n]
+        apart = points[:, np.newaxis, corner : corner + n] - own
+        found.append(np.asarray(np.square(apart).sum(axis=2).argmin(axis=1)))
+        first, corner = first + n + 1, corner + n
+    return found
+
+
+def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
+    """Raise an error where a table that was read for one model is not what the other one takes."""
+    kinds = dict(zip(other.columns, other.kinds, strict=True))
+    for name, kind in zip(own.columns, own.kinds, strict=True):
+        held = kinds[name]
+        if (kind.name, kind.order, kind.unit) != (held.name, held.order, held.unit):
+            raise invalid(
+                "X",
+                "be a data frame where columns hold different things",
+                f"{name!r}, which is {_shown_kind(kind)} in the model and {_shown_kind(held)} in "
+                "the reference",
+                "pass rows to compare labels on: align_labels(model, reference, frame)",
+            )
+
+
+def _shown_kind(kind: Kind) -> str:
+    if kind.name == "ordered":
+        return " < ".join(kind.order)
+    return f"{kind.name} ({kind.unit})" if kind.name == "date" else kind.name

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eigencut.io.categories import WordPlaces
 from eigencut.io.column_kinds import UNITS_OF_DATES, Kind
+from eigencut.tables.categories import WordPlaces
 from eigencut.tables.preparation import Preparation
 
 _LISTED = 6  # words of a column

@@ -27,26 +27,27 @@ from eigencut.exceptions import invalid
 from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.gpod import GPOD
 from eigencut.inspection.columns import columns_of
-from eigencut.io.coding import Coding
 from eigencut.io.column_kinds import check_columns, columns_from_text, columns_to_text, plain_names
 from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
-from eigencut.io.table import Table, as_table
+from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_rows, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
 from eigencut.semi_supervised.known_labels import read_known_labels
-from eigencut.tables.incomplete_rows import refuse_width, sparse_rows
 from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.tables.preparation import (
     Preparation,
     check_preparation,
     preparation_state,
+    refuse_other_kinds,
+    refuse_width,
     restored_preparation,
+    restored_table,
+    sparse_rows,
 )
-from eigencut.tables.restored_rows import refuse_other_kinds, restored_table
 from eigencut.tables.summary import TableSummary
 from eigencut.updating.update import checked_decay, refuse_nothing
 

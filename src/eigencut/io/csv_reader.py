@@ -1,0 +1,365 @@
+"""CSV by pyarrow, however it is written: any delimiter, with or without a header, packed or not.
+
+Delimiter and header are found out from the first lines. All chosen columns are read as text, whose
+meaning is decided where that of data frames is (``eigencut.io.table``). Only for an error a file is
+read once more, line by line, to name the line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from eigencut._utils.threads import n_threads
+from eigencut._utils.validation import needed
+from eigencut.exceptions import EmptyTableError, invalid
+from eigencut.io.column_kinds import MISSING, number_of_text, plain_names, refuse_duplicates
+from eigencut.io.source import Source
+from eigencut.io.table import Notation
+
+BLOCK_BYTES = 1 << 21  # of text that is read at a time
+_LONGEST_LINE = 1 << 26
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+}
+_OTHER_FORMATS = {  # what begins like this is not a table of text
+    rb"EIGENCUT": "it is a model; a table is expected",
+    rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
+    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, and "
+    "in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
+    rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
+    rb"SQLite f": "it is a database; export a table as CSV",
+    rb"%PDF": "it is a PDF; export the table as CSV",
+    rb"\xff\xfe|\xfe\xff": "it is UTF-16; save it as UTF-8",
+    rb"\xfd7zXZ": "it is packed with xz; unpack it, or pack it with gzip",
+    rb"\x89HDF": "it is HDF5; save the table as CSV or NPY",
+    rb"\x80[\x02-\x05]": "it is a pickle, which could run code; save the table as CSV or NPY",
+    rb"\s*\[\s*[\[{\"\]\d-]": "it is JSON; save the table as CSV, or one object to a line",
+    rb"(?i)\s*<(\?xml|!doctype|html)": "it is XML or a web page; save the table as CSV",
+    rb"(?i)\s*(%[^\n]*\n\s*)*@relation\s": "it is ARFF; save the table as CSV",
+}
+
+
+def refuse_other_formats(name: str, start: bytes) -> None:
+    """Raise an error that says what a file is that begins like this, if it is surely not CSV.
+
+    Examples
+    --------
+    >>> refuse_other_formats("a.csv", b"<DATE>,<PRICE>")
+    >>> refuse_other_formats("a.pdf", b"%PDF-1.7")
+    Traceback (most recent call last):
+    ValueError: a.pdf is not a table: it is a PDF; export the table as CSV.
+    """
+    for beginning, reason in _OTHER_FORMATS.items():
+        if re.match(beginning, start.removeprefix(codecs.BOM_UTF8), re.DOTALL):
+            raise ValueError(f"{name} is not a table: {reason.format(name=name)}.")
+
+
+def checked_encoding(encoding: str) -> str:
+    """Return an encoding in which bytes can be split into lines before they are decoded."""
+    try:
+        if "\n".encode(encoding) == b"\n":
+            return encoding
+    except (LookupError, ValueError):  # unknown, or not a name at all
+        pass
+    remedy = "use utf-8 or latin-1, or convert the file to UTF-8"
+    raise invalid("encoding", "be one in which a line ends as in ASCII", repr(encoding), remedy)
+
+
+def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
+    """Return one character that is not part of a number or of a word; None is found out."""
+    if delimiter is None:
+        return None
+    if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0.+-_":
+        expected = "be one character, and none of which numbers and words are made"
+        raise invalid("delimiter", expected, repr(delimiter), "use ','")
+    if delimiter == decimal:
+        remedy = "leave the delimiter out to have it found out"
+        raise invalid("delimiter", "not be the decimal mark", f"{delimiter!r} for both", remedy)
+    return delimiter
+
+
+def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
+    """Return the delimiter under which most lines have as many cells, and the most numbers.
+
+    Examples
+    --------
+    >>> lines = [["town;x", "Rome, Italy;1.5"], ["1,5 2,5", "3 4"]]
+    >>> sniffed_delimiter(lines[0], "."), sniffed_delimiter(lines[1], ",")
+    (';', ' ')
+    """
+
+    def merit(delimiter: str) -> tuple[float, float, int]:
+        rows = _rows_of_lines(lines, delimiter)
+        usual, times = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        if usual < 2:
+            return 0.0, 0.0, 0
+        is_number = [number_of_text(cell, decimal) is not None for row in rows for cell in row]
+        return times / len(rows), sum(is_number) / len(is_number), usual
+
+    return max((mark for mark in (",", ";", "\t", "|", " ") if mark != decimal), key=merit)
+
+
+def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the cells of rows that are not blank; a space stands for any run of spaces."""
+    if delimiter == " ":
+        return [line.split() for line in lines if line.strip()]
+    rows: list[list[str]] = []
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        rows.extend(cells for cells in reader if "".join(cells).strip() or len(cells) > 1)
+    except csv.Error:
+        # At the last line it is a quoted cell that goes on after what was looked at.
+        if reader.line_num < len(lines):
+            return []
+    return rows
+
+
+def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
+    """Return whether the first row names columns: words above numbers, or nothing but words."""
+    first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    is_word = [number_of_text(cell, decimal) is None for cell in first]
+    return all(is_word) or any(
+        word and others and all(number_of_text(row[i], decimal) is not None for row in others)
+        for i, word in enumerate(is_word)
+    )
+
+
+class CsvSource(Source):
+    """Lines of cells, from a file or a pipe."""
+
+    def __init__(
+        self,
+        path: str,
+        file: io.BufferedReader,
+        *,
+        is_ours: bool = True,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        encoding: str = "utf-8",
+        decimal: str = ".",
+    ) -> None:
+        self._arrow, self._csv = needed("pyarrow", "cli"), needed("pyarrow.csv", "cli")
+        self.name, self._file, self._is_ours = path, file, is_ours
+        self._encoding = checked_encoding(encoding)
+        if decimal not in (".", ","):
+            raise invalid("decimal", "be '.' or ','", repr(decimal), "use '.'")
+        delimiter = checked_delimiter(delimiter, decimal)
+        self.notation = Notation(decimal, MISSING)
+        self.size = os.fstat(file.fileno()).st_size or None
+        self._text = self._unpacked(file)
+        self._head = self._read_head()
+        lines = self._first_lines()
+        self._delimiter = delimiter or sniffed_delimiter(lines, decimal)
+        rows = _rows_of_lines(lines, self._delimiter)
+        if not rows:
+            raise EmptyTableError(f"{path} has no rows.")
+        self.has_names = is_header(rows, decimal) if header is None else header
+        self.names = plain_names(len(rows[0]))
+        if self.has_names:
+            pairs = list(zip(map(str.strip, rows[0]), self.names, strict=True))
+            self.names = tuple(cell or plain for cell, plain in pairs)
+            self.unnamed = frozenset(plain for cell, plain in pairs if not cell)
+        with self.named_errors():
+            refuse_duplicates(self.names)
+
+    # ------------------------------------------------------------------------ bytes and first lines
+
+    def _unpacked(self, file: io.BufferedReader) -> io.BufferedReader:
+        start = file.peek(8)
+        for magic, codec in _PACKED.items():
+            if start.startswith(magic):
+                return io.BufferedReader(self._arrow.CompressedInputStream(file, codec))
+        return file
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._text.read(size)
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{self.name} is damaged: {str(error).rstrip('.')}.") from error
+
+    def _read_head(self) -> bytes:
+        """Return the first lines, and some more."""
+        head = piece = self._read(1 << 20)
+        refuse_other_formats(self.name, head)
+        while not re.search(rb"[\r\n]", piece) and (piece := self._read(1 << 22)):
+            head += piece
+            if len(head) > _LONGEST_LINE:
+                raise ValueError(
+                    f"{self.name} is not a table: line 1 is longer than {_LONGEST_LINE >> 20} MiB."
+                )
+        if b"\0" in head:
+            line = head[: head.index(b"\0")].count(b"\n") + 1
+            raise ValueError(f"{self.name} is not a table: line {line} is not text.")
+        if not head:
+            raise EmptyTableError(f"{self.name} is empty.")
+        return head
+
+    def _first_lines(self) -> list[str]:
+        """Return lines to find out from how the file is written; they end with a row, mostly."""
+        try:
+            text = codecs.getincrementaldecoder(self._encoding)().decode(self._head)
+        except UnicodeDecodeError as error:
+            raise self._not_encoded(self._head[: error.start].count(b"\n") + 1, error) from error
+        lines: list[str] = []
+        n_quotes = 0
+        for line in io.StringIO(text.removeprefix("\ufeff"), newline=""):
+            lines.append(line)
+            n_quotes += line.count('"')
+            if len(lines) >= 50 and n_quotes % 2 == 0:  # an odd one opens a cell
+                return lines
+        is_cut = len(self._head) >= 1 << 20 and len(lines) > 1
+        return lines[:-1] if is_cut else lines
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the file; where spaces separate cells, one for each run of them."""
+        piece, rest, n_quotes = self._head, b"", 0
+        while piece:
+            n_quotes += piece.count(b'"')
+            if self._delimiter == " ":
+                *lines, rest = re.split(rb"\r?\n", rest + piece)
+                yield b"".join(b" ".join(line.split()) + b"\n" for line in lines)
+            else:
+                yield piece
+            piece = self._read(BLOCK_BYTES)
+        yield b" ".join(rest.split()) + b"\n"  # of the last line, if that has none
+        if n_quotes % 2 and self._delimiter != " ":
+            raise ValueError("a quoted cell does not end")
+
+    # ------------------------------------------------------------------------------- rows and lines
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        arrow, csv = self._arrow, self._csv
+        longest = max(map(len, self._head.splitlines()))
+        self._block_bytes = min(max(BLOCK_BYTES, 16 * longest), 2 * _LONGEST_LINE)
+        pieces = _Joined(self._pieces())
+        try:
+            reader = csv.open_csv(
+                io.BufferedReader(pieces),
+                csv.ReadOptions(
+                    block_size=self._block_bytes,
+                    column_names=list(self.names),
+                    skip_rows_after_names=int(self.has_names),
+                    encoding=self._encoding,
+                    use_threads=n_threads() > 1,
+                ),
+                csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    quote_char=False if self._delimiter == " " else '"',
+                    newlines_in_values=self._delimiter != " ",
+                    invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+                ),
+                csv.ConvertOptions(
+                    column_types=dict.fromkeys(columns, arrow.string()),
+                    include_columns=list(dict.fromkeys(columns)),
+                ),
+            )
+            for batch in reader:
+                self.n_read = self._file.tell() if self._file.seekable() else 0
+                if len(batch):
+                    yield {name: batch.column(name) for name in columns}
+        except (arrow.ArrowException, ValueError) as error:
+            if "is damaged" in str(error):
+                raise
+            raise self._explained(error) from error
+        finally:
+            pieces.end()  # pyarrow reads ahead, in a thread of its own
+            self.close()
+
+    def close(self) -> None:
+        if self._is_ours:
+            self._file.close()
+
+    def _rows_with_lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Read the file once more: the cells of each row, and the number of its last line."""
+        with Path(self.name).open("rb") as file:
+            lines = self._decoded(self._unpacked(file))
+            if self._delimiter == " ":
+                yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
+                return
+            reader = csv.reader(lines, delimiter=self._delimiter)
+            for cells in reader:
+                if len(cells) > 1 or "".join(cells).strip():
+                    yield reader.line_num, cells
+
+    def _decoded(self, file: Iterable[bytes]) -> Iterator[str]:
+        """Yield lines as text; a line also ends in a carriage return, as it does for pyarrow."""
+        for number, line in enumerate(file, start=1):
+            try:
+                text = line.decode(self._encoding)
+            except UnicodeDecodeError as error:
+                raise self._not_encoded(number, error) from error
+            yield from io.StringIO(text.removeprefix("\ufeff"), newline="")
+
+    def place(self, row: int) -> str:
+        """Return the line of a row; its number where the lines cannot be read again."""
+        with suppress(OSError, StopIteration, ValueError, csv.Error):
+            if Path(self.name).is_file():  # a pipe can be read once
+                rows = islice(self._rows_with_lines(), row - 1 + self.has_names, None)
+                return f"line {next(rows)[0]}"
+        return f"row {row}"
+
+    def _explained(self, error: Exception) -> ValueError:
+        """Return what is wrong with the lines of a file that pyarrow does not read."""
+        if "straddling" in str(error):
+            return ValueError(
+                f"{self.name} is not a table: a line is longer than {self._block_bytes >> 20} MiB."
+            )
+        first: tuple[int, list[str]] | None = None
+        last = 0
+        with suppress(OSError, csv.Error):
+            for line, cells in self._rows_with_lines() if Path(self.name).is_file() else ():
+                first = first or (line, cells)
+                if len(cells) != len(first[1]):
+                    return ValueError(
+                        f"{self.name}: line {line} has {len(cells)} cells, but line {first[0]} has "
+                        f"{len(first[1])}. Correct it, or name the delimiter."
+                    )
+                before, last = last, line
+        if "quoted cell" in str(error) and last:
+            error = ValueError(
+                f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
+            )
+        return ValueError(f"{self.name}: {str(error).removeprefix('CSV parse error: ')}.")
+
+    def _not_encoded(self, line: int, error: UnicodeDecodeError) -> ValueError:
+        return ValueError(
+            f"{self.name}: line {line} is not {self._encoding} "
+            f"(byte {error.object[error.start]:#x}); name its encoding, e.g. latin-1."
+        )
+
+
+class _Joined(io.RawIOBase):
+    """A file of pieces of bytes."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._left = pieces, memoryview(b"")
+
+    def end(self) -> None:
+        """Let the file end here."""
+        self._pieces, self._left = iter(()), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        n = min(len(buffer), len(self._left))
+        buffer[:n], self._left = self._left[:n], self._left[n:]
+        return n

@@ -1,0 +1,362 @@
+"""The one reader of tables in files: a file's kind is told by its first bytes.
+
+CSV is read by ``eigencut.io.csv_reader``; Parquet, Feather and JSON lines by pyarrow; NPY by numpy.
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from eigencut._utils.arrays import Array
+from eigencut._utils.memory import available_bytes, in_words
+from eigencut._utils.validation import needed
+from eigencut.io.column_kinds import places, plain_names, refuse_duplicates
+from eigencut.io.csv_reader import CsvSource
+from eigencut.io.source import Source
+
+READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
+
+
+class NpySource(Source):
+    """A two-dimensional array of numbers, mapped into memory; nothing in the file is executed."""
+
+    has_names = False
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        array = self._mapped()
+        if array.ndim != 2 or array.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{path} must be a two-dimensional array of numbers. "
+                f"Got shape {array.shape} of {array.dtype}."
+            )
+        self.names, self.size = plain_names(array.shape[1]), len(array)
+
+    def _mapped(self) -> NDArray[Any]:
+        try:
+            array: NDArray[Any] = np.load(self.name, mmap_mode="r", allow_pickle=False)
+        except (EOFError, SyntaxError, TokenError, ValueError) as error:  # of its header, too
+            raise ValueError(
+                f"{self.name} must be an array of numbers. It is damaged, or holds Python objects; "
+                "save it anew with numpy.save."
+            ) from error
+        return array
+
+    def batches(self, columns: Sequence[str]) -> Iterator[NDArray[Any]]:
+        chosen = places(columns, self.names)
+        for start in range(0, self.size or 0, READ_ROWS):
+            # A map of its own for each block: pages that were read count as memory until unmapped.
+            piece = np.array(self._mapped()[start : start + READ_ROWS, chosen])
+            self.n_read = start + len(piece)
+            yield piece
+
+
+class ArrowSource(Source):
+    """A Parquet, Feather or JSON lines file, read with pyarrow.
+
+    A column of lists of numbers is one column for each place in the lists: name[0], name[1], ...
+    """
+
+    has_names = True
+
+    def __init__(self, path: str, kind: str) -> None:
+        self._arrow = needed("pyarrow", "stream")
+        self.name, self._kind = path, kind
+        self._file: Any = None
+        with self._damaged():
+            if kind == "Parquet":
+                # Read ahead, pyarrow would keep all of the file in memory.
+                parquet = needed("pyarrow.parquet", "stream")
+                self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+                self._schema, self.size = self._file.schema_arrow, self._file.metadata.num_rows
+            elif kind == "Feather":
+                self._file = self._arrow.ipc.open_file(self._arrow.OSFile(path))
+                self._schema = self._file.schema
+            else:
+                self._file = needed("pyarrow.json", "stream").read_json(path)
+                self._schema, self.size = self._file.schema, len(self._file)
+        self._column_of: dict[str, tuple[str, int | None]] = {}  # and the place in its lists
+        listed: list[str] = []
+        for column in self._schema.names:
+            length = self._length_of_lists(column)
+            if length is None:
+                names: tuple[str, ...] = (column,)
+                self._column_of[column] = (column, None)
+            else:
+                names = tuple(f"{column}[{i}]" for i in range(length))
+                self.groups = {**self.groups, column: names}
+                self._column_of |= {name: (column, i) for i, name in enumerate(names)}
+            listed += names
+        refuse_duplicates(listed)
+        self.names = tuple(listed)
+
+    def _length_of_lists(self, column: str) -> int | None:
+        """Return how many numbers each list of a column has, as far as its beginning shows."""
+        types, kind = self._arrow.types, self._schema.field(column).type
+        if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+            return None
+        if not self._is_number(kind.value_type):
+            return None
+        if hasattr(kind, "list_size"):
+            return int(kind.list_size)
+        lists = next(self._raw_batches([column], 1024)).column(0).drop_null()
+        return len(lists[0]) or None if len(lists) else None
+
+    def _is_number(self, kind: Any) -> bool:
+        types = self._arrow.types
+        checks = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        return any(check(kind) for check in checks)
+
+    def _raw_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        if self._kind == "Parquet":
+            yield from self._file.iter_batches(n_rows, columns=columns)
+        elif self._kind == "Feather":
+            for i in range(self._file.num_record_batches):
+                yield self._file.get_batch(i).select(columns)
+        else:
+            yield from self._file.select(columns).to_batches(n_rows)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        self._refuse_nested(columns)
+        wanted = list(dict.fromkeys(self._column_of[name][0] for name in columns))
+        n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
+        try:
+            with self._damaged():
+                for batch in self._raw_batches(wanted, n_rows):
+                    lists = {
+                        column: self._numbers_of_lists(column, batch.column(column))
+                        for column in wanted
+                        if column in self.groups
+                    }
+                    self.n_read += len(batch)
+                    yield {
+                        name: batch.column(column) if i is None else lists[column][:, i]
+                        for name, (column, i) in ((name, self._column_of[name]) for name in columns)
+                    }
+        finally:
+            self.close()
+
+    def _refuse_nested(self, columns: Sequence[str]) -> None:
+        """Raise an error for columns whose cells are not one value."""
+        kinds = {
+            name: self._schema.field(name).type
+            for name in columns
+            if self._column_of[name][1] is None
+        }
+        nested = {n: str(kind) for n, kind in kinds.items() if self._arrow.types.is_nested(kind)}
+        if nested:
+            shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(nested.items())[:8])
+            raise ValueError(
+                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers, but "
+                f"not so {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
+                "one value to a cell."
+            )
+
+    def _numbers_of_lists(self, name: str, column: Any) -> Array:
+        """Return lists as rows; a cell without a list is a row of missing values."""
+        length = len(self.groups[name])
+        is_there = np.asarray(column.is_valid())
+        lists = column.drop_null()
+        if not hasattr(column.type, "list_size"):
+            sizes = np.asarray(lists.value_lengths())
+            if (sizes != length).any():
+                at = int(np.argmax(sizes != length))
+                row = int(np.flatnonzero(is_there)[at]) + self.n_read + 1
+                raise ValueError(
+                    f"{self.name}: the lists of column {name!r} must all have {length} numbers, as "
+                    f"the first one has. Got {sizes[at]} in row {row}; make them of one length, or "
+                    f"fit without the column (drop {name!r})."
+                )
+        numbers = np.full((len(is_there), length), np.nan)
+        flat = lists.flatten().cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        numbers[is_there] = flat.reshape(-1, length)
+        return numbers
+
+    def close(self) -> None:
+        if self._kind == "Parquet":
+            self._file.close()
+
+    @contextmanager
+    def _damaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, self._arrow.ArrowException) as error:
+            raise ValueError(
+                f"{self.name} is a damaged {self._kind} file; write it anew."
+            ) from error
+
+
+def open_source(
+    path: str,
+    *,
+    file: BufferedReader | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+    decimal: str = ".",
+) -> Source:
+    """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV.
+
+    Parameters
+    ----------
+    path : str
+        Of a file or a named pipe; only a name for messages if ``file`` is given.
+    file : binary file, optional
+        One that is open already, such as standard input, and stays open. Only CSV is read from it.
+    delimiter, header, encoding, decimal
+        Of a CSV file. None is found out.
+    """
+    opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
+    try:
+        start = opened.peek(8)  # once: a pipe cannot be opened again
+        kinds = {b"PAR1": "Parquet", b"ARROW1": "Feather", b"{": "JSON lines", b"\x93NUMPY": "NPY"}
+        kind = next((kind for magic, kind in kinds.items() if start.startswith(magic)), None)
+        if kind is None:
+            return CsvSource(
+                path,
+                opened,
+                is_ours=file is None,
+                delimiter=delimiter,
+                header=header,
+                encoding=encoding,
+                decimal=decimal,
+            )
+        if file is not None or not opened.seekable():
+            raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
+        opened.close()
+        return NpySource(path) if kind == "NPY" else ArrowSource(path, kind)
+    except BaseException:
+        if file is None:
+            opened.close()
+        raise
+
+
+# Sparse matrices in files, as ``scipy.sparse.save_npz`` writes them.
+#
+# Nothing in such a file is trusted: no object is unpickled, no more is read than the archive says
+# that it holds, and that must fit into memory.
+
+_ARRAYS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+}
+_DAMAGED = (
+    *(EOFError, KeyError, NotImplementedError, OSError, OverflowError, RuntimeError, TypeError),
+    *(ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
+_MAGIC = b"PK\x03\x04"
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_COPIES = 3  # of the arrays, that are in memory at once
+
+
+class _Other(Exception):
+    """What a file holds instead, in words."""
+
+
+def is_sparse_file(path: str) -> bool:
+    """Whether a file is an archive with a sparse matrix in it."""
+    if not Path(path).is_file():  # a pipe can be read once
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                return False
+        with zipfile.ZipFile(path) as archive:
+            return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
+    except _DAMAGED:
+        return False
+
+
+def read_sparse(path: str) -> Any:
+    """The rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
+    try:
+        with closing(zipfile.ZipFile(path)) as archive:
+            _refuse_large(archive)
+            kind = str(_array(archive, "format").astype(np.str_).item())
+            if kind not in _ARRAYS:
+                raise _Other(f"a matrix of format {kind[:20]!r}; save it as CSR: X.tocsr()")
+            n_rows, n_columns = (int(n) for n in _array(archive, "shape"))
+            first, second, third = (_array(archive, name) for name in _ARRAYS[kind])
+            found = _matrix(kind, (n_rows, n_columns), first, second, third)
+            _refuse_infinite(found)
+            return found
+    except _Other as error:
+        raise _refused(path, str(error)) from error
+    except _DAMAGED as error:
+        raise _refused(path, "a damaged file; save it anew") from error
+
+
+def _refused(path: str, what: str) -> ValueError:
+    return ValueError(
+        f"{path} must hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it. Got "
+        f"{what.rstrip('.')}."
+    )
+
+
+def _refuse_large(archive: zipfile.ZipFile) -> None:
+    size = _COPIES * sum(info.file_size for info in archive.infolist())
+    most = available_bytes()
+    if size > most:
+        raise _Other(f"one that needs {in_words(size)}, and {in_words(most)} are left")
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array of the archive; of numbers or text, and no larger than it says."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as file:
+        shape, dtype = _header(file)
+        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if dtype.hasobject or len(shape) > 1 or size > info.file_size:
+            raise _Other(f"something else in {name!r}; save it anew")
+        found = np.frombuffer(file.read(size), dtype=dtype)
+    return found.reshape(shape)
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of an array."""
+    read = _HEADERS[npy.read_magic(file)]
+    try:
+        shape, _, dtype = read(file)
+    except Exception as error:  # numpy parses it as Python, and raises what that raises
+        raise _Other("a damaged file; save it anew") from error
+    return shape, dtype
+
+
+def _matrix(
+    kind: str, shape: tuple[int, int], data: NDArray[Any], indices: Any, starts: Any
+) -> Any:
+    if data.dtype.kind not in "fiub" or not {indices.dtype.kind, starts.dtype.kind} <= {*"iu"}:
+        raise _Other(f"{data.dtype} in its entries; use numbers")
+    if min(shape) < 1 or max(shape) > np.iinfo(np.int32).max:
+        raise _Other(f"the shape {shape}; use at least a row and a column")
+    values = data.astype(np.float64)
+    if kind == "coo":
+        return csr_array(coo_array((values, (indices, starts)), shape=shape))
+    made = (csr_array if kind == "csr" else csc_array)((values, indices, starts), shape=shape)
+    made.check_format(full_check=True)
+    return csr_array(made)
+
+
+def _refuse_infinite(rows: Any) -> None:
+    """An error that names the place of an entry that is no finite number, as of a table."""
+    is_wrong = ~np.isfinite(rows.data)
+    if is_wrong.any():
+        at = int(np.argmax(is_wrong))
+        row = int(np.searchsorted(rows.indptr, at, side="right"))
+        what = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
+        raise _Other(f"{what} in row {row}, column x{rows.indices[at] + 1}; correct it")
