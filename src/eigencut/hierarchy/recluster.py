@@ -122,7 +122,7 @@ class Reclustered(Model):
         return self.answers(X).probabilities
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
-        """Raise: a guarantee needs refits of one cut; ask ``unsplit``, or a part."""
+        """Raise an error: a guarantee needs refits of one cut; see ``GPOD.predict_set``."""
         return self.one_cut().predict_set(X, coverage, calibration=calibration)
 
     def score_samples(self, X: Any) -> Array:

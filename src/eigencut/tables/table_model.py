@@ -263,7 +263,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return self._write(rows, path, self.labels_of, -1, self.gpod._label_dtype)
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream to a file; NaN for incomplete rows."""
+        """Write the probabilities of each row to a file; see ``GPOD.predict_proba_stream``."""
         gpod = self.gpod
         shape = (gpod.numbering_.n_given,)
         return self._write(rows, path, gpod._probabilities_of, np.nan, np.float64, shape)
