@@ -30,7 +30,7 @@ def coded(frame):
     return np.hstack([age.to_numpy(), words])
 
 
-@pytest.mark.parametrize("n", [300, 1000, 6000])
+@pytest.mark.parametrize("n", [600, 1000, 6000])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_words_that_tell_nothing_do_not_hide_clusters(n, seed):
     """A graph of neighbours falls into nine cells of equal words."""
