@@ -161,6 +161,7 @@ class CsvSource(Source):
         self.size = os.fstat(file.fileno()).st_size or None
         self._text = self._unpacked(file)
         self._head = self._read_head()
+        self._line_end = b"\n" if b"\n" in self._head else b"\r"
         lines = self._first_lines()
         self._delimiter = delimiter or sniffed_delimiter(lines, decimal)
         rows = _rows_of_lines(lines, self._delimiter)
@@ -184,22 +185,30 @@ class CsvSource(Source):
                 return io.BufferedReader(self._arrow.CompressedInputStream(file, codec))
         return file
 
-    def _read(self, size: int) -> bytes:
+    def _read(self, size: int, at_once: bool = False) -> bytes:
+        """Return so many bytes, or fewer where no more are there at once."""
         try:
-            return self._text.read(size)
+            return self._text.read1(size) if at_once else self._text.read(size)
         except (OSError, EOFError) as error:
             raise ValueError(f"{self.name} is damaged: {str(error).rstrip('.')}.") from error
 
     def _read_head(self) -> bytes:
-        """Return the first lines, and some more."""
-        head = piece = self._read(1 << 20)
-        refuse_other_formats(self.name, head)
-        while not re.search(rb"[\r\n]", piece) and (piece := self._read(1 << 22)):
+        """Return the first lines; no more is waited for, where they come through a pipe."""
+        head, n_lines, n_quotes = b"", 0, 0
+        while piece := self._read(1 << 20, at_once=True):
+            if not head:
+                refuse_other_formats(self.name, piece)
             head += piece
+            n_lines += max(piece.count(b"\n"), piece.count(b"\r"))
+            n_quotes += piece.count(b'"')
+            is_enough = n_lines > 50 and n_quotes % 2 == 0
+            if is_enough or (n_lines and len(head) >= 1 << 20):
+                break
             if len(head) > _LONGEST_LINE:
                 raise ValueError(
                     f"{self.name} is not a table: line 1 is longer than {_LONGEST_LINE >> 20} MiB."
                 )
+        self._head_is_all = not piece
         if b"\0" in head:
             line = head[: head.index(b"\0")].count(b"\n") + 1
             raise ValueError(f"{self.name} is not a table: line {line} is not text.")
@@ -220,63 +229,83 @@ class CsvSource(Source):
             n_quotes += line.count('"')
             if len(lines) >= 50 and n_quotes % 2 == 0:  # an odd one opens a cell
                 return lines
-        is_cut = len(self._head) >= 1 << 20 and len(lines) > 1
-        return lines[:-1] if is_cut else lines
+        return lines if self._head_is_all or len(lines) == 1 else lines[:-1]
 
     def _pieces(self) -> Iterator[bytes]:
-        """Yield the bytes of the file; where spaces separate cells, one for each run of them."""
-        piece, rest, n_quotes = self._head, b"", 0
+        """Yield the bytes of the file in pieces of whole rows."""
+        rest, piece = b"", self._head
         while piece:
-            n_quotes += piece.count(b'"')
-            if self._delimiter == " ":
-                *lines, rest = re.split(rb"\r?\n", rest + piece)
-                yield b"".join(b" ".join(line.split()) + b"\n" for line in lines)
-            else:
-                yield piece
+            rest += piece
+            cut = self._end_of_rows(rest)
+            yield rest[:cut]
+            rest = rest[cut:]
+            if len(rest) > _LONGEST_LINE:
+                what = f"a line is longer than {_LONGEST_LINE >> 20} MiB"
+                raise ValueError(f"{self.name} is not a table: {what}.")
             piece = self._read(BLOCK_BYTES)
-        yield b" ".join(rest.split()) + b"\n"  # of the last line, if that has none
-        if n_quotes % 2 and self._delimiter != " ":
+        if self._end_of_rows(rest + self._line_end) <= len(rest) and rest:
             raise ValueError("a quoted cell does not end")
+        yield rest
+
+    def _end_of_rows(self, text: bytes) -> int:
+        """Return where the last whole row ends."""
+        cut = text.rfind(self._line_end) + 1
+        if self._delimiter == " " or text.count(b'"', 0, cut) % 2 == 0:
+            return cut
+        # The last cell goes on, or a cell has a quote in its middle.
+        lines = text[:cut].split(self._line_end)[:-1]
+        decoded = (f"{line.decode(self._encoding, 'replace')}\n" for line in lines)
+        reader = csv.reader(decoded, delimiter=self._delimiter, strict=True)
+        n_lines = 0
+        with suppress(csv.Error):
+            for _ in reader:
+                n_lines = reader.line_num
+        return sum(len(line) + 1 for line in lines[:n_lines])
 
     # ------------------------------------------------------------------------------- rows and lines
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        arrow, csv = self._arrow, self._csv
-        longest = max(map(len, self._head.splitlines()))
-        self._block_bytes = min(max(BLOCK_BYTES, 16 * longest), 2 * _LONGEST_LINE)
-        pieces = _Joined(self._pieces())
+        is_first = True
         try:
-            reader = csv.open_csv(
-                io.BufferedReader(pieces),
-                csv.ReadOptions(
-                    block_size=self._block_bytes,
-                    column_names=list(self.names),
-                    skip_rows_after_names=int(self.has_names),
-                    encoding=self._encoding,
-                    use_threads=n_threads() > 1,
-                ),
-                csv.ParseOptions(
-                    delimiter=self._delimiter,
-                    quote_char=False if self._delimiter == " " else '"',
-                    newlines_in_values=self._delimiter != " ",
-                    invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
-                ),
-                csv.ConvertOptions(
-                    column_types=dict.fromkeys(columns, arrow.string()),
-                    include_columns=list(dict.fromkeys(columns)),
-                ),
-            )
-            for batch in reader:
-                self.n_read = self._file.tell() if self._file.seekable() else 0
-                if len(batch):
-                    yield {name: batch.column(name) for name in columns}
-        except (arrow.ArrowException, ValueError) as error:
-            if "is damaged" in str(error):
+            for piece in self._pieces():
+                if piece.strip():
+                    table = self._parsed(piece, columns, n_skipped=int(is_first and self.has_names))
+                    self.n_read = self._file.tell() if self._file.seekable() else 0
+                    is_first = False
+                    if len(table):
+                        yield {name: table.column(name).combine_chunks() for name in columns}
+        except (self._arrow.ArrowException, ValueError) as error:
+            if str(error).startswith(f"{self.name} is"):
                 raise
             raise self._explained(error) from error
         finally:
-            pieces.end()  # pyarrow reads ahead, in a thread of its own
             self.close()
+
+    def _parsed(self, piece: bytes, columns: Sequence[str], n_skipped: int) -> Any:
+        """Return some columns of whole rows as text."""
+        is_spaced = self._delimiter == " "
+        if is_spaced:  # a space stands for any run of them
+            piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
+        return self._csv.read_csv(
+            self._arrow.BufferReader(piece),
+            self._csv.ReadOptions(
+                block_size=len(piece) + 1,
+                column_names=list(self.names),
+                skip_rows_after_names=n_skipped,
+                encoding=self._encoding,
+                use_threads=n_threads() > 1,
+            ),
+            self._csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char=False if is_spaced else '"',
+                newlines_in_values=not is_spaced,
+                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+            ),
+            self._csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, self._arrow.string()),
+                include_columns=list(dict.fromkeys(columns)),
+            ),
+        )
 
     def close(self) -> None:
         if self._is_ours:
@@ -313,10 +342,6 @@ class CsvSource(Source):
 
     def _explained(self, error: Exception) -> ValueError:
         """Return what is wrong with the lines of a file that pyarrow does not read."""
-        if "straddling" in str(error):
-            return ValueError(
-                f"{self.name} is not a table: a line is longer than {self._block_bytes >> 20} MiB."
-            )
         first: tuple[int, list[str]] | None = None
         last = 0
         with suppress(OSError, csv.Error):
@@ -339,27 +364,3 @@ class CsvSource(Source):
             f"{self.name}: line {line} is not {self._encoding} "
             f"(byte {error.object[error.start]:#x}); name its encoding, e.g. latin-1."
         )
-
-
-class _Joined(io.RawIOBase):
-    """A file of pieces of bytes."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._left = pieces, memoryview(b"")
-
-    def end(self) -> None:
-        """Let the file end here."""
-        self._pieces, self._left = iter(()), memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._left = memoryview(piece)
-        n = min(len(buffer), len(self._left))
-        buffer[:n], self._left = self._left[:n], self._left[n:]
-        return n
