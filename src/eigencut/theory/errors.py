@@ -123,12 +123,8 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
         affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
     n = affinity.n_rows_
     if n < 2:
-        raise invalid(
-            "model",
-            "be fitted on at least 2 rows, for an error is a mean over pairs",
-            n,
-            "fit it on more",
-        )
+        expected = "be fitted on at least 2 rows, for an error is a mean over pairs"
+        raise invalid("model", expected, n, "fit it on more")
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
     half_sum = max(float((affinity.multiplicity_ @ inner).sum()), 0.0)
@@ -242,13 +238,8 @@ def discretization_gap_on(gpod: Any, rows: Any = None, counts: Array | None = No
         # Not predict(): a row that it leaves out still has a place in the population.
         scores = fitted.scores(rows)
     elif functions.extends_eigenvectors and not hasattr(gpod, "embedding_"):
-        raise invalid(
-            "X",
-            "be given for a model that has not kept its training rows (a stream, or too many of "
-            "them)",
-            None,
-            "pass rows",
-        )
+        expected = "be given for a model that has not kept its training rows"
+        raise invalid("X", expected, None, "pass rows")
     elif functions.form == "landmarks":  # whose vertices are not rows
         scores, labels = normalize_rows(gpod.embedding_) @ gpod.rotation_, gpod.partition_.labels
     else:
@@ -265,28 +256,27 @@ def discretization_gap_on(gpod: Any, rows: Any = None, counts: Array | None = No
 
 
 def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = None) -> float:
-    """Return the mean error of the eigenfunctions of a fitted cut on rows.
-
-    The pairs are of two rows, or, for precomputed affinities, of a row and a training row.
-    """
+    """Return the mean error of the eigenfunctions of a fitted cut on rows."""
     counts = row_counts(sample_weight, rows.shape[0])
     affinity, functions = fitted.affinity, fitted.functions
     values = functions.unit(functions(rows))
-    if affinity.pairwise:
-        training = functions.unit(functions.at_training_vertices())
-        errors = crossed_error(affinity, rows, values, training, counts)
-    else:
-        errors = dirichlet_error(affinity, rows, values, counts)
-    return float(errors.mean())
+    if not affinity.pairwise:
+        return float(dirichlet_error(affinity, rows, values, counts).mean())
+    # New rows have no affinities among themselves: the pairs are of a row and a training row,
+    # 1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - u_k(x_j))^2.
+    U = functions.unit(functions.at_training_vertices())
+    product = affinity.apply(rows, np.column_stack([U, U**2]))
+    WU, WU2 = np.hsplit(product.values, 2)
+    squares = product.degrees[:, np.newaxis] * values**2 - 2 * values * WU + WU2
+    c = np.ones(rows.shape[0]) if counts is None else counts
+    sums = (c * np.exp(product.log_scale)) @ np.maximum(squares, 0.0)
+    return float((sums / (2 * c.sum())).mean())
 
 
 def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None = None) -> Array:
-    """Return the error of each function, given its values F at the rows of X.
+    """Return the U-statistic of the error of each function, given its values F at the rows of X.
 
-        1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
-
-    This U-statistic estimates the population error without bias if X was not used to find the
-    functions (the paper's display after Eq. 8). With counts, each row stands for so many rows.
+    1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
     """
     c = np.ones((len(F), 1)) if counts is None else counts[:, np.newaxis]
     m = float(c.sum())
@@ -295,21 +285,3 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None
     # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.
     sums = (c * F * (degrees * F - WF)).sum(axis=0)
     return np.asarray(np.maximum(sums, 0.0) / (m * (m - 1)))
-
-
-def crossed_error(
-    affinity: Affinity, X: Array, F: Array, U: Array, counts: Array | None = None
-) -> Array:
-    """Return the same error over pairs of a row of X and a training row, where the values are U.
-
-        1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - U[j, k])^2
-
-    It serves affinities that know nothing about new rows among themselves.
-    """
-    K = U.shape[1]
-    product = affinity.apply(X, np.column_stack([U, U**2]))
-    WU, WU2 = product.values[:, :K], product.values[:, K:]
-    squares = product.degrees[:, np.newaxis] * F**2 - 2 * F * WU + WU2
-    c = np.ones(X.shape[0]) if counts is None else counts
-    scale = c * np.exp(product.log_scale)
-    return np.asarray((scale @ np.maximum(squares, 0.0)) / (2 * c.sum()))

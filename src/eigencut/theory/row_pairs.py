@@ -22,6 +22,7 @@ from eigencut._utils.threads import threads
 from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity, whole_or_real
 from eigencut.cut import Cut
+from eigencut.discretization import assign
 from eigencut.exceptions import invalid
 
 
@@ -29,20 +30,12 @@ from eigencut.exceptions import invalid
 def measured_on(
     model: Any, X: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Iterator[tuple[Any, Any, Array | None]]:
-    """Give the GPOD of a model, its prepared rows and how many rows each of them counts for.
-
-    Without X the rows are None. Incomplete rows of a table are left out. Inside, an error about a
-    row names the row of X.
-    """
+    """Give the GPOD of a model, the prepared complete rows of X, if any, and their counts."""
     gpod = model.one_cut()
     if X is None:
         if sample_weight is not None:
-            raise invalid(
-                "sample_weight",
-                "be left out without X, for training rows have the weights of the fit",
-                "some",
-                "pass the rows that they belong to",
-            )
+            expected = "be left out without X, for training rows have the weights of the fit"
+            raise invalid("sample_weight", expected, "some", "pass the rows that they belong to")
         with threads(gpod.n_jobs):
             yield gpod, None, None
         return
@@ -53,17 +46,7 @@ def measured_on(
 
 
 def row_counts(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
-    """Return the number of independent rows that each weighted row stands for; None for None.
-
-    Integers are numbers of identical rows. Other weights say only what rows count relative to each
-    other; their sum becomes ``(sum w)^2 / sum w^2``, the number of rows of equal weight that
-    estimate a mean as well (Kish, 1965).
-
-    Examples
-    --------
-    >>> row_counts([1, 3], 2), row_counts([0.5, 1.5], 2)
-    (array([1., 3.]), array([0.4, 1.2]))
-    """
+    """Return weights if they are integers; others with the sum ``(sum w)^2 / sum w^2`` (Kish)."""
     weight = check_sample_weight(sample_weight, n_rows)
     if weight is None or (weight == np.rint(weight)).all():
         return weight
@@ -73,12 +56,8 @@ def row_counts(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
 def check_enough(name: str, n_rows: float) -> None:
     """Refuse fewer than the 3 rows that a spread over rows needs."""
     if n_rows < 3:
-        raise invalid(
-            name,
-            "have at least 3 rows to estimate an error and its standard error",
-            f"{n_rows:g}",
-            "hold out more rows",
-        )
+        expected = "have at least 3 rows to estimate an error and its standard error"
+        raise invalid(name, expected, f"{n_rows:g}", "hold out more rows")
 
 
 @dataclass(frozen=True)
@@ -238,6 +217,18 @@ def cut_of_pairs(
         confidence=confidence,
         n_rows=n,
     )
+
+
+def pairs_of_cut(
+    fitted: Any, rows: Any, counts: Array | None, with_itself: bool | None = None
+) -> tuple[RowPairs, Indices]:
+    """Return pairs of rows, or of the training rows, and the clusters of a fitted cut there."""
+    if rows is None:
+        pairs = RowPairs.from_training_rows(fitted.affinity, with_itself is not False)
+        return pairs, fitted.partition.labels
+    # Not predict(): a row that it leaves out still has a place in the population.
+    labels = assign(fitted.scores(rows))
+    return RowPairs.from_rows(fitted.affinity, rows, counts, bool(with_itself)), labels
 
 
 def _ratio(above: Array, below: Array) -> Array:
