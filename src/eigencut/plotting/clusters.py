@@ -37,35 +37,16 @@ from eigencut.plotting.style import (
 
 @dataclass(frozen=True)
 class PlottedRows:
-    """Rows as points.
+    """Rows as points; counts are of all rows, those that are not shown included."""
 
-    Attributes
-    ----------
-    points : array of shape (n_shown, 2)
-    labels : array of shape (n_shown,)
-        As of ``predict``.
-    is_outside : array of bool of shape (n_shown,)
-        Which of them are less similar to the training rows than these are.
-    sizes : array of shape (K,)
-        Rows of each cluster, those that are not shown included.
-    n_outside : int
-        Rows that the model labels -1, those that are not shown included.
-    n_unlike : int
-        Rows outside, those that are not shown included.
-    n_incomplete : int
-        Rows with missing values, which have no place.
-    shown : Shown
-        Which of all complete rows these are.
-    """
-
-    points: Array
-    labels: Indices
-    is_outside: Mask
-    sizes: NDArray[np.intp]
-    n_outside: int
-    n_unlike: int
-    n_incomplete: int
-    shown: Shown
+    points: Array  # (n_shown, 2)
+    labels: Indices  # as of predict
+    is_outside: Mask  # which are less similar to the training rows than these are
+    sizes: NDArray[np.intp]  # rows of each cluster
+    n_outside: int  # rows that the model labels -1
+    n_unlike: int  # rows outside
+    n_incomplete: int  # rows with missing values, which have no place
+    shown: Shown  # which of all complete rows these are
 
     @classmethod
     def compute(cls, taken: PreparedRows, points: Array) -> PlottedRows:
@@ -86,28 +67,14 @@ class PlottedRows:
 
 @dataclass(frozen=True)
 class Regions:
-    """Labels of a grid, and similarity to the training rows.
+    """Labels of a grid, and similarity to the training rows."""
 
-    Attributes
-    ----------
-    x, y : arrays of shape (n_x,) and (n_y,)
-        Middles of the cells.
-    labels : array of shape (n_y, n_x)
-        The cluster of each cell, also of those unlike the training rows.
-    support : array of shape (n_y, n_x)
-        Similarity to the training rows.
-    least_support : float
-        What rows outside stay below.
-    levels : array of shape (3,)
-        Quantiles of the similarity of the rows that are shown.
-    """
-
-    x: Array
+    x: Array  # middles of the cells
     y: Array
-    labels: Indices
-    support: Array
-    least_support: float
-    levels: Array
+    labels: Indices  # (n_y, n_x), also of cells unlike the training rows
+    support: Array  # (n_y, n_x), similarity to the training rows
+    least_support: float  # what rows outside stay below
+    levels: Array  # quartiles of the similarity of the rows that are shown
 
     @property
     def bounded(self) -> Array:
@@ -116,10 +83,7 @@ class Regions:
 
 
 def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
-    """Return the regions of a model of the plane around points, whose support says the levels.
-
-    None where the points have no finite extent, so that there is nothing to draw on.
-    """
+    """Return the regions of a model around points; None where these have no finite extent."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     sides = [
@@ -286,7 +250,9 @@ class ClusterDisplay(Display):
                 new_rows = PlottedRows.compute(new, points)
         regions = None
         if how.kind == "columns":
-            points = np.concatenate([each.points for each in (rows, new_rows) if each is not None])
+            points = rows.points
+            if new_rows is not None:
+                points = np.concatenate([points, new_rows.points])
             with threads(model.gpod.n_jobs):
                 regions = regions_around(model, points, support, grid_resolution)
         return cls(
@@ -319,7 +285,10 @@ class ClusterDisplay(Display):
         first, second = (plain(label) for label in self.axis_labels)
         ax.set(xlabel=first, ylabel=second)
         tidy(ax)
-        legend_beside(ax, self._handles(), self._legend_title())
+        title = self.rows.shown.title
+        if self.rows.n_incomplete:
+            title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
+        legend_beside(ax, self._handles(), title)
 
     def _handles(self) -> list[Any]:
         rows, new = self.rows, self.new_rows
@@ -327,10 +296,8 @@ class ClusterDisplay(Display):
         if rows.n_outside:
             found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
         if new is not None:
-            text = f"new rows ({spaced(new.shown.n_rows)})"
-            if not new.shown.is_all:
-                text = f"new rows ({new.shown.sentence})"
-            found.append(dot(text, "white", "P", markeredgecolor=INK))
+            count = spaced(new.shown.n_rows) if new.shown.is_all else new.shown.sentence
+            found.append(dot(f"new rows ({count})", "white", "P", markeredgecolor=INK))
         outside = [each.n_unlike for each in (rows, new) if each is not None]
         if any(outside):
             text = " + ".join(spaced(count) for count in outside)
@@ -341,14 +308,6 @@ class ClusterDisplay(Display):
             look = dict(color=INK, linestyle="dashed", linewidth=1.1)
             found.append(lines.Line2D([], [], label="least similarity", **look))
         return found
-
-    def _legend_title(self) -> str:
-        title = self.rows.shown.sentence
-        if not self.rows.shown.is_all:
-            title += " shown"
-        if self.rows.n_incomplete:
-            title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
-        return title
 
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import needed
+from eigencut._utils.validation import is_integer, needed
 from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
 from eigencut.model import check_model
@@ -132,38 +131,29 @@ class EmbeddingDisplay(Display):
         lengths = np.hypot(*self.directions.T)
         is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
         for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
-            self._draw_direction(ax, int(number), at, bool(is_named))
+            arrow = dict(arrowstyle="-|>", color=cluster_style(int(number)).color, linewidth=1.8)
+            ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+            if is_named:
+                beyond = 11 * at / np.hypot(*at)
+                write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
         reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
         ax.set_aspect("equal", adjustable="box")
         tidy(ax)
-        first, second = self._axis_labels()
-        ax.set(xlabel=first, ylabel=second)
-        handles = cluster_handles(self.numbers, self.sizes)
-        legend_beside(ax, handles, self.shown.sentence + ("" if self.shown.is_all else " shown"))
-
-    def _axis_labels(self) -> tuple[str, str]:
         K = len(self.numbers)
-        if self.dimensions is None:
-            return f"the plane in which the {K} directions\nare equally long (unit rows)", ""
-        first, second = (k + 1 for k in self.dimensions)
-        of_all = "" if K == 2 else f" of {K}"
-        return f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
-
-    def _draw_direction(self, ax: Any, number: int, at: Array, is_named: bool) -> None:
-        arrow = dict(arrowstyle="-|>", color=cluster_style(number).color, linewidth=1.8)
-        ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
-        if is_named:
-            beyond = 11 * at / np.hypot(*at)
-            write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
+        ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
+        if self.dimensions is not None:
+            first, second = (k + 1 for k in self.dimensions)
+            of_all = "" if K == 2 else f" of {K}"
+            xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
+            ax.set(xlabel=xlabel, ylabel=ylabel)
+        handles = cluster_handles(self.numbers, self.sizes)
+        legend_beside(ax, handles, self.shown.title)
 
 
 def evenly_around(turned: Array) -> Array:
-    """Return a K x 2 matrix that carries K axes, near which rows lie, to a circle, evenly.
-
-    Its columns are at right angles and as long as each other, so what it shows is a shadow, and no
-    picture that is bent. Axes that rows share are neighbours as far as one after the other goes.
-    """
+    """Return a K x 2 matrix of K axes evenly on a circle, those that share rows beside another."""
+    # Its columns are at right angles and equally long: it shows a shadow that is not bent.
     K = turned.shape[1]
     share = np.abs(turned)
     together = share.T @ share
@@ -178,8 +168,8 @@ def evenly_around(turned: Array) -> Array:
 
 def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
     found = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
-    are_two = isinstance(found, Sequence) and len(found) == 2
-    if not (are_two and all(_is_place(k, n_clusters) for k in found) and found[0] != found[1]):
+    are_two = isinstance(found, Sequence) and len(found) == 2 and all(map(is_integer, found))
+    if not (are_two and all(0 <= k < n_clusters for k in found) and found[0] != found[1]):
         raise invalid(
             "dimensions",
             f"be two different integers from 0 to {n_clusters - 1}, below the number of clusters",
@@ -187,8 +177,3 @@ def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
             "use (0, 1)",
         )
     return int(found[0]), int(found[1])
-
-
-def _is_place(value: object, n_places: int) -> bool:
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    return is_integer and 0 <= value < n_places  # type: ignore[operator]

@@ -39,13 +39,8 @@ class HierarchyDisplay(Display):
         The numbers of groups at which the two branches end.
     leaves : array of shape (K,)
         The clusters, from the bottom to the top.
-    sizes : array of shape (K,)
-        Rows of each cluster, by its number.
-    cut_values : array of shape (K,)
-        Of the cuts into 1, 2, ..., K groups.
-    cut : str
-    exact : bool
-        Whether the cut values are those of the graph; otherwise they are lower bounds.
+    hierarchy : Hierarchy
+        What is drawn, with the sizes of clusters and the values of cuts.
 
     Examples
     --------
@@ -62,10 +57,7 @@ class HierarchyDisplay(Display):
     forks: Array
     ends: Array
     leaves: Indices
-    sizes: Array
-    cut_values: Array
-    cut: str
-    exact: bool
+    hierarchy: Hierarchy
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None) -> HierarchyDisplay:
@@ -98,21 +90,13 @@ class HierarchyDisplay(Display):
         check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
         leaves = _leaf_order(hierarchy)
         forks, ends = _forks(hierarchy, leaves)
-        return cls(
-            forks=forks,
-            ends=ends,
-            leaves=leaves,
-            sizes=hierarchy.sizes,
-            cut_values=hierarchy.cut_values,
-            cut=hierarchy.cut,
-            exact=hierarchy.exact,
-        ).plot(ax)
+        return cls(forks=forks, ends=ends, leaves=leaves, hierarchy=hierarchy).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
 
     def _draw(self, ax: Any) -> None:
-        K = len(self.leaves)
+        K, tree = len(self.leaves), self.hierarchy
         lines = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
         root = self.forks[0] if len(self.forks) else np.array([1.0, 0.0, 0.0, 0.0])
         ax.plot([1, root[0]], [root[1]] * 2, **lines)
@@ -124,19 +108,19 @@ class HierarchyDisplay(Display):
             style = cluster_style(int(number))
             look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
             ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
-        names = [f"cluster {number} ({spaced(self.sizes[number])})" for number in self.leaves]
+        names = [f"cluster {number} ({spaced(tree.sizes[number])})" for number in self.leaves]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), names)
         step = -(-K // 12)
         ticks = np.arange(1, K + 1)[::-1][::step][::-1]
-        costs = [f"{tick}\n{self.cut_values[tick - 1]:.2g}" for tick in ticks]
+        costs = [f"{tick}\n{tree.cut_values[tick - 1]:.2g}" for tick in ticks]
         ax.set_xticks(ticks, costs)
         ax.set(xlim=(0.9, K + 0.5), ylim=(-0.6, K - 0.4))
         tidy(ax, "x")
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0, pad=8)
-        about = "" if self.exact else ", at least"
-        ax.set_xlabel(f"number of groups, and what that cut costs ({self.cut}{about})")
+        about = "" if tree.exact else ", at least"
+        ax.set_xlabel(f"number of groups, and what that cut costs ({tree.cut}{about})")
 
 
 def _leaf_order(hierarchy: Hierarchy) -> Indices:

@@ -21,10 +21,7 @@ def point_area(n_points: int) -> float:
 def scatter_clusters(
     ax: Any, points: Array, labels: Indices, marker: str | None = None, **look: Any
 ) -> None:
-    """Draw points in the styles of their clusters, or all with one marker.
-
-    They are drawn in a random order, so that of two clusters that overlap none covers the other.
-    """
+    """Draw points in the styles of their clusters, in a random order: none covers another."""
     order = np.random.default_rng(0).permutation(len(labels))
     styles = {int(number): cluster_style(int(number)) for number in np.unique(labels)}
     for kind in dict.fromkeys(style.marker for style in styles.values()):
@@ -58,11 +55,11 @@ def write_numbers(ax: Any, points: Array, labels: Indices, numbers: Indices) -> 
 
 def cluster_handles(numbers: Sequence[int] | Indices, sizes: Any) -> list[Any]:
     """Return entries of a legend: the style, the number and the size of each cluster."""
-    styles = [cluster_style(int(number)) for number in numbers]
-    return [
-        dot(f"cluster {number} ({spaced(size)})", style.color, MARKERS[style.marker])
-        for number, size, style in zip(numbers, sizes, styles, strict=True)
-    ]
+    handles = []
+    for number, size in zip(numbers, sizes, strict=True):
+        color, marker = cluster_style(int(number))
+        handles.append(dot(f"cluster {number} ({spaced(size)})", color, MARKERS[marker]))
+    return handles
 
 
 def dot(label: str, color: str, marker: str = "o", **look: Any) -> Any:

@@ -57,9 +57,8 @@ class SpectrumDisplay(Display):
     @property
     def gap(self) -> float:
         """The difference of the eigenvalues K + 1 and K; NaN where there is none."""
-        if len(self.eigenvalues) <= self.n_clusters:
-            return float("nan")
-        return float(self.eigenvalues[self.n_clusters] - self.eigenvalues[self.n_clusters - 1])
+        K, values = self.n_clusters, self.eigenvalues
+        return float(values[K] - values[K - 1]) if len(values) > K else float("nan")
 
     @classmethod
     def from_estimator(
@@ -108,19 +107,16 @@ class SpectrumDisplay(Display):
                 ax.vlines(place[some], 0, values[some], color=color, linewidth=2, alpha=0.45)
                 ax.plot(place[some], values[some], "o", color=color, ms=6, label=label, zorder=3)
         if len(values) > K:
-            self._draw_gap(ax)
+            label = f"gap of {self.gap:.3g} after {K}"
+            look = dict(color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
+            ax.axhspan(values[K - 1], values[K], **look)
+            ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
         tidy(ax, "y")
         ax.axhline(0, color=PALE, linewidth=0.8, zorder=0)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of the eigenvalue", ylabel=f"eigenvalue ({self.cut})")
         ax.set_xlim(0.4, len(values) + 0.6)
         legend_above(ax, 3)
-
-    def _draw_gap(self, ax: Any) -> None:
-        K, low, high = self.n_clusters, *self.eigenvalues[self.n_clusters - 1 : self.n_clusters + 1]
-        label = f"gap of {self.gap:.3g} after {K}"
-        ax.axhspan(low, high, color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
-        ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
 
 
 @dataclass

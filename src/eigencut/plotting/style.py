@@ -47,13 +47,7 @@ class Style(NamedTuple):
 
 
 def cluster_style(number: int) -> Style:
-    """Return the colour and the marker of a cluster; below 0, of rows that have none.
-
-    Examples
-    --------
-    >>> cluster_style(0), cluster_style(8)
-    (Style(color='#3277f0', marker='circle'), Style(color='#3277f0', marker='square'))
-    """
+    """Return the colour and the marker of a cluster; below 0, of rows that have none."""
     *shapes, cross = MARKERS
     if number < 0:
         return Style(OUTSIDE_COLOR, cross)
@@ -184,12 +178,6 @@ def plain(text: object, longest: int = 40) -> str:
 
 
 def spaced(number: float) -> str:
-    """Return a rounded number with a space between thousands, from five digits on.
-
-    Examples
-    --------
-    >>> spaced(1797), spaced(50_000)
-    ('1797', '50 000')
-    """
+    """Return a rounded number with a space between thousands, from five digits on."""
     whole = round(number)
     return str(whole) if abs(whole) < 10_000 else f"{whole:,}".replace(",", " ")

@@ -166,11 +166,9 @@ def _placed(
 
 
 def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[float, float]:
-    """From where to where the clusters lie: nine tenths of each, and half of that around them.
-
-    The rows of the fit decide it, where there are any; not new ones, however far away. Neither do
-    clusters of very few rows: a hundredth of all, or a fifth of what each would have.
-    """
+    """From where to where the clusters lie: nine tenths of each, and half of that around them."""
+    # Not new rows, however far away, decide it; nor clusters of very few rows: a hundredth of all,
+    # or a fifth of what each would have.
     deciding = ~is_new if (~is_new).any() else np.ones(len(values), dtype=bool)
     clusters, counts = np.unique(labels[deciding & (labels >= 0)], return_counts=True)
     least = min(0.01, 0.2 / max(len(clusters), 1)) * deciding.sum()

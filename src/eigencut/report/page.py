@@ -11,6 +11,7 @@ import hashlib
 from typing import Any
 
 from eigencut._utils.validation import needed
+from eigencut.inspection.describe import value_in_words
 from eigencut.plotting.style import cluster_style, spaced
 from eigencut.report.drawings import outline, scatter, short, similarity_plot, spectrum_plot
 from eigencut.report.sentences import clipped, counted, percent, unbroken, visible
@@ -79,8 +80,4 @@ def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, flo
 
 def _value(value: Any) -> str:
     """A number as people write it, or a text."""
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        return clipped(value, 60)
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return clipped(value, 60) if isinstance(value, str) else value_in_words(value)

@@ -41,26 +41,12 @@ def percent(share: float) -> str:
 
 
 def counted(number: float, thing: str = "row") -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1), counted(12345), counted(2, "cluster")
-    ('1 row', '12 345 rows', '2 clusters')
-    """
+    """Return a number of things in words: 1 row, 12 345 rows."""
     return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
 
 
 def visible(text: str) -> str:
-    """Text without characters that control: they are shown as escapes.
-
-    Letters of any script, emoji and what joins them stay as they are.
-
-    Examples
-    --------
-    >>> print(visible("two\\nlines, back \\u202e"))
-    two\\nlines, back \\u202e
-    """
+    """Return text in which characters that control are escapes; all other ones stay."""
     if text.isprintable():
         return text
     # These marks of writing direction reach beyond the text they stand in.
@@ -74,13 +60,7 @@ def visible(text: str) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """A text of users, visible and not too long.
-
-    Examples
-    --------
-    >>> clipped("x" * 10, longest=5)
-    'xxxx…'
-    """
+    """Return a text of users, visible and not too long."""
     text = str(text)  # a text that says of itself that it is HTML is none here
     shown = visible(text[: longest + 1])
     return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
@@ -126,8 +106,8 @@ def _on_support(support: SupportSummary, n_new: int) -> str | None:
     """How many new rows the model knows nothing of."""
     if support.new_outside is None:
         return None
-    text = f"{percent(support.new_outside)} of {counted(n_new, 'new row')} lie outside what "
-    text = f"{_capital(text)}the model knows"
+    share = _capital(percent(support.new_outside))
+    text = f"{share} of {counted(n_new, 'new row')} lie outside what the model knows"
     if support.outside is not None:
         text += f" ({percent(support.outside)} of the rows it was fitted on)"
     return f"{text}."
@@ -170,10 +150,10 @@ def _on_doubt(
 
 def _on_choice(choice: ChoiceSummary) -> str:
     """How the number of clusters and the graph came about."""
-    number = "was given"
+    number, graph = "was given", "so was the graph"
     if choice.chosen_clusters:
         number = f"was chosen from the data (asked for: {choice.asked_clusters})"
-    graph = "so was the graph" if not choice.chosen_clusters else "the graph was given"
+        graph = "the graph was given"
     if len(choice.compared) > 1:
         graph = f"the graph was chosen among {len(choice.compared)} that were compared"
     elif choice.asked_graph in ("auto", "mixed"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eigencut.inspection.describe import cluster_lines, short
 
 if TYPE_CHECKING:
-    from eigencut.report.summary import ClusterSummary, ModelSummary
+    from eigencut.report.summary import ModelSummary
 
 _LINE = 100
 _BAR = 24  # letters of the longest bar
@@ -21,7 +21,11 @@ def summary_text(summary: ModelSummary) -> str:
     blocks = [
         [short(summary.title, _LINE), *(_item(sentence) for sentence in summary.sentences)],
         ["Clusters", *_bars(summary)],
-        *([*_profile(cluster)] for cluster in summary.clusters[:_CLUSTERS] if cluster.contrasts),
+        *(
+            [short(cluster.name), *cluster_lines(cluster)]
+            for cluster in summary.clusters[:_CLUSTERS]
+            if cluster.contrasts
+        ),
         _pairs(summary),
         _choice(summary),
         ["Settings", *(_entry(name, value) for name, value in summary.settings.items())],
@@ -37,16 +41,13 @@ def _bars(summary: ModelSummary) -> list[str]:
     lines = [f"{'':26}{'rows':>10} {'share':>7} {'margin':>7} {'unsure':>7} {'stays':>7}"]
     for one in summary.clusters[:_CLUSTERS]:
         bar = "█" * max(1, round(_BAR * one.size / most)) if one.size else ""
-        of_cluster = (_share(one.share), _number(one.margin), _share(one.unsure))
-        cells = " ".join(f"{cell:>7}" for cell in (*of_cluster, _share(one.stability)))
+        margin = "-" if one.margin is None else f"{one.margin:.2f}"
+        numbers = (_share(one.share), margin, _share(one.unsure), _share(one.stability))
+        cells = " ".join(f"{cell:>7}" for cell in numbers)
         lines.append(f"  {short(one.name, 22):<24}{one.size:>10.0f} {cells}  {bar}")
     if len(summary.clusters) > _CLUSTERS:
         lines.append(f"  and {len(summary.clusters) - _CLUSTERS} more")
     return lines
-
-
-def _profile(cluster: ClusterSummary) -> list[str]:
-    return [short(cluster.name), *cluster_lines(cluster)]
 
 
 def _pairs(summary: ModelSummary) -> list[str]:
@@ -83,7 +84,3 @@ def _entry(name: str, value: Any) -> str:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
