@@ -21,10 +21,14 @@ from eigencut.inspection.cut_values import cut_value
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
 from eigencut.theory.errors import (
+    CutValue,
     ErrorEstimate,
     Gap,
+    RowPairs,
+    cut_of_pairs,
     discretization_gap_on,
     empirical_error,
+    measured_on,
     population_error_on,
 )
 from eigencut.theory.excess import (
@@ -37,7 +41,6 @@ from eigencut.theory.excess import (
     excess_over_training,
     training_epsilon,
 )
-from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on
 
 _LABEL = 32  # width of the first column of the report
 

@@ -5,14 +5,11 @@ The effect of a number is ``P(x > y) - P(x < y)`` for a row x of the cluster and
 middle of all rows where this says more. The effect of a category is the difference of its shares.
 Both lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
 
-Words are scored by c-TF-IDF [2]_, all documents of a cluster counting as one:
-``share of the cluster's words * log(1 + A / f(word))``, where A is the mean number of words in a
-cluster and f how often the word occurs in all of them. Only words are listed that occur in more
-of the cluster's documents than of others, beyond what chance explains.
+Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / f(word))``: A is the
+mean number of words in a cluster, f how often the word occurs in all of them.
 
-No interval assumes a shape of the data, and all hold at the ends, where every row of a cluster, or
-none, has a property: Wilson's for shares, Newcombe's for differences [3]_ and for
-``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
+No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
+for ``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
 
 References
 ----------

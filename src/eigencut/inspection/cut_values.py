@@ -15,7 +15,7 @@ from eigencut.affinities import named_affinity
 from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import RowGraph
-from eigencut.theory.row_pairs import (
+from eigencut.theory.errors import (
     CutValue,
     RowPairs,
     cut_of_pairs,

@@ -145,11 +145,7 @@ def describe_model(
     notes: list[str] = []
     described = [] if table is None else _described_columns(table, names, labels, notes)
     K, there = len(numbers), np.flatnonzero(labels >= 0)
-    own, seen = labels[there], there
-    most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, len(described)))
-    if len(there) > most:
-        notes.append(f"Contrasts and rules are those of {most} rows drawn at random.")
-        seen = np.sort(np.random.default_rng(0).choice(there, most, replace=False))
+    own, seen = labels[there], _some_rows(there, len(described), notes)
     some = [column[seen] for column in described]
     found = contrasts(some, labels[seen], K, confidence)
     of_words: list[tuple[Word, ...]] = [()] * K
@@ -224,6 +220,15 @@ def _described_columns(
     if hasattr(table, "shape") and len(found) < table.shape[1] and names is None:
         notes.append(f"{len(found)} of {table.shape[1]} columns were looked at.")
     return [column for column in found if not column.names_rows]
+
+
+def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
+    """Return the rows whose columns are looked at: all, or some of very many."""
+    most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, n_columns))
+    if len(there) <= most:
+        return there
+    notes.append(f"Contrasts and rules are those of {most} rows drawn at random.")
+    return np.sort(np.random.default_rng(0).choice(there, most, replace=False))
 
 
 def _telling_columns(columns: Sequence[Column], found: Sequence[Contrast]) -> list[Column]:

@@ -28,7 +28,7 @@ from eigencut._utils.validation import check_count, check_fraction
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.inspection.policy import POLICY
-from eigencut.theory.row_pairs import measured_on
+from eigencut.theory.errors import measured_on
 
 Item = TypeVar("Item")
 

@@ -18,7 +18,7 @@ from eigencut.affinities import refuse_metric_of_no_numbers
 from eigencut.exceptions import invalid
 from eigencut.inspection.policy import POLICY
 from eigencut.inspection.refits import refits, training_rows
-from eigencut.theory.row_pairs import measured_on
+from eigencut.theory.errors import measured_on
 
 
 @dataclass(frozen=True)

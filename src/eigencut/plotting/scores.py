@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_choice
 from eigencut.exceptions import invalid
-from eigencut.plotting.points import point_area
 from eigencut.plotting.rows import PreparedRows, Shown, prepared_rows
 from eigencut.plotting.style import (
     COLORS,
@@ -23,6 +22,7 @@ from eigencut.plotting.style import (
     colorbar,
     height_for,
     legend_above,
+    point_area,
     spaced,
     tidy,
 )

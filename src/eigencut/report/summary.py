@@ -37,8 +37,7 @@ from eigencut.inspection.rules import Rule
 from eigencut.model import Model, check_model
 from eigencut.plotting.rows import Shown, project
 from eigencut.report.rows import POLICY, SeenRows
-from eigencut.report.sentences import summary_sentences
-from eigencut.report.terminal import summary_text
+from eigencut.report.sentences import summary_sentences, summary_text
 
 
 @dataclass(frozen=True)
@@ -290,6 +289,7 @@ def summarize(
     if stability and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
     latest = seen if new is None else new
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     found = ModelSummary(
         title=title or "Clusters",
         sentences=(),
@@ -309,7 +309,7 @@ def summarize(
         risk=risk,
         stability=refits,
         settings=_settings(model),
-        versions=_versions(),
+        versions={"eigencut": __version__, "Python": platform.python_version(), **libraries},
         warnings=tuple(getattr(model.gpod, "warnings_", ())),
         notes=tuple(notes),
     )
@@ -637,11 +637,4 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return repr(value)
-
-
-def _versions() -> dict[str, str]:
-    found = {"eigencut": __version__, "Python": platform.python_version()}
-    return found | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return [_plain(item) for item in value] if isinstance(value, list) else repr(value)

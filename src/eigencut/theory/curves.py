@@ -22,8 +22,8 @@ from eigencut._utils.validation import check_count, check_fraction, check_magnit
 from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.io.validation import check_rows
+from eigencut.theory.errors import measured_on, row_counts
 from eigencut.theory.excess import excess_on_training_rows, refuse_matrices
-from eigencut.theory.row_pairs import measured_on, row_counts
 
 
 @dataclass(frozen=True)

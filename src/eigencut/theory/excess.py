@@ -23,8 +23,14 @@ from eigencut.affinities.kernel import VectorAffinity
 from eigencut.cut import CUTS, Cut
 from eigencut.exceptions import invalid
 from eigencut.theory.bounds import THEORIES
-from eigencut.theory.errors import empirical_error
-from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on, pairs_of_cut
+from eigencut.theory.errors import (
+    CutValue,
+    RowPairs,
+    cut_of_pairs,
+    empirical_error,
+    measured_on,
+    pairs_of_cut,
+)
 
 
 class DependentFunctionsError(ValueError):
