@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigencut import GPOD, Gaussian
-from eigencut.report.drawings import frame
+from eigencut.report.page import frame
 from eigencut.report.page import page as page_of
 from eigencut.report.summary import summarize
 

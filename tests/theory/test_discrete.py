@@ -12,8 +12,8 @@ from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import discretization_cost, discretization_gap
+from eigencut.theory.errors import RowPairs
 from eigencut.theory.excess import compare, constrained_error
-from eigencut.theory.row_pairs import RowPairs
 
 
 def gaussian_weights(X, sigma):

@@ -10,8 +10,8 @@ from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
 from eigencut.cut import CUTS
 from eigencut.inspection import cut_value
 from eigencut.theory import empirical_error, excess_risk, measured_excess
+from eigencut.theory.errors import RowPairs
 from eigencut.theory.excess import constrained_error
-from eigencut.theory.row_pairs import RowPairs
 
 POPULATIONS = {
     "moons": (make_moons(500, noise=0.1, random_state=0)[0], 2, 0.4),

@@ -21,10 +21,14 @@ from eigencut.inspection.cut_values import cut_value
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
 from eigencut.theory.errors import (
+    CutValue,
     ErrorEstimate,
     Gap,
+    RowPairs,
+    cut_of_pairs,
     discretization_gap_on,
     empirical_error,
+    measured_on,
     population_error_on,
 )
 from eigencut.theory.excess import (
@@ -37,7 +41,6 @@ from eigencut.theory.excess import (
     excess_over_training,
     training_epsilon,
 )
-from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on
 
 _LABEL = 32  # width of the first column of the report
 
@@ -127,13 +130,16 @@ class RiskSummary(JsonReady):
 
     def __str__(self) -> str:
         title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
+        notes = [
+            fill(note, 96, initial_indent="  - ", subsequent_indent="    ") for note in self.notes
+        ]
         blocks = [
             [title],
             self._whether_real(),
             self._to_act_on(),
             self._measured(),
             self._theorems(),
-            self._notes(),
+            ["Notes", *notes],
         ]
         return "\n\n".join("\n".join(block) for block in blocks)
 
@@ -144,53 +150,45 @@ class RiskSummary(JsonReady):
         text = "not asked: eigencut.inspection.significance(model)"
         if self.significance is not None:
             p = self.significance.p_value
-            verdict = (
-                "more than one cluster" if p <= POLICY.small_p else "the rows may be one cluster"
-            )
+            is_real = p <= POLICY.small_p
+            verdict = "more than one cluster" if is_real else "the rows may be one cluster"
             text = f"p = {p:.3g}: {verdict}"
         return ["Are the clusters real?", _line("significance", text)]
 
     def _to_act_on(self) -> list[str]:
-        found, own = self.cut_heldout or self.cut_training, self.cut_training
-        lines = ["On the training rows"]
-        if self.cut_heldout is not None:
-            lines = [f"On new data, {self.cut_heldout.n_rows} held-out rows"]
-        if found is not None:
-            text = _with_error(found.value, found.standard_error)
-            if self.cut_heldout is not None and own is not None:
-                training = _with_error(own.value, own.standard_error)
-                text = f"{text}; on the training rows {training}"
-            lines.append(_line("cut value", text))
-            name = THEORIES[self.cut].cost_of_one
-            lines.append(_line(f"{name} of each cluster", _listed(found.per_cluster)))
-        if self.excess is not None:
-            of_functions = _with_error(self.excess.continuous, self.excess.continuous_error)
-            of_clusters = _with_error(self.excess.discrete, self.excess.discrete_error)
-            lines += [
-                _line("excess risk, measured", f"{of_functions} of the functions"),
-                _line("", f"{of_clusters} of the clusters, at most"),
-            ]
+        own, held_out, excess = self.cut_training, self.cut_heldout, self.excess
+        cut, lines = held_out or own, ["On the training rows"]
+        if held_out is not None:
+            lines = [f"On new data, {held_out.n_rows} held-out rows"]
+        if cut is not None:
+            text = _with_error(cut.value, cut.standard_error)
+            if cut is not own and own is not None:
+                text += f"; on the training rows {_with_error(own.value, own.standard_error)}"
+            name = f"{THEORIES[self.cut].cost_of_one} of each cluster"
+            lines += [_line("cut value", text), _line(name, _listed(cut.per_cluster))]
+        if excess is not None:
+            text = f"{_with_error(excess.continuous, excess.continuous_error)} of the functions"
+            lines.append(_line("excess risk, measured", text))
+            text = f"{_with_error(excess.discrete, excess.discrete_error)} of the clusters, at most"
+            lines.append(_line("", text))
         if self.outliers is not None:
-            text = f"{self.outliers:.1%} are unlike the training rows"
-            lines.append(_line("outliers", text))
+            lines.append(_line("outliers", f"{self.outliers:.1%} are unlike the training rows"))
         text = f"{self.ambiguous:.1%} have a margin below {POLICY.ambiguous_margin:g}"
         lines.append(_line("ambiguous rows", text))
         if self.stability is not None:
-            text = f"{self.stability.mean:.1%} of labels stay in refits"
-            lines.append(_line("stability", text))
+            lines.append(_line("stability", f"{self.stability.mean:.1%} of labels stay in refits"))
         return lines
 
     def _measured(self) -> list[str]:
-        on_training = f"{self.empirical_error:.4g} on the training rows"
         lines = [
             "The relaxed cut",
             _line("eigenvalues", _listed(self.eigenvalues)),
-            _line("empirical error", on_training),
+            _line("empirical error", f"{self.empirical_error:.4g} on the training rows"),
         ]
-        if self.population_error is not None:
-            found = self.population_error
-            value = _with_error(found.value, found.standard_error)
-            lines.append(_line("population error", f"{value} on {found.n_rows} held-out rows"))
+        error = self.population_error
+        if error is not None:
+            value = _with_error(error.value, error.standard_error)
+            lines.append(_line("population error", f"{value} on {error.n_rows} held-out rows"))
         for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
             if gap is not None:
                 text = f"{gap.total:.4g} on {gap.n_rows} {where} rows"
@@ -215,25 +213,15 @@ class RiskSummary(JsonReady):
         for name in ("continuous", "discrete", "generalization"):
             both = [getattr(of, name) for of in (paper, tight)]
             where = f"{getattr(theory, name)}, confidence {paper.confidence[name]:.0%}"
-            lines.append(_line(f"= {name}", f"{both[0]:10.4g}  {both[1]:10.4g}  ({where})"))
-            lines[-1] += self._verdict(both)
+            verdicts = ("", " vacuous but for tight", " vacuous")
+            verdict = verdicts[sum(value >= self.largest_error for value in both)]
+            text = f"{both[0]:10.4g}  {both[1]:10.4g}  ({where}){verdict}"
+            lines.append(_line(f"= {name}", text))
         lines.append(_line("largest possible error", f"{self.largest_error:10.4g}"))
         if self.cost is not None:
             at_most = f"at most {self.cost.by_error:.4g}, by its Dirichlet form"
             lines.append(_line("cost of discretization", f"{self.cost.cost:10.4g}  ({at_most})"))
         return lines
-
-    def _verdict(self, both: list[float]) -> str:
-        is_vacuous = [value >= self.largest_error for value in both]
-        if all(is_vacuous):
-            return " vacuous"
-        return " vacuous but for tight" if any(is_vacuous) else ""
-
-    def _notes(self) -> list[str]:
-        wrapped = (
-            fill(note, 96, initial_indent="  - ", subsequent_indent="    ") for note in self.notes
-        )
-        return ["Notes", *wrapped]
 
 
 def assess(
@@ -293,14 +281,12 @@ def _summary(
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     has_rows = hasattr(affinity, "rows_")
     keeps_rows = has_rows or hasattr(gpod, "embedding_")
-    cost: DiscretizationCost | None = None
-    error = gap = heldout = excess = outliers = None
+    error = gap = heldout = excess = outliers = cost = None
     notes: list[str] = []
     if rows is None and not keeps_rows:
         raise invalid(
             "X_heldout",
-            "be given for a model that has not kept its training rows (a stream, or too many of "
-            "them)",
+            "be given for a model that has not kept its training rows",
             None,
             "pass rows that it was not fitted on",
         )
@@ -323,10 +309,9 @@ def _summary(
     else:
         cost = discretization_cost(gpod) if has_rows else None
         margins, counts = fitted.margins_at_vertices(), affinity.multiplicity_
-    if cost is not None:
-        eps = cost.epsilon
-    else:
-        eps = training_epsilon(gpod) if keeps_rows else float("nan")
+    eps = float("nan")
+    if cost is not None or keeps_rows:
+        eps = training_epsilon(gpod) if cost is None else cost.epsilon
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
     paper, tight = (
@@ -375,7 +360,18 @@ def _notes(
             f"larger than {ceiling:.3g}; {also}. Rely on what is measured: the cut value and the "
             "excess risk on held-out rows, and learning_curve."
         )
-    notes.extend(_on_the_weights(affinity))
+    # Whether the weight function was there before the data, as every bound assumes.
+    fixed = "The bounds are for a weight function fixed before seeing the data"
+    sigma = getattr(affinity, "sigma", None)
+    if not isinstance(affinity, (VectorAffinity, Precomputed)):
+        notes.append(
+            f"{fixed}; the edges of this graph depend on the sample, so they do not apply."
+        )
+    elif affinity.pairwise:
+        notes.append(f"{fixed}; whether these precomputed affinities are such, only you can say.")
+    elif sigma is not None and not isinstance(sigma, Real):
+        rule = "a function" if callable(sigma) else repr(sigma)
+        notes.append(f"{fixed}; here sigma was {rule}. Give it as a number chosen beforehand.")
     if (diagonal <= 0).all():
         notes.append(
             "kappa is an absolute value: L(x, x) = d(x) - W(x, x) is nowhere positive here, as "
@@ -384,20 +380,6 @@ def _notes(
         )
     notes.append(THEORIES[cut].remark)
     return notes
-
-
-def _on_the_weights(affinity: Affinity) -> list[str]:
-    """Whether the weight function was there before the data, as every bound assumes."""
-    fixed = "The bounds are for a weight function fixed before seeing the data"
-    if not isinstance(affinity, (VectorAffinity, Precomputed)):
-        return [f"{fixed}; the edges of this graph depend on the sample, so they do not apply."]
-    sigma = getattr(affinity, "sigma", None)
-    if affinity.pairwise:
-        return [f"{fixed}; whether these precomputed affinities are such, only you can say."]
-    if sigma is not None and not isinstance(sigma, Real):
-        rule = "a function" if callable(sigma) else repr(sigma)
-        return [f"{fixed}; here sigma was {rule}. Give it as a number that you chose beforehand."]
-    return []
 
 
 def _line(label: str, text: str, indent: str = "  ") -> str:

@@ -21,10 +21,7 @@ _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table: numbers, dates (days since 1970) or codes of categories.
-
-    Missing values are NaN, and -1 among codes.
-    """
+    """A column: numbers, dates (days since 1970), or codes of categories; missing: NaN, -1."""
 
     name: str
     kind: str  # "number", "date" or "category"
@@ -66,11 +63,7 @@ class Column:
 def columns_of(
     X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
 ) -> list[Column]:
-    """Return the columns of a data frame, a table, an array or a sparse array.
-
-    ``names`` are the wanted columns of a data frame, or what the columns of an array are called. Of
-    an array with very many columns those are taken whose means differ most between the labels.
-    """
+    """Return the columns of a table or an array; of very many those that differ most by label."""
     refuse_lazy(X)
     if hasattr(X, "columns"):
         given = {str(name): name for name in X.columns}
@@ -80,15 +73,13 @@ def columns_of(
         return [_of_table(X, name) for name in (X.names if names is None else names)]
     if isinstance(X, Table):
         X, names = X.choose(names).values, X.names if names is None else names
-    values: Any = X if issparse(X) else np.asarray(X)
+    values: Any = X.tocsc() if issparse(X) else np.asarray(X)
     known = plain_names(values.shape[1]) if names is None else names
     chosen: Any = range(values.shape[1])
     if labels is not None and values.shape[1] > POLICY.most_columns:
-        chosen = _telling(values, labels)
-    if issparse(values):
-        columns = values.tocsc()
-        return [_column(known[j], columns[:, [j]].toarray()[:, 0]) for j in chosen]
-    return [_column(known[j], values[:, j]) for j in chosen]
+        chosen = _telling(X if issparse(X) else values, labels)
+    cells = (values[:, [j]].toarray()[:, 0] if issparse(X) else values[:, j] for j in chosen)
+    return [_column(known[j], column) for j, column in zip(chosen, cells, strict=True)]
 
 
 def _of_table(table: Table, name: str) -> Column:
@@ -110,16 +101,19 @@ def _of_table(table: Table, name: str) -> Column:
 def _column(name: str, given: Any) -> Column:
     values = np.asarray(given)
     if values.dtype.kind == "M":
-        missing = np.isnat(values)
         days = values.astype("datetime64[us]").astype(np.float64) / _DAY
-        return Column(name, "date", np.where(missing, np.nan, days))
+        return Column(name, "date", np.where(np.isnat(values), np.nan, days))
     is_category = str(getattr(given, "dtype", "")).lower().startswith(("categor", "enum"))
     if values.dtype.kind in "fiu" and not is_category:
         return Column(name, "number", _finite(values.astype(np.float64)))
     if values.dtype == object and not is_category:
         with suppress(TypeError, ValueError):
             return Column(name, "number", _finite(np.array([_number(cell) for cell in values])))
-    return _categories(name, values)
+    words = [None if _is_missing(cell) else str(cell) for cell in values.tolist()]
+    categories = sorted({word for word in words if word is not None})
+    place = {word: number for number, word in enumerate(categories)}
+    codes = np.array([-1 if word is None else place[word] for word in words], dtype=np.intp)
+    return Column(name, "category", codes, tuple(categories))
 
 
 def _finite(values: Array) -> Array:
@@ -137,14 +131,6 @@ def _is_missing(cell: Any) -> bool:
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
-
-
-def _categories(name: str, values: NDArray[Any]) -> Column:
-    words = [None if _is_missing(cell) else str(cell) for cell in values.tolist()]
-    categories = sorted({word for word in words if word is not None})
-    place = {word: number for number, word in enumerate(categories)}
-    codes = np.array([-1 if word is None else place[word] for word in words], dtype=np.intp)
-    return Column(name, "category", codes, tuple(categories))
 
 
 def _telling(values: Any, labels: Indices) -> Indices:

@@ -5,14 +5,11 @@ The effect of a number is ``P(x > y) - P(x < y)`` for a row x of the cluster and
 middle of all rows where this says more. The effect of a category is the difference of its shares.
 Both lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
 
-Words are scored by c-TF-IDF [2]_, all documents of a cluster counting as one:
-``share of the cluster's words * log(1 + A / f(word))``, where A is the mean number of words in a
-cluster and f how often the word occurs in all of them. Only words are listed that occur in more
-of the cluster's documents than of others, beyond what chance explains.
+Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / f(word))``: A is the
+mean number of words in a cluster, f how often the word occurs in all of them.
 
-No interval assumes a shape of the data, and all hold at the ends, where every row of a cluster, or
-none, has a property: Wilson's for shares, Newcombe's for differences [3]_ and for
-``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
+No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
+for ``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
 
 References
 ----------
@@ -99,11 +96,7 @@ _Strengths = list[list[tuple[float, Contrast]]]  # of each cluster
 def contrasts(
     columns: Sequence[Column], labels: Indices, n_clusters: int, confidence: float = 0.95
 ) -> list[list[Contrast]]:
-    """Return for each cluster what distinguishes it, the strongest first.
-
-    An effect counts by the end of its interval that is nearer to 0; those whose interval holds 0
-    are left out. A column of numbers has one contrast, a category one of its own.
-    """
+    """Return for each cluster the effects whose interval is without 0, the strongest first."""
     found: _Strengths = [[] for _ in range(n_clusters)]
     z = quantile_of(confidence)
     for column in columns:
@@ -128,11 +121,7 @@ class Superiority(NamedTuple):
 
 
 def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
-    """Return the superiority of all clusters, from one sort.
-
-    The variance is that of DeLong, DeLong and Clarke-Pearson (1988): of the share of rows outside
-    that a row inside is above, and the other way round; the latter on some of many rows.
-    """
+    """Return the superiority of all clusters; the variance is DeLong's, partly on some rows."""
     n = len(values)
     order = np.lexsort((labels, values))
     ordered, of = values[order], labels[order]
@@ -148,14 +137,12 @@ def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
         above = (own_ranks - rankdata(own)) / (n - m)
         others = ordered[some][of[some] != k]
         below = (np.searchsorted(own, others) + np.searchsorted(own, others, "right")) / (2 * m)
-        means[k] = above.mean()
-        variances[k] = _variance(above) / m + _variance(below) / (n - m)
+        # The variance of a single share is unknown: then it is the largest that there is.
+        of_above, of_below = (
+            float(shares.var(ddof=1)) if len(shares) > 1 else 0.25 for shares in (above, below)
+        )
+        means[k], variances[k] = above.mean(), of_above / m + of_below / (n - m)
     return Superiority(means, variances, sizes.astype(np.float64), inside)
-
-
-def _variance(shares: Array) -> float:
-    """Return the variance of shares; of a single one the largest that there is."""
-    return float(shares.var(ddof=1)) if len(shares) > 1 else 0.25
 
 
 def _add_numbers(found: _Strengths, column: Column, labels: Indices, z: float) -> None:
@@ -217,15 +204,17 @@ def _add_categories(found: _Strengths, column: Column, labels: Indices, z: float
     in_all = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         share, other = counts / inside, (in_all - counts) / outside
-        own, of_others = (
-            share_interval(counts, inside, z),
-            share_interval(in_all - counts, outside, z),
-        )
+        own = share_interval(counts, inside, z)
+        of_others = share_interval(in_all - counts, outside, z)
         low, high = difference_interval(share, own, other, of_others)
         ratios = ratio_interval(share, own, other, of_others)
         weight = inside / n
         lift = share / (in_all / n)
-        lifts = [_lift(ratio, weight) for ratio in ratios]
+        # The lift, share / overall, rises with the ratio, share / elsewhere.
+        lifts = [
+            np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
+            for ratio in ratios
+        ]
     for k in np.flatnonzero((sizes > 0) & (sizes < n)):
         for j in present:
             strength = nearest_to_zero(low[j, k], high[j, k])
@@ -247,11 +236,6 @@ def _add_categories(found: _Strengths, column: Column, labels: Indices, z: float
                 n_outside=int(n - sizes[k]),
             )
             found[k].append((abs(strength), contrast))
-
-
-def _lift(ratio: Array, weight: Array) -> Array:
-    """Return ``share / overall`` where ``share / elsewhere`` is ``ratio``; it rises with it."""
-    return np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
 
 
 def words(
@@ -280,20 +264,16 @@ def words(
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
         share, other = own / max(1, sizes[k]), (in_all - own) / max(1, n - sizes[k])
-        low, _ = difference_interval(
-            share,
-            share_interval(own, sizes[k], z),
-            other,
-            share_interval(in_all - own, n - sizes[k], z),
-        )
+        inside = share_interval(own, sizes[k], z)
+        outside = share_interval(in_all - own, n - sizes[k], z)
+        low, _ = difference_interval(share, inside, other, outside)
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
         best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][:n_words]
-        found.append(
-            tuple(
-                Word(str(vocabulary[j]), float(scores[j]), float(share[j]), float(in_all[j] / n))
-                for j in best
-            )
+        of_cluster = (
+            Word(str(vocabulary[j]), float(scores[j]), float(share[j]), float(in_all[j] / n))
+            for j in best
         )
+        found.append(tuple(of_cluster))
     return found
 
 
@@ -303,14 +283,7 @@ def quantile_of(confidence: float) -> float:
 
 
 def share_interval(count: Any, total: Any, z: float) -> Interval:
-    """Return Wilson's interval of ``count / total``.
-
-    Examples
-    --------
-    >>> low, high = share_interval(np.array([0, 5]), np.array([10, 10]), 1.96)
-    >>> low.round(3), high.round(3)
-    (array([0.   , 0.237]), array([0.278, 0.763]))
-    """
+    """Return Wilson's interval of ``count / total``."""
     nothing = np.asarray(total) <= 0
     total = np.where(nothing, 1.0, total)
     share = np.asarray(count, dtype=np.float64) / total
@@ -349,13 +322,9 @@ def ratio_interval(share: Array, own: Interval, other_share: Array, other: Inter
 def superiority_interval(
     superiority: Array, variance: Array, n_inside: Array, n_outside: Array, z: float
 ) -> Interval:
-    """Return the interval of P(x > y) + P(x = y) / 2, for so many x inside and y outside.
-
-    All t with ``|superiority - t| <= z sqrt(V(t))``. V(t) is the larger of two variances: the one
-    that was measured, as ``t (1 - t)`` goes, which is right whatever the distributions but 0 where
-    all x are above all y; and the one that Hanley and McNeil give, the larger of its two terms
-    counting for the smaller side.
-    """
+    """Return all t with ``|superiority - t| <= z sqrt(V(t))``."""
+    # V(t) is the larger of two variances: the one that was measured, as t (1 - t) goes, which is
+    # 0 where all x are above all y; and that of Hanley and McNeil.
     m, n = np.asarray(n_inside, dtype=np.float64), np.asarray(n_outside, dtype=np.float64)
     fewer, more = np.minimum(m, n), np.maximum(m, n)
     middle_of = np.maximum(superiority * (1 - superiority), np.finfo(np.float64).tiny)

@@ -13,10 +13,16 @@ from eigencut._utils.arrays import Array, Indices, as_numpy
 from eigencut._utils.validation import check_choice, check_fraction
 from eigencut.affinities import named_affinity
 from eigencut.cut import CUTS
-from eigencut.discretization import assign
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import RowGraph
-from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on, row_counts
+from eigencut.theory.errors import (
+    CutValue,
+    RowPairs,
+    cut_of_pairs,
+    measured_on,
+    pairs_of_cut,
+    row_counts,
+)
 
 
 def cut_value(
@@ -101,21 +107,11 @@ def cut_value(
         K = int(labels.max()) + 1
         return cut_of_pairs(pairs, labels, CUTS[str(cut)], K, confidence=confidence)
     if affinity is not None:
-        raise invalid(
-            "affinity",
-            "be left out with a model, which has one",
-            repr(affinity),
-            "pass labels instead of the model",
-        )
+        expected, remedy = "be left out with a model, which has one", "pass labels instead of it"
+        raise invalid("affinity", expected, repr(affinity), remedy)
     with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
-        fitted, largest = gpod.fitted_cut_, None
-        if rows is None:
-            pairs = RowPairs.from_training_rows(fitted.affinity, self_weights is not False)
-            labels = fitted.partition.labels
-        else:
-            pairs = RowPairs.from_rows(fitted.affinity, rows, counts, bool(self_weights))
-            # Not predict(): a row that it leaves out still has a place in the population.
-            labels, largest = assign(fitted.scores(rows)), float(fitted.affinity.largest_weight_)
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
+        largest = None if rows is None else float(gpod.fitted_cut_.affinity.largest_weight_)
         which, K = CUTS[cut or gpod.cut], len(gpod.eigenvalues_)
         return cut_of_pairs(pairs, labels, which, K, largest, confidence)
 
@@ -131,12 +127,8 @@ def _labelled_pairs(
     rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
     given = np.asarray(as_numpy(labels))
     if given.shape != (rows.shape[0],):
-        raise invalid(
-            "labels",
-            f"hold one label for each of the {rows.shape[0]} rows of X",
-            f"shape {given.shape}",
-            "pass both for the same rows",
-        )
+        expected = f"hold one label for each of the {rows.shape[0]} rows of X"
+        raise invalid("labels", expected, f"shape {given.shape}", "pass both for the same rows")
     counts = row_counts(sample_weight, rows.shape[0])
     if counts is not None and not counts.all():
         raise invalid("sample_weight", "be positive with labels", "zeros", "leave out these rows")

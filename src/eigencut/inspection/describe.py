@@ -12,7 +12,6 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.metrics.pairwise import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
@@ -24,7 +23,7 @@ from eigencut.exceptions import invalid
 from eigencut.inspection.columns import Column, columns_of
 from eigencut.inspection.contrasts import CategoryContrast, Contrast, Word, contrasts, words
 from eigencut.inspection.policy import POLICY
-from eigencut.inspection.rules import Condition, Rule, cluster_rule
+from eigencut.inspection.rules import Rule, cluster_rule
 
 _LINE = 100  # letters of a line
 
@@ -41,42 +40,23 @@ class TypicalRow(JsonReady):
     def __str__(self) -> str:
         if self.document is not None:
             return f"row {self.row}: {short(self.document)}"
-        shown = [f"{short(name)} {_number(value)}" for name, value in self.values.items()]
+        shown = [f"{short(name)} {value_in_words(value)}" for name, value in self.values.items()]
         more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
         return f"row {self.row}: {', '.join(shown[:6])}{more}"
 
 
 @dataclass(frozen=True)
 class ClusterDescription(JsonReady):
-    """What one cluster is.
-
-    Attributes
-    ----------
-    cluster : int
-    size : int
-        Rows.
-    share : float
-        Of the rows that belong to a cluster.
-    margin : float
-        The mean margin of its rows, from 0 (ambiguous) to 1 (certain); NaN without rows.
-    typical : tuple of TypicalRow
-        Medoids, the most typical first.
-    contrasts : tuple of NumberContrast and CategoryContrast
-        What distinguishes it, the strongest first.
-    rule : Rule or None
-        At most three conditions that tell who belongs to it.
-    words : tuple of Word
-        Of its documents, where there are any.
-    """
+    """What one cluster is."""
 
     cluster: int
-    size: int
-    share: float
-    margin: float
-    typical: tuple[TypicalRow, ...]
-    contrasts: tuple[Contrast, ...]
-    rule: Rule | None
-    words: tuple[Word, ...] = ()
+    size: int  # rows
+    share: float  # of the rows that belong to a cluster
+    margin: float  # the mean of its rows, from 0 (ambiguous) to 1 (certain); NaN without rows
+    typical: tuple[TypicalRow, ...]  # medoids, the most typical first
+    contrasts: tuple[Contrast, ...]  # what distinguishes it, the strongest first
+    rule: Rule | None  # at most three conditions that tell who belongs to it
+    words: tuple[Word, ...] = ()  # of its documents, where there are any
 
     def __str__(self) -> str:
         title = f"Cluster {self.cluster}: {self.size} rows"
@@ -87,25 +67,13 @@ class ClusterDescription(JsonReady):
 
 @dataclass(frozen=True)
 class Description(JsonReady):
-    """What the clusters of a model are, on some rows. ``print`` it to read it.
-
-    Attributes
-    ----------
-    n_rows : int
-    n_unlabelled : int
-        Rows in no cluster: outliers, or with missing values.
-    confidence : float
-        Of all intervals.
-    clusters : tuple of ClusterDescription
-    notes : tuple of str
-        What was left out or looked at in part.
-    """
+    """What the clusters of a model are, on some rows. ``print`` it to read it."""
 
     n_rows: int
-    n_unlabelled: int
-    confidence: float
+    n_unlabelled: int  # rows in no cluster: outliers, or with missing values
+    confidence: float  # of all intervals
     clusters: tuple[ClusterDescription, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out or looked at in part
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each cluster, whose number is the index.
@@ -177,8 +145,7 @@ def describe_model(
     notes: list[str] = []
     described = [] if table is None else _described_columns(table, names, labels, notes)
     K, there = len(numbers), np.flatnonzero(labels >= 0)
-    own = labels[there]
-    seen = _some_rows(there, len(described), notes)
+    own, seen = labels[there], _some_rows(there, len(described), notes)
     some = [column[seen] for column in described]
     found = contrasts(some, labels[seen], K, confidence)
     of_words: list[tuple[Word, ...]] = [()] * K
@@ -224,16 +191,12 @@ def describe_model(
 def _checked_documents(documents: Any, n_rows: int) -> list[str]:
     """Return one text for each row; a missing one is empty."""
     is_one = isinstance(documents, (str, bytes))
-    given = [documents] if is_one else list(documents)
-    if len(given) != n_rows or is_one:
-        raise invalid(
-            "documents",
-            f"hold one text for each of the {n_rows} rows",
-            "one text" if is_one else len(given),
-            "pass both for the same rows",
-        )
+    if is_one or len(documents := list(documents)) != n_rows:
+        got = "one text" if is_one else len(documents)
+        expected = f"hold one text for each of the {n_rows} rows"
+        raise invalid("documents", expected, got, "pass both for the same rows")
     texts = []
-    for place, text in enumerate(given):
+    for place, text in enumerate(documents):
         is_missing = text is None or text != text or type(text).__name__ == "NAType"
         if not is_missing and not isinstance(text, str):
             got = f"{type(text).__name__} in row {place}"
@@ -249,13 +212,8 @@ def _described_columns(
     found = columns_of(table, names, labels)
     for column in found:
         if len(column) != len(labels):
-            raise invalid(
-                "columns",
-                f"have one row for each of the {len(labels)} rows of X",
-                len(column),
-                "pass both for the same rows",
-            )
-    for column in found:
+            expected = f"have one row for each of the {len(labels)} rows of X"
+            raise invalid("columns", expected, len(column), "pass both for the same rows")
         if column.names_rows:
             n = len(column.categories)
             notes.append(f"{column.name!r} has {n} different values, and was left out.")
@@ -293,26 +251,18 @@ def typical_rows(
     metric: str = "euclidean",
     place: Indices | None = None,
 ) -> list[Indices]:
-    """Return for each cluster its most typical rows, different ones, the most typical first.
-
-    ``place`` is the place of each row among the points, where these are not all rows. In a large
-    cluster every row is compared with some rows drawn at random, and only the best with all:
-    mostly the same rows, in time that grows with the rows and not with their square.
-    """
+    """Return the most typical rows of each cluster; ``place`` is that of a row among points."""
     metric = metric if metric in ("cosine", "manhattan", "chebyshev") else "euclidean"
     place = np.arange(len(labels)) if place is None else place
-    found = []
-    for k in range(n_clusters):
-        rows = np.flatnonzero(labels == k)
-        order = rows[:0]
-        if len(rows) and n_typical:
-            order = _medoids(points[place[rows]], n_typical, metric)
-        found.append(rows[order])
-    return found
+    rows = [np.flatnonzero(labels == k) for k in range(n_clusters)]
+    return [own[_medoids(points[place[own]], n_typical, metric)] for own in rows]
 
 
 def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
+    """Return different rows with the least mean distance to all; of many rows about these."""
     n = own.shape[0]
+    if not n or not n_typical:
+        return np.empty(0, dtype=np.intp)
     if not issparse(own) and metric == "euclidean":
         with np.errstate(over="ignore", invalid="ignore"):
             # Scaled so that no square is infinite, and moved to where squares do not cancel.
@@ -328,7 +278,7 @@ def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
         candidates = np.sort(candidates[order[: max(POLICY.finalists, 8 * n_typical)]])
     chosen: list[int] = []
     for i in candidates[_by_distance(own[candidates], own, metric)]:
-        if len(chosen) < n_typical and not any(_is_same(own[[i]], own[[j]]) for j in chosen):
+        if len(chosen) < n_typical and all((own[[i]] != own[[j]]).sum() for j in chosen):
             chosen.append(int(i))
     return np.array(chosen, dtype=np.intp)
 
@@ -339,10 +289,6 @@ def _by_distance(own: Any, others: Any, metric: str) -> Indices:
     for rows in row_blocks(own.shape[0], others.shape[0], 1 << 21):
         total[rows] = pairwise_distances(own[rows], others, metric=metric).sum(axis=1)
     return np.argsort(total, kind="stable")
-
-
-def _is_same(row: Any, other: Any) -> bool:
-    return bool((row != other).nnz == 0) if issparse(row) else bool(np.array_equal(row, other))
 
 
 # ---------------------------------------------------------------------- as text
@@ -375,7 +321,7 @@ def short(text: str, longest: int = 60) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
-def _number(value: Any) -> str:
+def value_in_words(value: Any) -> str:
     """Return a number as people write it, or a text."""
     if value is None or isinstance(value, str):
         return "missing" if value is None else short(value)
@@ -389,10 +335,10 @@ def _contrast(found: Contrast) -> str:
             f"({_range(found.share_interval, '.1%')}), {found.overall:.1%} of all; lift "
             f"{found.lift:.3g} ({_range(found.lift_interval, '.3g')})"
         )
-    low, middle, high = map(_number, found.inside)
+    low, middle, high, overall = map(value_in_words, (*found.inside, found.overall[1]))
     return (
-        f"{short(found.column)}: median {middle} ({low} to {high}), {_number(found.overall[1])} "
-        f"overall; effect {found.effect:+.2f} ({_range(found.interval, '+.2f')})"
+        f"{short(found.column)}: median {middle} ({low} to {high}), {overall} overall; effect "
+        f"{found.effect:+.2f} ({_range(found.interval, '+.2f')})"
     )
 
 
@@ -401,11 +347,11 @@ def _range(interval: tuple[float, float], form: str) -> str:
 
 
 def _conditions(rule: Rule) -> str:
-    def text(one: Condition) -> str:
-        value = one.value if isinstance(one.value, str) else f"{one.value:.10g}"
-        return f"{short(one.column)} {one.relation} {short(value)}"
-
-    return " and ".join(map(text, rule.conditions))
+    return " and ".join(
+        f"{short(one.column)} {one.relation} "
+        f"{short(one.value if isinstance(one.value, str) else f'{one.value:.10g}')}"
+        for one in rule.conditions
+    )
 
 
 def _rule(rule: Rule) -> str:
@@ -423,22 +369,22 @@ def _rule(rule: Rule) -> str:
 
 
 def fitted_html(model: Any) -> str:
-    """Return a table for notebooks: clusters, sizes, the graph and what it was chosen among.
-
-    It is empty for a model that is not fitted. Everything that comes from users is escaped.
-    """
+    """Return what a fitted model has found as a table for notebooks; empty before the fit."""
     try:
         check_is_fitted(model)
+        facts = {"clusters": str(len(model.cluster_numbers_))}
     except Exception:  # whatever it is: a display must not fail
         return ""
-    known, numbers = vars(model), getattr(model, "cluster_numbers_", None)
+    known, most = vars(model), 20
+    if known.get("labels_") is not None:
+        numbers, counts = np.unique(known["labels_"], return_counts=True)  # -1 are outliers
+        sizes = [f"{number}: {count}" for number, count in zip(numbers, counts, strict=True)]
+        more = f", and {len(sizes) - most} more" if len(sizes) > most else ""
+        facts["sizes"] = ", ".join(sizes[:most]) + more
+    if "affinity_" in known:
+        facts["graph"] = repr(known["affinity_"])
     choice = known.get("choice_", ())
-    facts = {
-        "clusters": "" if numbers is None else str(len(numbers)),
-        "sizes": _sizes(known.get("labels_")),
-        "graph": repr(known["affinity_"]) if "affinity_" in known else "",
-        "chosen among": "; ".join(f"{one.affinity} ({one.score:.3g})" for one in choice),
-    }
+    facts["chosen among"] = "; ".join(f"{one.affinity} ({one.score:.3g})" for one in choice)
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th>"
         f"<td style='text-align:left'>{escape(value)}</td></tr>"
@@ -446,13 +392,3 @@ def fitted_html(model: Any) -> str:
         if value
     )
     return f"<table class='eigencut-fitted'>{cells}</table>" if cells else ""
-
-
-def _sizes(labels: NDArray[Any] | None, most: int = 20) -> str:
-    """Return the sizes of the clusters that have labels; -1 are outliers."""
-    if labels is None:
-        return ""
-    numbers, counts = np.unique(labels, return_counts=True)
-    pairs = [f"{number}: {count}" for number, count in zip(numbers, counts, strict=True)]
-    more = f", and {len(pairs) - most} more" if len(pairs) > most else ""
-    return ", ".join(pairs[:most]) + more

@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from eigencut._utils.validation import check_count, check_fraction
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.inspection.policy import POLICY
-from eigencut.theory.row_pairs import measured_on
+from eigencut.theory.errors import measured_on
 
 Item = TypeVar("Item")
 
@@ -35,14 +36,11 @@ Item = TypeVar("Item")
 def refits(
     model: Any, samples: Sequence[Item], rows_of: Callable[[Item], Any], **changes: Any
 ) -> Iterator[tuple[Item, Any]]:
-    """Each sample, and the model's estimator fitted on its rows.
-
-    The number of clusters is the fitted one, also where it was "auto"; ``changes`` are to other
-    parameters. One at a time: each fit has all threads and all memory.
-    """
-    estimator = clone(model).set_params(n_clusters=model.n_clusters_, n_jobs=None, verbose=False)
-    estimator.set_params(**changes)
-    for sample in counted(samples, "refits"):
+    """Give each sample, and the model's estimator with the fitted K, fitted on its rows."""
+    estimator = clone(model).set_params(
+        n_clusters=model.n_clusters_, n_jobs=None, verbose=False, **changes
+    )
+    for sample in counted(samples, "refits"):  # each has all threads and all memory
         with threads(model.n_jobs), warnings.catch_warnings(), without_progress():
             # What is odd about a sample is part of what is measured.
             warnings.simplefilter("ignore", GraphWarning)
@@ -51,10 +49,7 @@ def refits(
 
 
 def training_rows(gpod: Any, rows: Any = None) -> Any:
-    """Return rows to fit again on: those given, or the training rows that a model keeps.
-
-    Kept rows are sorted, and identical ones stand together.
-    """
+    """Return rows to fit again on: those given, or the sorted rows that a model keeps."""
     affinity = gpod.affinity_
     if affinity.pairwise:
         raise invalid(
@@ -90,16 +85,7 @@ def training_rows(gpod: Any, rows: Any = None) -> Any:
 
 
 def renumbered(labels: Indices, like: Indices, n_clusters: int) -> Indices:
-    """For each cluster of ``labels`` the cluster of ``like`` that it is, one to one.
-
-    Of all one-to-one assignments that with the most rows in common (the Hungarian method).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> renumbered(np.array([1, 1, 0, 0, 0]), np.array([0, 0, 1, 1, 0]), 2)
-    array([1, 0])
-    """
+    """Return for each cluster of ``labels`` that of ``like`` with most rows in common, 1 to 1."""
     together = np.zeros((n_clusters, n_clusters))
     np.add.at(together, (labels, like), 1)
     return linear_sum_assignment(together, maximize=True)[1]
@@ -261,14 +247,15 @@ class LabelSets:
         """More cannot be guaranteed with so few batches."""
         return self.n_batches / (self.n_batches + 1)
 
-    @property
-    def agreement(self) -> float:
-        """Share of calibration rows whose label in the refit is the one that ``predict`` gives."""
-        return float((self._own_deficits() == 0).mean())
-
+    @cached_property
     def _own_deficits(self) -> Array:
         """The deficit of each calibration row's own label."""
         return np.take_along_axis(self.deficits, self.labels[..., np.newaxis], axis=2)[..., 0]
+
+    @property
+    def agreement(self) -> float:
+        """Share of calibration rows whose label in the refit is the one that ``predict`` gives."""
+        return float((self._own_deficits == 0).mean())
 
     def threshold(self, coverage: float = 0.9) -> float:
         """The largest deficit of a cluster that is in the set.
@@ -286,7 +273,7 @@ class LabelSets:
             most = f"{self.largest_coverage:.4g}, which is n_batches / (n_batches + 1)"
             remedy = "calibrate with a larger n_batches"
             raise invalid("coverage", f"be at most {most}", repr(coverage), remedy)
-        return batch_quantile(self._own_deficits(), coverage)
+        return batch_quantile(self._own_deficits, coverage)
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """The clusters that each row may belong to.
@@ -430,8 +417,9 @@ def label_sets(
         batches = dealt.reshape(n_batches, batch_size)
         before = gpod.fitted_cut_.labels(rows)
         labels = np.empty(batches.shape, dtype=np.intp)
+        stack = sparse_vstack if issparse(rows) else np.vstack
         for g, fitted in refits(
-            gpod, range(n_batches), lambda g: _stacked(rows, held_out[batches[g]])
+            gpod, range(n_batches), lambda g: stack([rows, held_out[batches[g]]])
         ):
             of_refit = fitted.partition_.labels
             numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
@@ -441,16 +429,7 @@ def label_sets(
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
-    """Return the value that the values (G, b) of a further batch do not exceed, so probably.
-
-    Of all G + 1 batches the q-quantile of the pooled values covers a share q on average. Not to
-    know one of them, and to count its values as infinite, can only raise the quantile.
-
-    Examples
-    --------
-    >>> batch_quantile(np.array([[0.0], [1.0], [2.0], [3.0]]), 0.6)
-    2.0
-    """
+    """Return the quantile of all G + 1 batches, the values of the unknown one being infinite."""
     n_batches, batch_size = values.shape
     # Rounding must not ask for one value more: 0.9 * 200 is 180, and not a little more.
     rank = math.ceil(round(coverage * (n_batches + 1) * batch_size, 9))
@@ -463,7 +442,3 @@ def _deficits(model: Any, rows: Any) -> Array:
     below = scores.max(axis=1, keepdims=True) - scores
     below[np.arange(len(scores)), assign(scores)] = 0.0
     return np.asarray(below)
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    return sparse_vstack([first, second]) if issparse(first) else np.vstack([first, second])

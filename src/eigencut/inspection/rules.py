@@ -1,11 +1,8 @@
 """Rules: at most three conditions on columns that tell who belongs to a cluster.
 
-A shallow tree is grown for each cluster against all others, and of its branches the one is taken
-whose precision and coverage are best together (the largest F1, less a price for each condition).
-The tree sees ranks instead of values: its thresholds are then between two values that occur, in any
-units, and are written as the shortest number there.
-
-Half of the rows grow the tree, and the rule, as it is written, is measured on the other half.
+A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
+for each condition; it is measured on the other half. The tree sees ranks instead of values: a
+threshold is the shortest number between two values that occur.
 """
 
 from __future__ import annotations
@@ -37,31 +34,15 @@ class Condition(JsonReady):
 
 @dataclass(frozen=True)
 class Rule(JsonReady):
-    """Rows that meet all conditions belong to a cluster, mostly.
+    """Rows that meet all conditions belong to a cluster, mostly."""
 
-    Attributes
-    ----------
-    conditions : tuple of Condition
-        At most three.
-    precision : float
-        The share of the rows that meet them which belong to the cluster.
-    precision_interval : tuple of float
-    coverage : float
-        The share of the rows of the cluster that meet them.
-    coverage_interval : tuple of float
-    n_rows : int
-        Rows on which this was measured.
-    held_out : bool
-        Whether these are others than those that gave the rule; not so where there are too few.
-    """
-
-    conditions: tuple[Condition, ...]
-    precision: float
+    conditions: tuple[Condition, ...]  # at most three
+    precision: float  # the share of the rows that meet them which belong to the cluster
     precision_interval: tuple[float, float]
-    coverage: float
+    coverage: float  # the share of the rows of the cluster that meet them
     coverage_interval: tuple[float, float]
-    n_rows: int
-    held_out: bool
+    n_rows: int  # rows on which this was measured
+    held_out: bool  # whether the rule was made from others; not so where there are too few
 
 
 class _Test(NamedTuple):
@@ -77,12 +58,7 @@ class _Test(NamedTuple):
             return np.asarray(values == self.value)
         if self.relation == "is not":
             return np.asarray((values != self.value) & (values >= 0))
-        with np.errstate(invalid="ignore"):
-            is_below = values <= self.value
-            return np.asarray(is_below if self.relation == "<=" else values > self.value)
-
-    def condition(self) -> Condition:
-        return Condition(self.column.name, self.relation, self.column.plain(self.value))
+        return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
 
 
 class _Feature:
@@ -111,13 +87,7 @@ class _Feature:
 
 
 def short_between(low: float, high: float) -> float:
-    """Return the shortest number t with ``low <= t < high``.
-
-    Examples
-    --------
-    >>> short_between(2.718, 3.142), short_between(1234.5, 1236.0), short_between(-0.5, 0.4)
-    (3.0, 1235.0, 0.0)
-    """
+    """Return the shortest number t with ``low <= t < high``."""
     if low <= 0 < high:
         return 0.0
     middle = low / 2 + high / 2
@@ -152,7 +122,10 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
         return None
     low, high = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
     return Rule(
-        conditions=tuple(test.condition() for test in tests),
+        conditions=tuple(
+            Condition(test.column.name, test.relation, test.column.plain(test.value))
+            for test in tests
+        ),
         precision=n_both / n_meets,
         precision_interval=(float(low[0]), float(high[0])),
         coverage=n_both / n_own,
@@ -166,15 +139,13 @@ def _best_branch(
     columns: Sequence[Column], inside: Mask, grows: Mask, draw: np.random.Generator
 ) -> list[_Test]:
     """Return the conditions of the best branch, on the rows that grow the tree."""
-    sides = [np.flatnonzero(inside & grows), np.flatnonzero(~inside & grows)]
-    most = POLICY.rows_of_rule
-    some = [
-        side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
-        for side in sides
-    ]
-    rows = np.concatenate(some)
-    # So that what was drawn counts for all rows of its side.
-    weight = np.repeat([len(sides[i]) / len(some[i]) for i in (0, 1)], [len(s) for s in some])
+    drawn, weights, most = [], [], POLICY.rows_of_rule
+    for side in (np.flatnonzero(inside & grows), np.flatnonzero(~inside & grows)):
+        some = side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
+        drawn.append(some)
+        # So that what was drawn counts for all rows of its side.
+        weights.append(np.full(len(some), len(side) / len(some)))
+    rows, weight = np.concatenate(drawn), np.concatenate(weights)
     own = inside[rows]
 
     def quality(tests: list[_Test]) -> float:

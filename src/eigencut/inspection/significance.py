@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -19,7 +18,7 @@ from eigencut.affinities import refuse_metric_of_no_numbers
 from eigencut.exceptions import invalid
 from eigencut.inspection.policy import POLICY
 from eigencut.inspection.refits import refits, training_rows
-from eigencut.theory.row_pairs import measured_on
+from eigencut.theory.errors import measured_on
 
 
 @dataclass(frozen=True)
@@ -173,52 +172,37 @@ def significance(
         refuse_metric_of_no_numbers(gpod.affinity_, "significance", "eigencut.stability instead")
         rows = training_rows(gpod, rows)
     if issparse(rows):
-        raise invalid(
-            "X",
-            "be a dense array, for samples of its covariance are not sparse",
-            "a sparse one",
-            "pass X.toarray(), or some components of it",
-        )
+        expected = "be a dense array, for samples of its covariance are not sparse"
+        raise invalid("X", expected, "a sparse one", "pass X.toarray(), or components of it")
     if rows.shape[0] > max_rows:
         rows = rows[np.sort(rng.permutation(rows.shape[0])[:max_rows])]
     # Only eigenvalues are compared: one start of the discretization is enough.
     ((_, whole),) = refits(gpod, [0], lambda _: rows, n_init=1)
     null = SameCovariance(rows)
-    draws: dict[str, Callable[[Any], Array]] = {
-        "gaussian": lambda rng: rng.standard_normal(null.scores.shape),
-        "one cluster": lambda rng: smoothed_cluster(null.scores, whole.partition_.labels, rng),
-    }
-    seeds = rng.randint(2**31 - 1, size=(len(draws), n_null))
-    samples = [(name, int(seed)) for name, own in zip(draws, seeds, strict=True) for seed in own]
-    statistics: dict[str, list[float]] = {name: [] for name in draws}
+    nulls, labels = ("gaussian", "one cluster"), whole.partition_.labels
+    seeds = rng.randint(2**31 - 1, size=(len(nulls), n_null))
+    samples = [(name, int(seed)) for name, own in zip(nulls, seeds, strict=True) for seed in own]
 
     def rows_of(sample: tuple[str, int]) -> Array:
-        name, seed = sample
-        return null.sample(draws[name](np.random.RandomState(seed)))
+        own = np.random.RandomState(sample[1])
+        if sample[0] == "gaussian":
+            return null.sample(own.standard_normal(null.scores.shape))
+        return null.sample(smoothed_cluster(null.scores, labels, own))
 
-    for (name, _), fitted in refits(gpod, samples, rows_of, n_init=1):
-        statistics[name].append(float(fitted.eigenvalues_.sum()))
+    fits = refits(gpod, samples, rows_of, n_init=1)
+    statistics = np.array([float(fitted.eigenvalues_.sum()) for _, fitted in fits])
     return Significance(
         statistic=float(whole.eigenvalues_.sum()),
-        null_statistics={name: np.array(values) for name, values in statistics.items()},
+        null_statistics=dict(zip(nulls, statistics.reshape(len(nulls), -1), strict=True)),
         n_rows=rows.shape[0],
         n_clusters=gpod.n_clusters_,
     )
 
 
 class SameCovariance:
-    """Turns rows of any kind into rows with the mean and the covariance of X, exactly.
+    """Turns rows into rows with exactly the mean and the covariance of X.
 
-    Parameters
-    ----------
-    X : array of shape (n, n_features)
-    most : int, optional
-        Only so many principal components of X are kept: mean and covariance are of these.
-
-    Attributes
-    ----------
-    scores : array of shape (n, rank)
-        X itself with mean 0 and covariance 1, up to a common factor.
+    ``scores`` is X with mean 0 and covariance 1; of ``most`` principal components at most.
     """
 
     def __init__(self, X: Array, most: int | None = None) -> None:
@@ -230,11 +214,8 @@ class SameCovariance:
         self.scores = U[:, :rank] * np.sqrt(len(X))
 
     def sample(self, draw: Array) -> Array:
-        """The rows nearest to the drawn ones that have the mean and covariance of X.
-
-        By the polar decomposition. If the rows drawn are independent and normal, then the frame is
-        uniform on all frames orthogonal to the constant, as that of normal rows is.
-        """
+        """Return the nearest rows with the mean and covariance of X: the polar decomposition."""
+        # For independent normal rows the frame U Vt is uniform, as that of normal rows is.
         U, _, Vt = np.linalg.svd(draw - draw.mean(axis=0), full_matrices=False)
         return np.asarray(self._mean + (U @ Vt) @ self._back)
 

@@ -4,13 +4,11 @@ A display holds plain arrays, and draws them: ``XDisplay.from_estimator(model, X
 It imports the estimator and what is below it, and matplotlib (the extra "plot") when it draws.
 """
 
-from eigencut.plotting.clusters import ClusterDisplay
+from eigencut.plotting.clusters import ClusterDisplay, EmbeddingDisplay
 from eigencut.plotting.curves import ChoiceDisplay, LearningCurveDisplay
-from eigencut.plotting.embedding import EmbeddingDisplay
-from eigencut.plotting.hierarchy import HierarchyDisplay
 from eigencut.plotting.new_rows import CutValueDisplay, DriftDisplay
 from eigencut.plotting.scores import MarginDisplay, SimilarityDisplay, SupportDisplay
-from eigencut.plotting.spectrum import ConvergenceDisplay, SpectrumDisplay
+from eigencut.plotting.spectrum import ConvergenceDisplay, HierarchyDisplay, SpectrumDisplay
 
 __all__ = [
     "ChoiceDisplay",

@@ -1,7 +1,8 @@
-"""The clusters of rows in the plane, with decision regions and similarity to the training rows."""
+"""Clusters in the plane: of the columns, with decision regions, and of the spectral embedding."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,62 +11,44 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.threads import threads
-from eigencut._utils.validation import check_count, needed, shown
+from eigencut._utils.validation import check_count, is_integer, needed, shown
+from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
-from eigencut.model import Mask, Model
-from eigencut.plotting.points import (
-    cluster_handles,
-    dot,
-    point_area,
-    scatter_clusters,
-    sizes_of,
-    write_numbers,
-)
-from eigencut.plotting.rows import PreparedRows, Shown, prepared_rows, project
+from eigencut.model import Mask, Model, check_model
+from eigencut.plotting.rows import PreparedRows, Shown, prepared_rows, project, varying_functions
 from eigencut.plotting.style import (
     INK,
     OUTSIDE_COLOR,
+    PALE,
     Display,
+    cluster_handles,
     cluster_style,
+    dot,
     legend_beside,
     plain,
+    point_area,
+    scatter_clusters,
     size_beside,
+    sizes_of,
     spaced,
     tidy,
+    write_number,
+    write_numbers,
 )
 
 
 @dataclass(frozen=True)
 class PlottedRows:
-    """Rows as points.
+    """Rows as points; counts are of all rows, those that are not shown included."""
 
-    Attributes
-    ----------
-    points : array of shape (n_shown, 2)
-    labels : array of shape (n_shown,)
-        As of ``predict``.
-    is_outside : array of bool of shape (n_shown,)
-        Which of them are less similar to the training rows than these are.
-    sizes : array of shape (K,)
-        Rows of each cluster, those that are not shown included.
-    n_outside : int
-        Rows that the model labels -1, those that are not shown included.
-    n_unlike : int
-        Rows outside, those that are not shown included.
-    n_incomplete : int
-        Rows with missing values, which have no place.
-    shown : Shown
-        Which of all complete rows these are.
-    """
-
-    points: Array
-    labels: Indices
-    is_outside: Mask
-    sizes: NDArray[np.intp]
-    n_outside: int
-    n_unlike: int
-    n_incomplete: int
-    shown: Shown
+    points: Array  # (n_shown, 2)
+    labels: Indices  # as of predict
+    is_outside: Mask  # which are less similar to the training rows than these are
+    sizes: NDArray[np.intp]  # rows of each cluster
+    n_outside: int  # rows that the model labels -1
+    n_unlike: int  # rows outside
+    n_incomplete: int  # rows with missing values, which have no place
+    shown: Shown  # which of all complete rows these are
 
     @classmethod
     def compute(cls, taken: PreparedRows, points: Array) -> PlottedRows:
@@ -86,28 +69,14 @@ class PlottedRows:
 
 @dataclass(frozen=True)
 class Regions:
-    """Labels of a grid, and similarity to the training rows.
+    """Labels of a grid, and similarity to the training rows."""
 
-    Attributes
-    ----------
-    x, y : arrays of shape (n_x,) and (n_y,)
-        Middles of the cells.
-    labels : array of shape (n_y, n_x)
-        The cluster of each cell, also of those unlike the training rows.
-    support : array of shape (n_y, n_x)
-        Similarity to the training rows.
-    least_support : float
-        What rows outside stay below.
-    levels : array of shape (3,)
-        Quantiles of the similarity of the rows that are shown.
-    """
-
-    x: Array
+    x: Array  # middles of the cells
     y: Array
-    labels: Indices
-    support: Array
-    least_support: float
-    levels: Array
+    labels: Indices  # (n_y, n_x), also of cells unlike the training rows
+    support: Array  # (n_y, n_x), similarity to the training rows
+    least_support: float  # what rows outside stay below
+    levels: Array  # quartiles of the similarity of the rows that are shown
 
     @property
     def bounded(self) -> Array:
@@ -116,10 +85,7 @@ class Regions:
 
 
 def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
-    """Return the regions of a model of the plane around points, whose support says the levels.
-
-    None where the points have no finite extent, so that there is nothing to draw on.
-    """
+    """Return the regions of a model around points; None where these have no finite extent."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     sides = [
@@ -260,25 +226,17 @@ class ClusterDisplay(Display):
         ClusterDisplay
         """
         check_count("grid_resolution", grid_resolution, "use the default of 300", least=2)
-        if projection_new is not None and (X_new is None or isinstance(projection, str)):
-            raise invalid(
-                "projection_new",
-                "be left out unless X_new is given and projection is an array",
-                f"projection={shown(projection)} and X_new "
-                f"{'left out' if X_new is None else 'given'}",
-                "leave projection_new out, or pass X_new and the points of X as projection",
-            )
+        has_points = X_new is not None and not isinstance(projection, str)
+        if has_points != (projection_new is not None):
+            expected = "be left out unless X_new is given and projection is an array"
+            if has_points:
+                expected = "hold the points of X_new where projection is an array"
+            remedy = "pass X_new and the points of both, or leave all points out"
+            raise invalid("projection_new", expected, shown(projection_new), remedy)
         with prepared_rows(model, X) as taken:
             how = project(taken.model, taken.some, projection)
             rows = PlottedRows.compute(taken, how.points(taken, projection, "projection"))
             support = taken.model.gpod.fitted_cut_.support(taken.some)
-        if how.kind == "given" and X_new is not None and projection_new is None:
-            raise invalid(
-                "projection_new",
-                "hold the points of X_new where projection is an array",
-                "None",
-                "pass them, or use projection='pca'",
-            )
         new_rows = None
         if X_new is not None:
             with prepared_rows(model, X_new) as new:
@@ -286,7 +244,9 @@ class ClusterDisplay(Display):
                 new_rows = PlottedRows.compute(new, points)
         regions = None
         if how.kind == "columns":
-            points = np.concatenate([each.points for each in (rows, new_rows) if each is not None])
+            points = rows.points
+            if new_rows is not None:
+                points = np.concatenate([points, new_rows.points])
             with threads(model.gpod.n_jobs):
                 regions = regions_around(model, points, support, grid_resolution)
         return cls(
@@ -319,7 +279,10 @@ class ClusterDisplay(Display):
         first, second = (plain(label) for label in self.axis_labels)
         ax.set(xlabel=first, ylabel=second)
         tidy(ax)
-        legend_beside(ax, self._handles(), self._legend_title())
+        title = self.rows.shown.title
+        if self.rows.n_incomplete:
+            title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
+        legend_beside(ax, self._handles(), title)
 
     def _handles(self) -> list[Any]:
         rows, new = self.rows, self.new_rows
@@ -327,10 +290,8 @@ class ClusterDisplay(Display):
         if rows.n_outside:
             found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
         if new is not None:
-            text = f"new rows ({spaced(new.shown.n_rows)})"
-            if not new.shown.is_all:
-                text = f"new rows ({new.shown.sentence})"
-            found.append(dot(text, "white", "P", markeredgecolor=INK))
+            count = spaced(new.shown.n_rows) if new.shown.is_all else new.shown.sentence
+            found.append(dot(f"new rows ({count})", "white", "P", markeredgecolor=INK))
         outside = [each.n_unlike for each in (rows, new) if each is not None]
         if any(outside):
             text = " + ".join(spaced(count) for count in outside)
@@ -342,17 +303,164 @@ class ClusterDisplay(Display):
             found.append(lines.Line2D([], [], label="least similarity", **look))
         return found
 
-    def _legend_title(self) -> str:
-        title = self.rows.shown.sentence
-        if not self.rows.shown.is_all:
-            title += " shown"
-        if self.rows.n_incomplete:
-            title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
-        return title
-
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
     """Draw a ring around each row that is less similar than training rows are."""
     if rows.is_outside.any():
         look = dict(facecolors="none", edgecolors=INK, linewidths=0.7, zorder=5)
         ax.scatter(*rows.points[rows.is_outside].T, s=3.0 * area + 12, marker="o", **look)
+
+
+@dataclass
+class EmbeddingDisplay(Display):
+    """Rows of the embedding at unit length, and the direction of each cluster.
+
+    A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
+    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
+    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
+    is the one in which all directions are alike: as long as each other, evenly around a circle.
+
+    Attributes
+    ----------
+    points : array of shape (n_shown, 2)
+        Rows of the embedding, of unit length, in the plane.
+    directions : array of shape (K, 2)
+        Those of the clusters, in the plane.
+    labels : array of shape (n_shown,)
+    numbers : array of shape (K,)
+        Of the clusters.
+    sizes : array of shape (K,)
+        Rows of each cluster, those that are not shown included.
+    dimensions : tuple of int, or None
+        The two eigenfunctions of the plane, from 0; None for directions evenly around a circle.
+    shown : Shown
+        Which rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> from eigencut.plotting import EmbeddingDisplay
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
+    (2, 2)
+    """
+
+    points: Array
+    directions: Array
+    labels: Indices
+    numbers: Indices
+    sizes: Any
+    dimensions: tuple[int, int] | None
+    shown: Shown
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
+    ) -> EmbeddingDisplay:
+        """Embed rows by a fitted model, and draw them.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+            Of a ``Reclustered``, its base.
+        X : array-like of shape (n_samples, n_features)
+        dimensions : tuple of two int, optional
+            Which eigenfunctions, from 0. Default, up to three clusters: the first two whose
+            eigenvalues are not zero, for the others only tell connected components apart; or else
+            the last two. Of more clusters: no two of them, but the plane in which all directions
+            lie evenly around a circle, clusters that share rows beside each other.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        EmbeddingDisplay
+        """
+        model = check_model(model).unsplit
+        K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
+        if K < 2:
+            raise invalid(
+                "model",
+                "have two clusters at least, for each is a dimension of the embedding",
+                "one of 1 cluster",
+                "draw ClusterDisplay or SupportDisplay of it instead",
+            )
+        two: tuple[int, int] | None = None
+        if dimensions is not None or K <= 3:
+            given = varying_functions(model) if dimensions is None else dimensions
+            two = _check_dimensions(given, K)
+        with prepared_rows(model, X) as taken:
+            labels = model.labels_of(taken.rows)
+            unit = normalize_rows(fitted.embedding(taken.some))
+        plane = np.eye(K)[:, list(two or ())]
+        if two is None:
+            plane = fitted.rotation @ evenly_around(unit @ fitted.rotation)
+        return cls(
+            points=unit @ plane,
+            directions=fitted.rotation.T @ plane,
+            labels=labels[taken.shown.rows],
+            numbers=model.cluster_numbers_,
+            sizes=sizes_of(labels, model.cluster_numbers_),
+            dimensions=two,
+            shown=taken.shown,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return size_beside(len(self.numbers) + 1)
+
+    def _draw(self, ax: Any) -> None:
+        patches = needed("matplotlib.patches", "plot")
+        ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
+        look: dict[str, Any] = dict(
+            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
+        )
+        scatter_clusters(ax, self.points, self.labels, **look)
+        lengths = np.hypot(*self.directions.T)
+        is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
+        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+            arrow = dict(arrowstyle="-|>", color=cluster_style(int(number)).color, linewidth=1.8)
+            ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+            if is_named:
+                beyond = 11 * at / np.hypot(*at)
+                write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
+        reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        ax.set_aspect("equal", adjustable="box")
+        tidy(ax)
+        K = len(self.numbers)
+        ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
+        if self.dimensions is not None:
+            first, second = (k + 1 for k in self.dimensions)
+            of_all = "" if K == 2 else f" of {K}"
+            xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
+            ax.set(xlabel=xlabel, ylabel=ylabel)
+        handles = cluster_handles(self.numbers, self.sizes)
+        legend_beside(ax, handles, self.shown.title)
+
+
+def evenly_around(turned: Array) -> Array:
+    """Return a K x 2 matrix of K axes evenly on a circle, those that share rows beside another."""
+    # Its columns are at right angles and equally long: it shows a shadow that is not bent.
+    K = turned.shape[1]
+    share = np.abs(turned)
+    together = share.T @ share
+    order = [0]
+    while len(order) < K:
+        left = [k for k in range(K) if k not in order]
+        order.append(left[int(np.argmax(together[order[-1], left]))])
+    angles = np.empty(K)
+    angles[order] = np.pi / 2 - 2 * np.pi * np.arange(K) / K
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _check_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int]:
+    found = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
+    are_two = isinstance(found, Sequence) and len(found) == 2 and all(map(is_integer, found))
+    if not (are_two and all(0 <= k < n_clusters for k in found) and found[0] != found[1]):
+        raise invalid(
+            "dimensions",
+            f"be two different integers from 0 to {n_clusters - 1}, below the number of clusters",
+            repr(dimensions),
+            "use (0, 1)",
+        )
+    return int(found[0]), int(found[1])

@@ -1,7 +1,4 @@
-"""What ``select`` has compared, and the excess risk against the number of rows.
-
-What they draw is made below the models, so this imports none.
-"""
+"""What ``select`` has compared, and the excess risk against the number of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut.plotting.style import (
@@ -82,17 +78,18 @@ class ChoiceDisplay(Display):
         check_drawable("selection", selection, "Selection", "eigencut.select")
         numbers = sorted({choice.n_clusters for choice in selection.choices})
         graphs = sorted({repr(choice.affinity) for choice in selection.choices})
+
+        def place(choice: Any) -> tuple[int, int]:
+            return graphs.index(repr(choice.affinity)), numbers.index(choice.n_clusters)
+
         scores = np.full((len(graphs), len(numbers)), np.nan)
         for choice in selection.choices:
-            place = graphs.index(repr(choice.affinity)), numbers.index(choice.n_clusters)
-            scores[place] = choice.score
-        best = selection.best
-        chosen = graphs.index(repr(best.affinity)), numbers.index(best.n_clusters)
+            scores[place(choice)] = choice.score
         return cls(
             scores=scores,
             n_clusters=np.array(numbers, dtype=np.intp),
             graphs=tuple(graphs),
-            chosen=chosen,
+            chosen=place(selection.best),
             criterion=selection.criterion,
         ).plot(ax)
 
@@ -176,24 +173,17 @@ class LearningCurveDisplay(Display):
 
     Attributes
     ----------
-    sizes : array of shape (n_sizes,)
-        Rows of the samples.
-    excess : array of shape (n_sizes, n_repeats)
-    is_there : array of bool of shape (n_sizes, n_repeats)
-        Where there is any, which rounding does not explain.
+    curve : LearningCurve
+        What is drawn.
     line : array of shape (2,) or None
         The fitted line at the smallest and at the largest size; None where there is none.
-    slope : float
-    slope_interval : tuple of float
-    theory_slope : float
-        That of the bounds.
 
     Examples
     --------
     >>> import numpy as np
     >>> from eigencut import GPOD, Gaussian
     >>> from eigencut.plotting import LearningCurveDisplay
-    >>> from eigencut.inspection import learning_curve
+    >>> from eigencut.theory import learning_curve
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
     >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
@@ -201,13 +191,8 @@ class LearningCurveDisplay(Display):
     'log'
     """
 
-    sizes: Indices
-    excess: Array
-    is_there: NDArray[np.bool_]
+    curve: LearningCurve
     line: Array | None
-    slope: float
-    slope_interval: tuple[float, float]
-    theory_slope: float
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
@@ -227,33 +212,26 @@ class LearningCurveDisplay(Display):
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())
             line = np.array([curve.excess_at(float(end)) for end in ends])
-        return cls(
-            sizes=curve.sizes,
-            excess=curve.excess,
-            is_there=curve.is_measurable,
-            line=line,
-            slope=curve.slope,
-            slope_interval=curve.slope_interval,
-            theory_slope=curve.theory_slope,
-        ).plot(ax)
+        return cls(curve, line).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        n, excess = np.repeat(self.sizes, self.excess.shape[1]), self.excess.ravel()
-        has_excess = bool(self.is_there.any())  # zeros have no logarithm
+        curve, sizes = self.curve, self.curve.sizes
+        n, excess = np.repeat(sizes, curve.excess.shape[1]), curve.excess.ravel()
+        has_excess = bool(curve.is_measurable.any())  # zeros have no logarithm
         ax.set(xscale="log", yscale="log" if has_excess else "linear")
-        some = self.is_there.ravel() if has_excess else np.ones(len(n), dtype=bool)
+        some = curve.is_measurable.ravel() | (not has_excess)
         look = dict(ms=5, alpha=0.45, markeredgewidth=0)
         ax.plot(n[some], excess[some], "o", color=COLORS[0], label="fits on samples", **look)
         if self.line is not None:
-            ends = np.array([self.sizes.min(), self.sizes.max()], dtype=np.float64)
-            low, high = self.slope_interval
-            label = f"measured slope {self.slope:.2f} ({low:.2f} to {high:.2f})"
+            ends = np.array([sizes.min(), sizes.max()], dtype=np.float64)
+            low, high = curve.slope_interval
+            label = f"measured slope {curve.slope:.2f} ({low:.2f} to {high:.2f})"
             ax.plot(ends, self.line, "-", color=COLORS[0], linewidth=1.8, label=label)
-            rate = self.line[0] * (ends / ends[0]) ** self.theory_slope
+            rate = self.line[0] * (ends / ends[0]) ** curve.theory_slope
             bounds = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
             ax.plot(ends, rate, "--", **bounds)
         ax.set(xlabel="rows n", ylabel="excess risk")
-        ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
+        ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.minorticks_off()
         tidy(ax, "y")
         ax.legend(framealpha=0.8, edgecolor="none", fontsize=9, labelcolor=INK)

@@ -184,28 +184,25 @@ class CutValueDisplay(Display):
         return SIZE[0], height_for(len(self.numbers), 0.24)
 
     def _draw(self, ax: Any) -> None:
-        measured = [
-            (found, label, color, marker)
-            for found, label, color, marker in (
-                (self.training, "training rows", COLORS[0], "o"),
-                (self.held_out, "held-out rows", COLORS[1], "D"),
-            )
-            if found is not None
-        ]
-        place = np.arange(len(self.numbers))[::-1]
-        if len(measured) == 2:
-            ends = np.column_stack([found.per_cluster for found, *_ in measured])
+        place, values = np.arange(len(self.numbers))[::-1], []
+        for value, which, look in (
+            (self.training, "training rows", dict(marker="o", color=COLORS[0])),
+            (self.held_out, "held-out rows", dict(marker="D", color=COLORS[1])),
+        ):
+            if value is not None:
+                total = f"in all {value.value:.3g} ± {value.standard_error:.1g}"
+                label = f"{spaced(value.n_rows)} {which}\n({total})"
+                ax.plot(value.per_cluster, place, ls="", markersize=7, label=label, **look)
+                values.append(value)
+        if len(values) == 2:
+            ends = np.column_stack([value.per_cluster for value in values])
             there = np.isfinite(ends).all(axis=1)
             ax.hlines(place[there], *ends[there].T, color=PALE, linewidth=3, zorder=1)
-        for found, label, color, marker in measured:
-            total = f"in all {found.value:.3g} ± {found.standard_error:.1g}"
-            ax.plot(found.per_cluster, place, marker, color=color, markersize=7,
-                    label=f"{spaced(found.n_rows)} {label}\n({total})")  # fmt: skip
-        sizes = measured[0][0].sizes
+        sizes = values[0].sizes
         names = [f"cluster {k} ({spaced(n)})" for k, n in zip(self.numbers, sizes, strict=True)]
         ax.set_yticks(place, names)
         ax.set_ylim(-0.7, len(place) - 0.3)
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
         tidy(ax, "both")
-        ax.set_xlabel(f"share of a cluster's weight that leaves it ({measured[0][0].cut})")
+        ax.set_xlabel(f"share of a cluster's weight that leaves it ({values[0].cut})")
         legend_beside(ax)

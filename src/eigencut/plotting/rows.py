@@ -23,28 +23,14 @@ MOST_SHOWN = 50_000  # points of a picture; more only cover each other
 
 @dataclass(frozen=True)
 class Shown:
-    """Rows that are shown.
+    """Rows that are shown."""
 
-    Attributes
-    ----------
-    rows : array of shape (n_shown,)
-        Their places, ascending.
-    n_rows : int
-        Of how many.
-    """
-
-    rows: Indices
-    n_rows: int
+    rows: Indices  # their places, ascending
+    n_rows: int  # of how many
 
     @classmethod
     def draw(cls, n_rows: int, most: int = MOST_SHOWN, random_state: int = 0) -> Shown:
-        """Take all rows, or so many of them at random: the same ones each time.
-
-        Examples
-        --------
-        >>> Shown.draw(1_000_000).sentence, Shown.draw(1500).sentence
-        ('50 000 of 1 000 000 rows', '1500 rows')
-        """
+        """Take all rows, or so many of them at random: the same ones each time."""
         if n_rows <= most:
             return cls(np.arange(n_rows), n_rows)
         rng = np.random.default_rng(random_state)
@@ -61,6 +47,11 @@ class Shown:
         if self.is_all:
             return f"{spaced(self.n_rows)} rows"
         return f"{spaced(len(self.rows))} of {spaced(self.n_rows)} rows"
+
+    @property
+    def title(self) -> str:
+        """The sentence as the title of a legend."""
+        return self.sentence if self.is_all else f"{self.sentence} shown"
 
 
 class PreparedRows(NamedTuple):
@@ -93,15 +84,11 @@ def prepared_rows(model: Any, X: Any, most: int = MOST_SHOWN) -> Iterator[Prepar
 
 
 class Projection(NamedTuple):
-    """How prepared rows become points of the plane.
+    """How prepared rows become points of the plane."""
 
-    ``kind`` is "columns", "eigenfunctions", "pca" or "given"; names of columns in ``axis_labels``
-    are as users wrote them; ``apply`` carries prepared rows to points, unless they are given.
-    """
-
-    kind: str
-    axis_labels: tuple[str, str]
-    apply: Callable[[Any], Array]
+    kind: str  # "columns", "eigenfunctions", "pca" or "given"
+    axis_labels: tuple[str, str]  # names of columns are as users wrote them
+    apply: Callable[[Any], Array]  # prepared rows to points, unless they are given
 
     def points(self, rows: PreparedRows, given: Any, name: str) -> Array:
         """Return the points of the rows that are shown, from ``given`` where users have them."""
@@ -111,30 +98,13 @@ class Projection(NamedTuple):
 
 
 def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
-    """Return how rows become points.
-
-    Parameters
-    ----------
-    model : Model
-    rows : array of shape (n_rows, n_features)
-        Prepared rows, all of them or some, that the projection is made for.
-    how : {"auto", "columns", "eigenfunctions", "pca"} or array, default="auto"
-        "columns": rows of two numbers are points. "pca": the two directions in which prepared rows
-        differ most. "eigenfunctions": the first two that are not constant on connected rows, of
-        rows of unit length. "auto" is columns for two numbers, PCA for more, and eigenfunctions
-        for affinities and for sparse rows. An array: points of the user.
-
-    Returns
-    -------
-    Projection
-    """
+    """Return how prepared rows become points: by a word, or an array of points of the user."""
     if not isinstance(how, str):
         return Projection("given", ("given coordinate 1", "given coordinate 2"), np.asarray)
     kinds = {"columns": _columns, "eigenfunctions": _eigenfunctions, "pca": _pca}
     if how == "auto":
-        has_directions = _has_features(model, rows) and rows.shape[1] > 1
         is_plane = model.is_plane and not issparse(rows)
-        how = "columns" if is_plane else "pca" if has_directions else "eigenfunctions"
+        how = "columns" if is_plane else "pca" if _has_pca(model, rows) else "eigenfunctions"
     if how not in kinds:
         raise invalid(
             "projection",
@@ -146,8 +116,8 @@ def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
     return kinds[how](model, rows)
 
 
-def _has_features(model: Model, rows: Any) -> bool:
-    return not model.gpod.affinity_.pairwise and not issparse(rows)
+def _has_pca(model: Model, rows: Any) -> bool:
+    return not model.gpod.affinity_.pairwise and not issparse(rows) and rows.shape[1] > 1
 
 
 def _columns(model: Model, rows: Any) -> Projection:
@@ -188,7 +158,7 @@ def varying_functions(model: Model) -> tuple[int, int]:
 
 
 def _pca(model: Model, rows: Any) -> Projection:
-    if not _has_features(model, rows) or rows.shape[1] < 2:
+    if not _has_pca(model, rows):
         pairwise = model.gpod.affinity_.pairwise
         raise invalid(
             "projection='pca'",
@@ -226,11 +196,9 @@ def given_points(points: Any, n_rows: int, name: str) -> Array:
             f"shape {given.shape}" if given.ndim else in_words(points),
             "pass two numbers for each row",
         )
-    try:
-        found = None if np.iscomplexobj(given) else given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        found = None
-    if found is None:
+    if given.dtype.kind in "biuf":
+        found = given.astype(np.float64)
+    else:
         found = np.array([[_number(value) for value in row] for row in given])
     is_bad = ~np.isfinite(found).all(axis=1)
     if is_bad.any():

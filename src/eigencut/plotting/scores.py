@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import check_choice
 from eigencut.exceptions import invalid
-from eigencut.plotting.points import point_area
 from eigencut.plotting.rows import PreparedRows, Shown, prepared_rows
 from eigencut.plotting.style import (
     COLORS,
@@ -23,6 +22,7 @@ from eigencut.plotting.style import (
     colorbar,
     height_for,
     legend_above,
+    point_area,
     spaced,
     tidy,
 )
@@ -205,23 +205,22 @@ class SupportDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        both = [self.support] + ([] if self.new_support is None else [self.new_support])
-        edges = _edges(np.concatenate(both), self.least_support)
-        for new, values in enumerate(both):
-            shown = self.new_shown if new else self.shown
-            assert shown is not None
-            kind = "new" if new else "training"
+        groups = [(self.support, self.shown, "training", COLORS[0])]
+        if self.new_support is not None and self.new_shown is not None:
+            groups.append((self.new_support, self.new_shown, "new", COLORS[1]))
+        together = np.concatenate([values for values, *_ in groups])
+        edges = _edges(together, self.least_support)
+        for values, shown, kind, color in groups:
             sentence = shown.sentence.replace(" rows", f" {kind} rows")
-            label = f"{sentence}, {self.share_outside(bool(new)):.1%} outside"
+            label = f"{sentence}, {self.share_outside(kind == 'new'):.1%} outside"
             weights = np.full(len(values), 100 / max(len(values), 1))
-            look = dict(histtype="stepfilled", color=COLORS[new], alpha=0.35, zorder=2)
+            look = dict(histtype="stepfilled", color=color, alpha=0.35, zorder=2)
             ax.hist(np.maximum(values, edges[0]), edges, weights=weights, label=label, **look)
-            look = dict(histtype="step", color=COLORS[new], linewidth=1.4, zorder=3)
+            look = dict(histtype="step", color=color, linewidth=1.4, zorder=3)
             ax.hist(np.maximum(values, edges[0]), edges, weights=weights, **look)
         label = "least similarity of training rows"
         ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
-        is_gathered = any((values < edges[0]).any() for values in both)
-        below = "; first bar: and below" if is_gathered else ""
+        below = "; first bar: and below" if (together < edges[0]).any() else ""
         ax.set_xlabel(f"similarity to the training rows (log of the mean affinity){below}")
         ax.set_ylabel("rows in %")
         tidy(ax, "y")

@@ -8,13 +8,188 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
-from eigencut.plotting.style import cluster_style, spaced
-from eigencut.report.drawings import outline, scatter, short, similarity_plot, spectrum_plot
+from eigencut.inspection.describe import value_in_words
+from eigencut.plotting.style import Style, cluster_style, spaced
 from eigencut.report.sentences import clipped, counted, percent, unbroken, visible
-from eigencut.report.summary import ModelSummary
+from eigencut.report.summary import ModelSummary, Picture, SpectrumSummary, SupportSummary
+
+# Where the marks of a page stand: plain numbers and words, which the templates write as SVG.
+
+BOX = (52.0, 14.0, 428.0, 206.0)  # of a plot: left, top, right and bottom of what lies in it
+
+
+class Mark(NamedTuple):
+    """A point or the corner of a bar, its class in the style sheet, and the words beside it."""
+
+    x: float
+    y: float
+    kind: str
+    tip: str
+    width: float = 0.0
+    height: float = 0.0
+    far: tuple[float, float] | None = None  # where it lies, if it is drawn elsewhere
+
+
+class Plot(NamedTuple):
+    """Points, bars and upright lines over a grid."""
+
+    axis: str
+    grid: list[tuple[float, str]]
+    ticks: list[tuple[float, str, str]]
+    bars: list[Mark]
+    lines: list[Mark]
+    points: list[Mark]
+    box: tuple[float, float, float, float] = BOX
+
+
+class Scatter(NamedTuple):
+    """Rows as points, a group for each cluster; how many lie beyond the frame."""
+
+    groups: list[tuple[int, Style, list[Mark]]]
+    numbers: list[tuple[int, float, float]]
+    n_beyond: int
+    n_new_beyond: int
+    width: float = 720.0
+    height: float = 470.0
+
+
+def outline(shape: str, radius: float) -> str:
+    """The path of a shape around 0, other than a circle."""
+    corners = {
+        "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+        "triangle-down": [(0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
+        "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+    }
+    if shape in corners:
+        places = [f"{short(radius * a)} {short(radius * b)}" for a, b in corners[shape]]
+        return f"M{'L'.join(places)}Z"
+    r, d = f"{radius:g}", f"{2 * radius:g}"
+    return f"M-{r} -{r}l{d} {d}m0 -{d}l-{d} {d}"  # a cross
+
+
+def short(value: float) -> str:
+    """A coordinate to a tenth."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def spectrum_plot(spectrum: SpectrumSummary) -> Plot:
+    """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
+    K, values = len(spectrum.values), spectrum.measured or spectrum.values
+    left, top, right, bottom = BOX
+    highest, step = max([*values, 1e-12]), (right - left) / len(values)
+    x = [left + step * (i + 0.5) for i in range(len(values))]
+    y = [bottom - (bottom - top) * value / highest for value in values]
+    bars = []
+    if len(values) > K:
+        tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
+        start, height = (x[K - 1] + x[K]) / 2 - 0.3 * step, max(y[K - 1] - y[K], 1.5)
+        bars = [Mark(start, y[K], "mark gap", tip, 0.6 * step, height)]
+    points, ticks = [], []
+    for i, value in enumerate(values):
+        tip = f"eigenvalue {i + 1}: {value:.3g}" + ("" if i < K else ", beyond the clusters")
+        points.append(Mark(x[i], y[i], "mark own" if i < K else "mark beyond", tip))
+        if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
+            ticks.append((x[i], str(i + 1), "mid"))
+    return Plot("number of the eigenvalue", _grid(highest, ".2g"), ticks, bars, [], points)
+
+
+def similarity_plot(support: SupportSummary) -> Plot | None:
+    """Two histograms of shares, rows and new rows, and the line below which is outside."""
+    if not support.edges:
+        return None
+    left, top, right, bottom = BOX
+    edges = np.asarray(support.edges)
+    x = left + (right - left) * (edges - edges[0]) / (edges[-1] - edges[0])
+    both = [("rows", "mark bin", support.counts), ("new rows", "mark bin new", support.new_counts)]
+    shares = [(*one, sum(one[2])) for one in both if sum(one[2])]
+    highest = max(max(counts) / total for *_, counts, total in shares)
+    bars = []
+    for name, kind, counts, total in shares:
+        for i in np.flatnonzero(counts):
+            share, span = counts[i] / total, f"{edges[i]:.3g} to {edges[i + 1]:.3g}"
+            tip = f"{counts[i]} {name} ({share:.1%}), similarity {span}"
+            width, height = max(x[i + 1] - x[i] - 0.8, 0.5), (bottom - top) * share / highest
+            bars.append(Mark(x[i] + 0.4, bottom - height, kind, tip, width, height))
+    at = float(np.interp(support.least, edges, x))
+    tip = f"below {support.least:.3g}: outside what the model knows"
+    ticks = [(left, f"{edges[0]:.3g}", "start"), (right, f"{edges[-1]:.3g}", "end")]
+    axis = "similarity to the training rows (log of the mean affinity)"
+    return Plot(
+        axis, _grid(highest, ".0%"), ticks, bars, [Mark(at, top, "mark least", tip)], points=[]
+    )
+
+
+def _grid(highest: float, form: str) -> list[tuple[float, str]]:
+    """Four lines across, and what they stand for."""
+    _, top, _, bottom = BOX
+    shares = (0.0, 1 / 3, 2 / 3, 1.0)
+    return [(bottom - share * (bottom - top), f"{share * highest:{form}}") for share in shares]
+
+
+def scatter(picture: Picture, names: dict[int, str]) -> Scatter:
+    """Rows as points within a frame that far rows do not widen; these stand at its edge."""
+    labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
+    found = Scatter([], [], 0, 0)
+    (x, drawn_x), (y, drawn_y) = (
+        _placed(np.asarray(values), labels, is_new, length)
+        for values, length in ((picture.x, found.width), (-np.asarray(picture.y), found.height))
+    )
+    beyond = (x != drawn_x) | (y != drawn_y)
+    for cluster in (-1, *names):
+        name, own = clipped(names.get(cluster, "in no cluster"), 60), labels == cluster
+        marks = []
+        for i in np.flatnonzero(own):
+            which, kind = ("new row", "mark new") if is_new[i] else ("row", "mark")
+            tip = f"{which} {picture.rows[i]} · {name} · margin {picture.margins[i]:.2f}"
+            tip += " · beyond the frame" if beyond[i] else ""
+            far = (x[i], y[i]) if beyond[i] else None
+            marks.append(Mark(drawn_x[i], drawn_y[i], kind, tip, far=far))
+        if marks:
+            found.groups.append((cluster, cluster_style(cluster), marks))
+        if marks and cluster >= 0 and len(names) <= 60:  # more numbers would cover the points
+            middle = float(np.median(drawn_x[own])), float(np.median(drawn_y[own])) + 7
+            found.numbers.append((cluster, *middle))
+    n_beyond, n_new = int((beyond & ~is_new).sum()), int((beyond & is_new).sum())
+    return found._replace(n_beyond=n_beyond, n_new_beyond=n_new)
+
+
+def _placed(
+    values: Array, labels: Indices, is_new: NDArray[np.bool_], length: float
+) -> tuple[Array, Array]:
+    """Where values lie in a drawing of this length, and where they are drawn."""
+    margin, edge, farthest = 26.0, 9.0, 1e6  # beyond the margin stands what lies out of the frame
+    low, high = frame(values, labels, is_new)
+    scale = (length - 2 * margin) / ((high - low) or 1.0)
+    with np.errstate(over="ignore"):
+        places = np.clip(margin + (values - low) * scale, -farthest, farthest)
+    inside = (values >= low) & (values <= high)
+    return places, np.where(inside, places, np.clip(places, edge, length - edge))
+
+
+def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[float, float]:
+    """From where to where the clusters lie: nine tenths of each, and half of that around them."""
+    # Not new rows, however far away, decide it; nor clusters of very few rows: a hundredth of all,
+    # or a fifth of what each would have.
+    deciding = ~is_new if (~is_new).any() else np.ones(len(values), dtype=bool)
+    clusters, counts = np.unique(labels[deciding & (labels >= 0)], return_counts=True)
+    least = min(0.01, 0.2 / max(len(clusters), 1)) * deciding.sum()
+    lows, highs = [], []
+    for cluster in clusters[counts >= least]:
+        low, high = np.percentile(values[deciding & (labels == cluster)], (5.0, 95.0))
+        lows.append(low - 0.5 * (high - low))
+        highs.append(high + 0.5 * (high - low))
+    if not lows:
+        return float(values.min()), float(values.max())
+    return float(max(min(lows), values.min())), float(min(max(highs), values.max()))
 
 
 def page(summary: ModelSummary) -> str:
@@ -79,8 +254,4 @@ def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, flo
 
 def _value(value: Any) -> str:
     """A number as people write it, or a text."""
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        return clipped(value, 60)
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return clipped(value, 60) if isinstance(value, str) else value_in_words(value)

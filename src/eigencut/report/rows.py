@@ -53,50 +53,26 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class SeenRows:
-    """Rows, and what a model says of them.
+    """Rows, and what a model says of them; more than labels of those that were looked at."""
 
-    Attributes
-    ----------
-    table : data frame, Table, array or sparse array, or None
-        All rows as they were given; None where only prepared ones are known.
-    labels : array of shape (n_rows,)
-        The cluster of each, by the numbers that users know; -1 is none.
-    places : array of shape (n_looked_at,)
-        Of the rows that were looked at, ascending: all complete ones, or some of very many.
-    rows : array of shape (n_looked_at, n_features)
-        These, as the GPOD of the model takes them.
-    answers : Answers
-        Of these.
-    is_outside : array of shape (n_looked_at,)
-        Which of them lie outside what the model knows.
-    """
-
-    table: Any
-    labels: Indices
-    places: Indices
-    rows: Any
-    answers: Answers
-    is_outside: Mask
+    table: Any  # all rows as they were given; None where only prepared ones are known
+    labels: Indices  # of all rows, by the numbers that users know; -1 is none
+    places: Indices  # of the rows looked at, ascending: all complete ones, or some of very many
+    rows: Any  # these, as the GPOD of the model takes them
+    answers: Answers  # of these
+    is_outside: Mask  # which of these lie outside what the model knows
 
     @classmethod
     def from_user(cls, model: Model, name: str, table: Any, random_state: int) -> SeenRows:
         """Ask a model about rows that a user gave."""
         if isinstance(table, Rows):
-            raise invalid(
-                name,
-                "be rows in memory",
-                "eigencut.Rows",
-                "pass some of them, which is enough for a report",
-                error=TypeError,
-            )
+            remedy = "pass some of them, which is enough for a report"
+            raise invalid(name, "be rows in memory", "eigencut.Rows", remedy, error=TypeError)
         with model.preparing(table) as (rows, complete):
             if not complete.any():
-                raise invalid(
-                    name,
-                    "have a row without missing values",
-                    f"{len(complete)} with some",
-                    "pass other rows, or fit with missing='median'",
-                )
+                expected, got = "have a row without missing values", f"{len(complete)} with some"
+                remedy = "pass other rows, or fit with missing='median'"
+                raise invalid(name, expected, got, remedy)
             return cls._from_prepared(model, table, rows, complete, random_state)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""A summary in plain words: what someone who reads nothing else should know."""
+"""A summary in plain words, and as a text for terminals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 from eigencut.inspection.assessment import RiskSummary
 from eigencut.inspection.cut_values import CutValue
+from eigencut.inspection.describe import cluster_lines, short
 from eigencut.plotting.style import spaced
 from eigencut.report.rows import POLICY
 
@@ -41,26 +43,12 @@ def percent(share: float) -> str:
 
 
 def counted(number: float, thing: str = "row") -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1), counted(12345), counted(2, "cluster")
-    ('1 row', '12 345 rows', '2 clusters')
-    """
+    """Return a number of things in words: 1 row, 12 345 rows."""
     return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
 
 
 def visible(text: str) -> str:
-    """Text without characters that control: they are shown as escapes.
-
-    Letters of any script, emoji and what joins them stay as they are.
-
-    Examples
-    --------
-    >>> print(visible("two\\nlines, back \\u202e"))
-    two\\nlines, back \\u202e
-    """
+    """Return text in which characters that control are escapes; all other ones stay."""
     if text.isprintable():
         return text
     # These marks of writing direction reach beyond the text they stand in.
@@ -74,13 +62,7 @@ def visible(text: str) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """A text of users, visible and not too long.
-
-    Examples
-    --------
-    >>> clipped("x" * 10, longest=5)
-    'xxxx…'
-    """
+    """Return a text of users, visible and not too long."""
     text = str(text)  # a text that says of itself that it is HTML is none here
     shown = visible(text[: longest + 1])
     return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
@@ -126,8 +108,8 @@ def _on_support(support: SupportSummary, n_new: int) -> str | None:
     """How many new rows the model knows nothing of."""
     if support.new_outside is None:
         return None
-    text = f"{percent(support.new_outside)} of {counted(n_new, 'new row')} lie outside what "
-    text = f"{_capital(text)}the model knows"
+    share = _capital(percent(support.new_outside))
+    text = f"{share} of {counted(n_new, 'new row')} lie outside what the model knows"
     if support.outside is not None:
         text += f" ({percent(support.outside)} of the rows it was fitted on)"
     return f"{text}."
@@ -170,10 +152,10 @@ def _on_doubt(
 
 def _on_choice(choice: ChoiceSummary) -> str:
     """How the number of clusters and the graph came about."""
-    number = "was given"
+    number, graph = "was given", "so was the graph"
     if choice.chosen_clusters:
         number = f"was chosen from the data (asked for: {choice.asked_clusters})"
-    graph = "so was the graph" if not choice.chosen_clusters else "the graph was given"
+        graph = "the graph was given"
     if len(choice.compared) > 1:
         graph = f"the graph was chosen among {len(choice.compared)} that were compared"
     elif choice.asked_graph in ("auto", "mixed"):
@@ -224,3 +206,81 @@ def _on_warnings(warnings: Sequence[str]) -> str | None:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+# For terminals: what users wrote moves no cursor and breaks no line.
+
+_LINE = 100
+_BAR = 24  # letters of the longest bar
+_CLUSTERS = 30  # that are shown in full
+_PAIRS = 8
+
+
+def summary_text(summary: ModelSummary) -> str:
+    """The sentences, and a block for each thing that there is to see."""
+    blocks = [
+        [short(summary.title, _LINE), *(_item(sentence) for sentence in summary.sentences)],
+        ["Clusters", *_bars(summary)],
+        *(
+            [short(cluster.name), *cluster_lines(cluster)]
+            for cluster in summary.clusters[:_CLUSTERS]
+            if cluster.contrasts
+        ),
+        _pairs(summary),
+        _choice(summary),
+        ["Settings", *(_entry(name, value) for name, value in summary.settings.items())],
+        _listed("Warnings raised at the fit", summary.warnings),
+        _listed("Notes", summary.notes),
+        [", ".join(f"{name} {version}" for name, version in summary.versions.items())],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _bars(summary: ModelSummary) -> list[str]:
+    most = max((cluster.size for cluster in summary.clusters), default=0) or 1
+    lines = [f"{'':26}{'rows':>10} {'share':>7} {'margin':>7} {'unsure':>7} {'stays':>7}"]
+    for one in summary.clusters[:_CLUSTERS]:
+        bar = "█" * max(1, round(_BAR * one.size / most)) if one.size else ""
+        margin = "-" if one.margin is None else f"{one.margin:.2f}"
+        numbers = (_share(one.share), margin, _share(one.unsure), _share(one.stability))
+        cells = " ".join(f"{cell:>7}" for cell in numbers)
+        lines.append(f"  {short(one.name, 22):<24}{one.size:>10.0f} {cells}  {bar}")
+    if len(summary.clusters) > _CLUSTERS:
+        lines.append(f"  and {len(summary.clusters) - _CLUSTERS} more")
+    return lines
+
+
+def _pairs(summary: ModelSummary) -> list[str]:
+    if not summary.pairs:
+        return []
+    names = {cluster.cluster: short(cluster.name, 22) for cluster in summary.clusters}
+    lines = [
+        f"  {names[pair.first]} and {names[pair.second]}: {pair.n_unsure} of {pair.n_rows} rows, "
+        f"{pair.share:.1%}"
+        for pair in summary.pairs[:_PAIRS]
+    ]
+    return ["Unsure rows between two clusters", *lines]
+
+
+def _choice(summary: ModelSummary) -> list[str]:
+    lines = [_entry("taken", summary.choice.graph)]
+    lines += [f"  {one.score:>8.2f}  {short(one.affinity, 88)}" for one in summary.choice.compared]
+    values = ", ".join(f"{value:.3g}" for value in summary.spectrum.values[:12])
+    return ["Graph", *lines, _entry("eigenvalues", values)]
+
+
+def _listed(title: str, texts: tuple[str, ...]) -> list[str]:
+    return [title, *map(_item, texts)] if texts else []
+
+
+def _item(text: str) -> str:
+    return fill(short(text, 8 * _LINE), _LINE, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _entry(name: str, value: Any) -> str:
+    text = short(f"{name:<18} {value}", 3 * _LINE)
+    return fill(text, _LINE, initial_indent="  ", subsequent_indent=" " * 21)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"

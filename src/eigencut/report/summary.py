@@ -37,52 +37,27 @@ from eigencut.inspection.rules import Rule
 from eigencut.model import Model, check_model
 from eigencut.plotting.rows import Shown, project
 from eigencut.report.rows import POLICY, SeenRows
-from eigencut.report.sentences import summary_sentences
-from eigencut.report.terminal import summary_text
+from eigencut.report.sentences import summary_sentences, summary_text
 
 
 @dataclass(frozen=True)
 class ClusterSummary(JsonReady):
-    """One cluster.
-
-    Attributes
-    ----------
-    cluster : int
-    name : str
-        As it was given, or "cluster 0".
-    size : float
-        Rows: all of X, or what the model knows of its own.
-    share : float
-        Of the rows that belong to a cluster.
-    n_new : int or None
-        New rows in it.
-    margin : float or None
-        The mean margin of its rows, from 0 (ambiguous) to 1 (certain).
-    unsure : float or None
-        The share of its rows that are unsure, of the new rows where there are any; see
-        ``PairDoubt``.
-    stability : float or None
-        The share of labels that stay in refits.
-    cut_training, cut_new : float or None
-        What of its weight leaves it, on the rows of the fit and on new rows.
-    contrasts, rule, words, typical
-        As in ``ClusterDescription``; rows are counted in all of X.
-    """
+    """One cluster; contrasts, rule, words and typical rows as in ``ClusterDescription``."""
 
     cluster: int
-    name: str
-    size: float
-    share: float
-    n_new: int | None
-    margin: float | None
-    unsure: float | None
-    stability: float | None
-    cut_training: float | None
-    cut_new: float | None
+    name: str  # as it was given, or "cluster 0"
+    size: float  # rows: all of X, or what the model knows of its own
+    share: float  # of the rows that belong to a cluster
+    n_new: int | None  # new rows in it
+    margin: float | None  # the mean margin of its rows, from 0 (ambiguous) to 1 (certain)
+    unsure: float | None  # the share of its rows that are unsure, of new rows if there are any
+    stability: float | None  # the share of labels that stay in refits
+    cut_training: float | None  # what of its weight leaves it, on the rows of the fit
+    cut_new: float | None  # the same on new rows
     contrasts: tuple[Contrast, ...]
     rule: Rule | None
     words: tuple[Word, ...]
-    typical: tuple[TypicalRow, ...]
+    typical: tuple[TypicalRow, ...]  # counted among all rows of X
 
 
 @dataclass(frozen=True)
@@ -91,97 +66,50 @@ class PairDoubt(JsonReady):
 
     A row is unsure if its margin is below 0.1 and it lies inside what the model knows (rows outside
     are counted as such); the other cluster is the second most probable.
-
-    Attributes
-    ----------
-    first, second : int
-        The clusters, the smaller number first.
-    n_unsure : int
-    n_rows : int
-        Of both clusters together, among the rows that were looked at.
-    share : float
-        ``n_unsure / n_rows``.
     """
 
-    first: int
+    first: int  # the cluster with the smaller number
     second: int
     n_unsure: int
-    n_rows: int
-    share: float
+    n_rows: int  # of both clusters together, among the rows that were looked at
+    share: float  # n_unsure / n_rows
 
 
 @dataclass(frozen=True)
 class Picture(JsonReady):
-    """Some rows in the plane.
+    """Some rows in the plane."""
 
-    Attributes
-    ----------
-    projection : str
-        How rows became points, in words.
-    axes : tuple of two str
-    x, y : tuple of float
-    labels : tuple of int
-        -1 is no cluster.
-    margins : tuple of float
-    rows : tuple of int
-        The place of each among its rows, from 0.
-    is_new : tuple of bool
-    n_rows, n_new : int
-        Rows, and new rows, that these points were drawn from.
-    """
-
-    projection: str
+    projection: str  # how rows became points, in words
     axes: tuple[str, str]
     x: tuple[float, ...]
     y: tuple[float, ...]
-    labels: tuple[int, ...]
+    labels: tuple[int, ...]  # -1 is no cluster
     margins: tuple[float, ...]
-    rows: tuple[int, ...]
+    rows: tuple[int, ...]  # the place of each among its rows, from 0
     is_new: tuple[bool, ...]
-    n_rows: int
-    n_new: int
+    n_rows: int  # rows that these points were drawn from
+    n_new: int  # new rows that these points were drawn from
 
 
 @dataclass(frozen=True)
 class SupportSummary(JsonReady):
-    """How well the model knows the places where rows lie.
+    """How well the model knows the places where rows lie."""
 
-    Attributes
-    ----------
-    least : float
-        Rows less similar to the training rows lie outside what the model knows.
-    outside, new_outside : float or None
-        Their share among the rows, and among the new rows.
-    edges : tuple of float
-        Of the bins of similarity; the first and the last hold what lies beyond, too.
-    counts, new_counts : tuple of int
-        Rows in each bin, and new rows.
-    """
-
-    least: float
-    outside: float | None
-    new_outside: float | None
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    new_counts: tuple[int, ...]
+    least: float  # rows less similar to the training rows lie outside what the model knows
+    outside: float | None  # their share among the rows
+    new_outside: float | None  # their share among the new rows
+    edges: tuple[float, ...]  # of bins of similarity; the outer bins hold what lies beyond, too
+    counts: tuple[int, ...]  # rows in each bin
+    new_counts: tuple[int, ...]  # new rows in each bin
 
 
 @dataclass(frozen=True)
 class SpectrumSummary(JsonReady):
-    """Eigenvalues: those of the model, and the next ones.
+    """Eigenvalues: those of the model, and the next ones."""
 
-    Attributes
-    ----------
-    values : tuple of float
-        One for each cluster, ascending.
-    measured : tuple of float
-        Of the same graph on ``n_rows`` of the rows, more of them; empty where there are no rows.
-    n_rows : int
-    """
-
-    values: tuple[float, ...]
-    measured: tuple[float, ...]
-    n_rows: int
+    values: tuple[float, ...]  # one for each cluster, ascending
+    measured: tuple[float, ...]  # more, of the same graph on some rows; empty without rows
+    n_rows: int  # how many rows these are
 
 
 @dataclass(frozen=True)
@@ -194,41 +122,21 @@ class ComparedGraph(JsonReady):
 
 @dataclass(frozen=True)
 class ChoiceSummary(JsonReady):
-    """How the graph and the number of clusters came about.
+    """How the graph and the number of clusters came about."""
 
-    Attributes
-    ----------
-    asked_clusters : str
-        What ``n_clusters`` was.
-    n_clusters : int
-    chosen_clusters : bool
-        Whether the number was chosen.
-    asked_graph, graph : str
-        What ``affinity`` was, and what was taken.
-    compared : tuple of ComparedGraph
-    """
-
-    asked_clusters: str
+    asked_clusters: str  # what n_clusters was
     n_clusters: int
-    chosen_clusters: bool
-    asked_graph: str
-    graph: str
+    chosen_clusters: bool  # whether the number was chosen
+    asked_graph: str  # what affinity was
+    graph: str  # what was taken
     compared: tuple[ComparedGraph, ...]
 
 
 @dataclass(frozen=True)
 class QuickStability(JsonReady):
-    """Agreement of a few refits with the labels; see ``eigencut.inspection.stability``.
+    """Agreement of a few refits with the labels; see ``eigencut.inspection.stability``."""
 
-    Attributes
-    ----------
-    mean : float
-        The share of rows that keep their label.
-    per_cluster : dict of int to float
-    n_refits, n_rows : int
-    """
-
-    mean: float
+    mean: float  # the share of rows that keep their label
     per_cluster: dict[int, float]
     n_refits: int
     n_rows: int
@@ -381,6 +289,7 @@ def summarize(
     if stability and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
     latest = seen if new is None else new
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     found = ModelSummary(
         title=title or "Clusters",
         sentences=(),
@@ -400,7 +309,7 @@ def summarize(
         risk=risk,
         stability=refits,
         settings=_settings(model),
-        versions=_versions(),
+        versions={"eigencut": __version__, "Python": platform.python_version(), **libraries},
         warnings=tuple(getattr(model.gpod, "warnings_", ())),
         notes=tuple(notes),
     )
@@ -422,12 +331,8 @@ def _names(names: Any, numbers: Indices) -> dict[int, str]:
     """Return what each cluster is called."""
     known, given = [int(number) for number in numbers], {} if names is None else names
     if not isinstance(given, Mapping):
-        raise invalid(
-            "names",
-            "be a mapping from numbers of clusters to texts",
-            shown(names),
-            "use e.g. {0: 'regulars'}",
-        )
+        expected, remedy = "be a mapping from numbers of clusters to texts", "use e.g. {0: 'loyal'}"
+        raise invalid("names", expected, shown(names), remedy)
     for number, name in given.items():
         if isinstance(number, bool) or number not in known:
             expected = f"be of clusters of the model, {', '.join(map(str, known))}"
@@ -591,17 +496,15 @@ def _picture(
         projection = project(model, groups[0].rows)
     except ValueError:  # one cluster of one column
         return None
-    points, labels, margins, places, is_new = [], [], [], [], []
+    drawn = []
     for rows in groups:
         most = POLICY.new_points if rows is new else POLICY.points
         some = Shown.draw(len(rows.places), most, random_state).rows
         with threads(model.gpod.n_jobs):
-            points.append(projection.apply(rows.rows[some]))
-        labels.append(rows.answers.labels[some])
-        margins.append(rows.answers.margins[some])
-        places.append(rows.places[some])
-        is_new.append(np.full(len(some), rows is new))
-    x, y = np.concatenate(points).T
+            x, y = projection.apply(rows.rows[some]).T
+        labels, margins = rows.answers.labels[some], rows.answers.margins[some]
+        drawn.append((x, y, labels, margins, rows.places[some], np.full(len(some), rows is new)))
+    x, y, labels, margins, places, is_new = map(np.concatenate, zip(*drawn, strict=True))
     words = {
         "columns": "the two columns as they are",
         "eigenfunctions": "the first two eigenfunctions that vary, of rows of unit length",
@@ -612,10 +515,10 @@ def _picture(
         axes=projection.axis_labels,
         x=_rounded(x),
         y=_rounded(y),
-        labels=tuple(map(int, np.concatenate(labels))),
-        margins=_rounded(np.concatenate(margins)),
-        rows=tuple(map(int, np.concatenate(places))),
-        is_new=tuple(map(bool, np.concatenate(is_new))),
+        labels=tuple(map(int, labels)),
+        margins=_rounded(margins),
+        rows=tuple(map(int, places)),
+        is_new=tuple(map(bool, is_new)),
         n_rows=0 if seen is None else seen.n_rows,
         n_new=0 if new is None else new.n_rows,
     )
@@ -664,20 +567,19 @@ def _stability(
         return None
     rows = seen.sample(POLICY.refitted, random_state)
     start, results = time.perf_counter(), list[Stability]()
-    with stage("refits"):
-        while len(results) < n_refits and (
-            not results or time.perf_counter() - start < POLICY.seconds
-        ):
-            advance(len(results), n_refits, "refits")
-            seed = random_state + len(results)
-            try:
+    try:
+        with stage("refits"):
+            while len(results) < n_refits:
+                advance(len(results), n_refits, "refits")
+                seed = random_state + len(results)
                 with without_progress():
-                    results.append(
-                        measure_stability(model.gpod, rows, n_refits=1, random_state=seed)
-                    )
-            except ValueError as error:
-                notes.append(f"Stability was not measured. {error}")
-                return None
+                    one = measure_stability(model.gpod, rows, n_refits=1, random_state=seed)
+                results.append(one)
+                if time.perf_counter() - start >= POLICY.seconds:
+                    break
+    except ValueError as error:
+        notes.append(f"Stability was not measured. {error}")
+        return None
     per_row = np.sum([one.per_row for one in results], axis=0) / len(results)
     labels = results[-1].labels
     return QuickStability(
@@ -737,11 +639,4 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return repr(value)
-
-
-def _versions() -> dict[str, str]:
-    found = {"eigencut": __version__, "Python": platform.python_version()}
-    return found | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return [_plain(item) for item in value] if isinstance(value, list) else repr(value)

@@ -12,20 +12,11 @@ from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.report.page import page
 from eigencut.report.summary import ModelSummary, summarize
 
-
-def _json(summary: ModelSummary) -> str:
-    return json.dumps(summary.to_dict(), ensure_ascii=True, indent=1) + "\n"
-
-
-def _text(summary: ModelSummary) -> str:
-    return f"{summary}\n"
-
-
 # How a summary is shown, by the end of the name of its file.
 FORMS: dict[str, Callable[[ModelSummary], str]] = {
     ".html": page,
-    ".json": _json,
-    ".txt": _text,
+    ".json": lambda summary: json.dumps(summary.to_dict(), ensure_ascii=True, indent=1) + "\n",
+    ".txt": lambda summary: f"{summary}\n",
 }
 
 

@@ -3,6 +3,7 @@
 from eigencut.theory.bounds import Bounds, bounds, largest_error
 from eigencut.theory.curves import LearningCurve, RowsNeeded, learning_curve, rows_needed
 from eigencut.theory.errors import (
+    CutValue,
     ErrorEstimate,
     Gap,
     discretization_gap,
@@ -16,7 +17,6 @@ from eigencut.theory.excess import (
     excess_risk,
     measured_excess,
 )
-from eigencut.theory.row_pairs import CutValue
 
 __all__ = [
     "Bounds",

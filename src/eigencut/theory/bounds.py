@@ -13,17 +13,14 @@ from eigencut.cut import CUTS
 
 @dataclass(frozen=True)
 class CutTheory:
-    """What the theory of one cut has of its own.
+    """What the theory of one cut has of its own."""
 
-    Theorems and corollaries: where its bounds stand in the paper. ``operator_term`` is the last
-    term, a function of (K, C, kappa, rate) with ``rate = sqrt(log(2/delta) / n)``.
-    ``form_per_norm`` is the largest ``1/2 E W (u - u')^2`` of a function of unit norm, given C.
-    """
-
-    continuous: str
+    continuous: str  # where its bounds stand in the paper
     discrete: str
     generalization: str
+    # The last term, given K, C, kappa and sqrt(log(2/delta) / n).
     operator_term: Callable[[int, float, float, float], float]
+    # The largest 1/2 E W (u - u')^2 of a function of unit norm, given C.
     form_per_norm: Callable[[float], float]
     remark: str
     cost_of_one: str  # what the value of a single cluster is called

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,8 +22,8 @@ from eigencut._utils.validation import check_count, check_fraction, check_magnit
 from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.io.validation import check_rows
+from eigencut.theory.errors import measured_on, row_counts
 from eigencut.theory.excess import excess_on_training_rows, refuse_matrices
-from eigencut.theory.row_pairs import measured_on, row_counts
 
 
 @dataclass(frozen=True)
@@ -201,16 +201,8 @@ def learning_curve(
     (True, True)
     """
     if estimator.gpod is not estimator:  # a model of a table
-        with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
-            return learning_curve(
-                gpod,
-                rows,
-                sizes,
-                n_repeats=n_repeats,
-                random_state=random_state,
-                confidence=confidence,
-                sample_weight=counts,
-            )
+        with measured_on(estimator, X, sample_weight) as measured:
+            estimator, X, sample_weight = measured
     check_count("n_repeats", n_repeats, "use the default of 8")
     confidence = check_fraction("confidence", confidence, 0.95)
     rng = check_random_state(0 if random_state is None else random_state)
@@ -232,17 +224,16 @@ def learning_curve(
             "raise n_repeats",
         )
     reference.fit(X, sample_weight=counts)
-    sampled = clone(estimator).set_params(
-        affinity=reference.affinity_.frozen(), extension="consistent", n_init=1, verbose=False
-    )
     population = reference.affinity_
+    sampled = clone(estimator).set_params(
+        affinity=population.frozen(), extension="consistent", n_init=1, verbose=False
+    )
     excess = np.empty((len(chosen), n_repeats))
     with threads(estimator.n_jobs):
         for i, n in enumerate(chosen):
             draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
-            excess[i] = excess_on_training_rows(
-                reference, _fits(sampled, population.rows_, draws, K)
-            )
+            fits = (_fit_on_sample(sampled, population.rows_, drawn) for drawn in draws)
+            excess[i] = excess_on_training_rows(reference, fits)
     slope, interval, intercept = _line(chosen, excess, confidence)
     return LearningCurve(
         sizes=chosen,
@@ -257,28 +248,26 @@ def learning_curve(
 
 
 def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
-    """n vertices at random, independently, each as often as it counts."""
-    until = np.cumsum(counts)
-    is_whole = (counts == np.rint(counts)).all()
+    """Draw n vertices at random, independently, each as often as it counts."""
+    until, is_whole = np.cumsum(counts), (counts == np.rint(counts)).all()
     places = rng.randint(int(until[-1]), size=n) if is_whole else rng.uniform(0, until[-1], n)
-    found = np.searchsorted(until, places, side="right")
-    return np.minimum(found, len(counts) - 1).astype(np.intp)  # where rounding reaches the end
+    # Rounding can reach the end.
+    return np.minimum(np.searchsorted(until, places, side="right"), len(counts) - 1)
 
 
-def _fits(sampled: Any, rows: Array, draws: Iterable[Indices], n_clusters: int) -> Iterator[Any]:
-    for draw in draws:
-        n_distinct = len(np.unique(draw))
-        if n_distinct < n_clusters:
-            raise invalid(
-                "sizes",
-                f"be large enough for samples with n_clusters={n_clusters} different rows",
-                f"a sample of {len(draw)} rows with {n_distinct} different ones",
-                "use larger sizes",
-            )
-        with warnings.catch_warnings():
-            # What is odd about the graph of a sample is what the curve measures.
-            warnings.simplefilter("ignore", GraphWarning)
-            yield clone(sampled).fit(rows[draw])
+def _fit_on_sample(sampled: Any, rows: Array, drawn: Indices) -> Any:
+    n_distinct, K = len(np.unique(drawn)), sampled.n_clusters
+    if n_distinct < K:
+        raise invalid(
+            "sizes",
+            f"be large enough for samples with n_clusters={K} different rows",
+            f"a sample of {len(drawn)} rows with {n_distinct} different ones",
+            "use larger sizes",
+        )
+    with warnings.catch_warnings():
+        # What is odd about the graph of a sample is what the curve measures.
+        warnings.simplefilter("ignore", GraphWarning)
+        return clone(sampled).fit(rows[drawn])
 
 
 def _default_sizes(n_rows: int, n_clusters: int) -> Indices:
@@ -373,11 +362,11 @@ class RowsNeeded(JsonReady):
                 f"It cannot be said how many rows {wanted} takes: the excess risk does not fall "
                 "with the number of rows at these sizes. Measure larger sizes or more repeats."
             )
-        low, high = (_count(end) for end in self.interval)
-        text = (
-            f"About {_count(self.n_rows)} rows have {wanted} ({self.confidence:.0%} interval "
-            f"{low} to {high})"
+        about, low, high = (
+            f"{math.ceil(n):,}" if math.isfinite(n) else "infinity"
+            for n in (self.n_rows, *self.interval)
         )
+        text = f"About {about} rows have {wanted} ({self.confidence:.0%} interval {low} to {high})"
         if self.n_rows > self.largest_measured:
             text += f", by extrapolation beyond the {self.largest_measured:,} rows measured"
         return text + "."
@@ -477,7 +466,3 @@ def _reached(slope: float, intercept: float, target: float) -> float:
         return math.inf
     with np.errstate(over="ignore"):  # exp of more than 709 is infinite
         return float(np.exp((math.log(target) - intercept) / slope))
-
-
-def _count(n: float) -> str:
-    return f"{math.ceil(n):,}" if math.isfinite(n) else "infinity"

@@ -21,11 +21,16 @@ from eigencut._utils.threads import threads
 from eigencut.affinities import Affinity
 from eigencut.affinities.kernel import VectorAffinity
 from eigencut.cut import CUTS, Cut
-from eigencut.discretization import assign
 from eigencut.exceptions import invalid
 from eigencut.theory.bounds import THEORIES
-from eigencut.theory.errors import empirical_error
-from eigencut.theory.row_pairs import CutValue, RowPairs, cut_of_pairs, measured_on
+from eigencut.theory.errors import (
+    CutValue,
+    RowPairs,
+    cut_of_pairs,
+    empirical_error,
+    measured_on,
+    pairs_of_cut,
+)
 
 
 class DependentFunctionsError(ValueError):
@@ -45,11 +50,7 @@ class ConstrainedError:
 
 
 def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
-    """Return the error of functions with the values F, under the constraint of Eqs. 6, 7 and 11.
-
-    By Ky Fan's theorem it is not below the sum of the K smallest eigenvalues on these rows. The
-    standard error is that of the delta method for U-statistics.
-    """
+    """Return the error of functions with the values F, under the constraint of Eqs. 6, 7 and 11."""
     n, degrees = pairs.n_rows, pairs.degrees[:, np.newaxis]
     share = pairs.counts[:, np.newaxis] / n
     mass = degrees**cut.mass_power
@@ -176,17 +177,12 @@ def discretization_cost(
     True
     """
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        fitted = gpod.fitted_cut_
-        if rows is None:
-            pairs = RowPairs.from_training_rows(fitted.affinity)
-            labels = fitted.partition.labels
-            values = fitted.functions.at_training_vertices()
-        else:
-            pairs = RowPairs.from_rows(fitted.affinity, rows, counts)
-            labels, values = assign(fitted.scores(rows)), fitted.functions(rows)
-        cut, largest = fitted.functions.cut, float(fitted.affinity.largest_weight_)
-        continuous = constrained_error(pairs, fitted.functions.unit(values), cut)
-        return compare(pairs, continuous, labels, cut, largest)
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
+        functions = gpod.fitted_cut_.functions
+        values = functions.at_training_vertices() if rows is None else functions(rows)
+        continuous = constrained_error(pairs, functions.unit(values), functions.cut)
+        largest = float(functions.affinity.largest_weight_)
+        return compare(pairs, continuous, labels, functions.cut, largest)
 
 
 def compare(
@@ -337,13 +333,11 @@ def measured_excess(
     True
     """
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        fitted = gpod.fitted_cut_
-        cut, labels = fitted.functions.cut, assign(fitted.scores(rows))
-        pairs = RowPairs.from_rows(fitted.affinity, rows, counts)
-        held_out = constrained_error(pairs, fitted.unit_embedding(rows), cut)
-        return excess_over_training(
-            gpod, held_out, cut_of_pairs(pairs, labels, cut, gpod.n_clusters_)
-        )
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
+        cut = gpod.fitted_cut_.functions.cut
+        held_out = constrained_error(pairs, gpod.fitted_cut_.unit_embedding(rows), cut)
+        clusters = cut_of_pairs(pairs, labels, cut, gpod.n_clusters_)
+        return excess_over_training(gpod, held_out, clusters)
 
 
 def excess_over_training(
