@@ -123,7 +123,8 @@ def test_the_online_loop(bertopic, sentences, reducer):
 def test_columns_are_topics():
     """Clusters 0 and 2 are topic 1, cluster 1 is topic 0, and 3 is no topic any more."""
     mapper = SimpleNamespace(get_mappings=lambda original_topics: {-1: -1, 0: 1, 1: 0, 2: 1, 3: -1})
-    clusters = SimpleNamespace(predict_proba=lambda X: np.array([[0.1, 0.2, 0.4, 0.3]]) * X)
+    clusters = GPOD(4)
+    clusters.predict_proba = lambda X: np.array([[0.1, 0.2, 0.4, 0.3]]) * X
     reducer = SimpleNamespace(transform=lambda X: X)
     topic_model = SimpleNamespace(hdbscan_model=clusters, umap_model=reducer, topic_mapper_=mapper)
     found = integrations.bertopic.probabilities(topic_model, np.ones((1, 1)))

@@ -20,7 +20,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Parsed(click.ParamType):
-    """What a function makes of a text; the sentence of its error is that of the wrong usage."""
+    """A value that a function makes of a text; its ValueError becomes the usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         self.name, self._parse = name, parse
@@ -37,38 +37,36 @@ def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
     return lambda parse: Parsed(name, parse)
 
 
+def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expected: str) -> Parsed:
+    """A number within limits."""
+
+    def parse(text: str) -> Any:
+        try:
+            value = convert(text)
+        except ValueError:
+            value = None
+        if value is None or not is_allowed(value):
+            raise ValueError(expected.format(repr(text)))
+        return value
+
+    return Parsed(name, parse)
+
+
 def number(least: int, most: int | None = None) -> Parsed:
     """A whole number within limits."""
     limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least or (most is not None and value > most):
-            raise ValueError(f"must be a whole number {limits}. Got {text!r}.")
-        return value
-
-    return Parsed("N", parse)
+    largest = float("inf") if most is None else most
+    expected = f"must be a whole number {limits}. Got {{}}."
+    return _number("N", int, lambda value: least <= value <= largest, expected)
 
 
 def share(may_be_one: bool = False) -> Parsed:
     """A number between 0 and 1."""
-    limits, example = "strictly between 0 and 1", 0.05
     if may_be_one:
-        limits, example = "above 0 and at most 1", 0.9
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = 0.0
-        if not (0 < value < 1 or (may_be_one and value == 1)):
-            raise ValueError(f"must be a number {limits}. Got {text!r}; use {example}.")
-        return value
-
-    return Parsed("SHARE", parse)
+        expected = "must be a number above 0 and at most 1. Got {}; use 0.9."
+        return _number("SHARE", float, lambda value: 0 < value <= 1, expected)
+    expected = "must be a number strictly between 0 and 1. Got {}; use 0.05."
+    return _number("SHARE", float, lambda value: 0 < value < 1, expected)
 
 
 @parsed("FILE")
@@ -195,9 +193,14 @@ def output(help: str, required: bool = True, **more: Any) -> Decorator:
     return option("-o --output", file, help, required=required, **more)
 
 
-def given(decorator: Decorator) -> Any:
+def shared(decorator: Decorator) -> Any:
     """A field of a dataclass that holds what an option was given."""
     return field(metadata={"option": decorator})
+
+
+def given(name: str, kind: Any, help: str, **more: Any) -> Any:
+    """A field of a dataclass with an option of its own."""
+    return shared(option(name, kind, help, **more))
 
 
 def as_one_argument(name: str, kind: type) -> Decorator:
@@ -245,22 +248,20 @@ class RunOptions:
     """How tables are read, threads, and what is printed."""
 
     delimiter: str | None = given(
-        option("--delimiter", delimiter, "Between cells of a CSV file, or tab. Default: found out.")
+        "--delimiter", delimiter, "Between cells of a CSV file, or tab. Default: found out."
     )
-    decimal: str = given(
-        option("--decimal", [".", ","], "Before the fraction of a number in a CSV file.")
-    )
-    header: bool | None = given(
+    decimal: str = given("--decimal", [".", ","], "Before the fraction of a number in a CSV file.")
+    header: bool | None = shared(
         click.option(
             "--header/--no-header",
             default=None,
             help="Whether the first line of a CSV file names the columns. Default: found out.",
         )
     )
-    encoding: str = given(option("--encoding", encoding, "Of a CSV file.", default="utf-8"))
-    jobs: int | None = given(option("--jobs", number(1, 1024), "Threads. Default: all cores."))
-    quiet: bool = given(flag("--quiet", "No progress bar."))
-    as_json: bool = given(as_json)
+    encoding: str = given("--encoding", encoding, "Of a CSV file.", default="utf-8")
+    jobs: int | None = given("--jobs", number(1, 1024), "Threads. Default: all cores.")
+    quiet: bool = shared(flag("--quiet", "No progress bar."))
+    as_json: bool = shared(as_json)
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -281,27 +282,25 @@ class RunOptions:
 
 def names(name: str, help: str) -> Any:
     """A field with names of columns, given once or several times."""
-    return given(option(name, columns, help, multiple=True))
+    return given(name, columns, help, multiple=True)
 
 
 @dataclass(frozen=True)
 class TableOptions(RunOptions):
     """All about a table to learn from."""
 
-    weights: str | None = given(weights)
+    weights: str | None = shared(weights)
     columns: tuple[str, ...] = names("--columns", "Columns to use. Default: all.")
     drop: tuple[str, ...] = names("--drop", "Columns to leave out, e.g. town,day.")
-    id_column: str | None = given(option("--id id_column", column, "A column that names rows."))
+    id_column: str | None = given("--id id_column", column, "A column that names rows.")
     categorical: tuple[str, ...] = names(
         "--categorical", "Columns of words, or of numbers that stand for such, e.g. town,zip."
     )
     ordered: tuple[tuple[str, list[str]], ...] = given(
-        option(
-            "--ordered",
-            order,
-            "A column of words in an order, e.g. 'size=small<medium<large'.",
-            multiple=True,
-        )
+        "--ordered",
+        order,
+        "A column of words in an order, e.g. 'size=small<medium<large'.",
+        multiple=True,
     )
     date: tuple[str, ...] = names(
         "--date", "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV."
@@ -309,19 +308,15 @@ class TableOptions(RunOptions):
     numeric: tuple[str, ...] = names(
         "--numeric", "Columns of numbers, where they would be taken for something else."
     )
-    sample: int | None = given(option("--sample", number(2), "Use N random rows."))
-    seed: int = given(seed)
+    sample: int | None = given("--sample", number(2), "Use N random rows.")
+    seed: int = shared(seed)
     scale: str = given(
-        option(
-            "--scale", ["standard", "minmax", "none"], "Units of the columns; kept in the model."
-        )
+        "--scale", ["standard", "minmax", "none"], "Units of the columns; kept in the model."
     )
     missing: str = given(
-        option(
-            "--missing",
-            ["refuse", "drop", "mean", "median"],
-            "Missing values: an error, leave rows out, or fill in.",
-        )
+        "--missing",
+        ["refuse", "drop", "mean", "median"],
+        "Missing values: an error, leave rows out, or fill in.",
     )
 
     def with_scale_for(self, metric: str | None) -> TableOptions:
@@ -347,35 +342,27 @@ class AffinityOptions:
     """How rows are compared, and the graph."""
 
     kind: str | None = given(
-        option(
-            "--affinity kind",
-            ["gaussian", "neighbors", "landmarks"],
-            "The graph. Default: chosen by the rows and these options.",
-            default=None,
-        )
+        "--affinity kind",
+        ["gaussian", "neighbors", "landmarks"],
+        "The graph. Default: chosen by the rows and these options.",
+        default=None,
     )
-    metric: str | None = given(metric)
+    metric: str | None = shared(metric)
     neighbors: int | None = given(
-        option(
-            "--neighbors",
-            number(2),
-            "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).",
-        )
+        "--neighbors",
+        number(2),
+        "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).",
     )
     sigma: float | str = given(
-        option(
-            "--sigma",
-            bandwidth,
-            "Bandwidth: a number, or auto, local, median, neighbors.",
-            default="auto",
-        )
+        "--sigma",
+        bandwidth,
+        "Bandwidth: a number, or auto, local, median, neighbors.",
+        default="auto",
     )
     landmarks: int | None = given(
-        option(
-            "--landmarks",
-            number(2),
-            "Cut a graph through N landmarks: for tables of millions of rows.",
-        )
+        "--landmarks",
+        number(2),
+        "Cut a graph through N landmarks: for tables of millions of rows.",
     )
 
     @property

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 
 import click
 
-from eigencut._utils.validation import printable
+from eigencut._utils.validation import needed, printable
 from eigencut.io.atomic import check_replaceable, replacing
 
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
@@ -38,21 +38,11 @@ class Output:
         """An error if the name of the file says that it is something else."""
         name, ending = self.path.lower(), Path(self.path).suffix
         if self.kind == "model":
-            others = [
-                ".tsv",
-                ".gz",
-                ".xlsx",
-                ".xls",
-                ".ods",
-                ".json",
-                ".npz",
-                ".zip",
-                ".pkl",
-                ".onnx",
-            ]
+            sheets = (".tsv", ".gz", ".xlsx", ".xls", ".ods")
+            others = (".json", ".npz", ".zip", ".pkl", ".onnx")
             if name == "-":
                 self._refuse("a model is a file; name it, or /dev/stdout")
-            if name.endswith((*TABLES, *others)):
+            if name.endswith((*TABLES, *sheets, *others)):
                 model = f"{self.path.removesuffix(ending)}.eigencut"
                 self._refuse(f"this is where the model goes; name it e.g. {model}")
             return
@@ -169,11 +159,7 @@ Write = Callable[[Columns], None]
 
 @contextmanager
 def open_writer(path: str, spreadsheet: bool = False) -> Iterator[Write]:
-    """A function that adds rows, to what the name says; the file appears when the block ends well.
-
-    Words are written as they are; on a terminal without what would move its cursor, and for
-    spreadsheets without what these would run.
-    """
+    """A function that adds rows to a file, which appears when the block ends well."""
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if is_standard_output(path):
         on_terminal = sys.stdout.isatty()
@@ -228,11 +214,7 @@ def _npy_writer(file: BinaryIO) -> Iterator[Write]:
 @contextmanager
 def _parquet_writer(file: BinaryIO) -> Iterator[Write]:
     """A Parquet file with the same columns as CSV."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow. Install it: pip install pyarrow") from error
+    pa, pq = needed("pyarrow", "stream"), needed("pyarrow.parquet", "stream")
     writers: list[Any] = []  # one, once the columns are known
 
     def write(columns: Columns) -> None:

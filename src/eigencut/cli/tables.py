@@ -41,7 +41,8 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
     others = {"--id": options.id_column, "--weights": options.weights, "--known": known}
     for option, name in others.items():
         if name is not None:
-            dropped.append(_one_column(source, name, option))
+            _check_columns(source, [name], option)
+            dropped.append(name)
     if known is not None and known == options.weights:
         raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
     chosen = absent(wanted or source.names, dropped)
@@ -62,10 +63,7 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
 def kinds_of_columns(
     source: Source, chosen: Sequence[str], options: TableOptions
 ) -> dict[str, Any] | None:
-    """What --categorical, --ordered, --date and --numeric say that columns hold; None if nothing.
-
-    In the form of ``TableModel(columns=...)``.
-    """
+    """What options say that columns hold, as ``TableModel(columns=...)`` takes it."""
     said: list[tuple[str, str, Any]] = []  # option, column, kind
     for option in ("categorical", "numeric"):
         names = _split(source, getattr(options, option), f"--{option}")
@@ -76,7 +74,7 @@ def kinds_of_columns(
     said += [("ordered", name, order) for name, order in options.ordered]
     kinds: dict[str, Any] = {}
     for option, name, kind in said:
-        _one_column(source, name, f"--{option}")
+        _check_columns(source, [name], f"--{option}")
         if name not in chosen:
             raise ValueError(f"--{option} names {name!r}, which is left out; choose it, or do not.")
         if name in kinds:
@@ -120,12 +118,9 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
     known = read_known_labels(cells, len(cells), name=name)
     n_classes = int(known.labels.max()) + 1
     if not n_classes:
-        raise invalid(
-            name,
-            "hold the classes of some rows, and nothing or -1 in the others",
-            "no class at all",
-            "leave --known out to look for clusters without classes",
-        )
+        expected = "hold the classes of some rows, and nothing or -1 in the others"
+        remedy = "leave --known out to look for clusters without classes"
+        raise invalid(name, expected, "no class at all", remedy)
     if isinstance(n_clusters, int) and n_clusters < n_classes:
         listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
         expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
@@ -134,13 +129,8 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
 
 
 def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> tuple[Table, Any]:
-    """As many rows as --sample says, at random, and which of all rows they are.
-
-    All rows whose class ``is_known`` are among them; none that --missing drop would leave out.
-    """
-    is_usable: Any = np.ones(len(table.values), dtype=bool)
-    if options.missing == "drop":
-        is_usable = ~np.isnan(table.values).any(axis=1)
+    """Random rows, as many as --sample says, with all whose class is known; and which they are."""
+    is_usable = ~np.isnan(table.values).any(axis=1) | (options.missing != "drop")
     n, usable = options.sample, np.flatnonzero(is_usable)
     if n is None or n >= len(usable):
         return table, np.arange(len(table.values))
@@ -176,10 +166,7 @@ def suggest_cosine(metric: str | None, options: TableOptions, values: Any) -> No
 
 
 def sparse_matrix(path: str) -> Any:
-    """The rows of a sparse matrix, if the file is one; options that it has no use for are refused.
-
-    None if it is a table.
-    """
+    """The rows of a sparse matrix, without options about tables; None if the file is a table."""
     from eigencut.io.readers import is_sparse_file, read_sparse
 
     if path == "-" or not is_sparse_file(path):
@@ -208,12 +195,12 @@ def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
             f"{path} is a model of precomputed affinities, which tables do not have. "
             "Load it in Python with eigencut.load."
         )
-    if model.splits_ and one_cut:
-        raise ValueError(
-            f"{path} is a model whose clusters were split, which this command does not know. Use "
-            "the model that recluster was given."
-        )
     if model.splits_:
+        if one_cut:
+            raise ValueError(
+                f"{path} is a model whose clusters were split, which this command does not know. "
+                "Use the model that recluster was given."
+            )
         model = model.of_tables()
     elif model is model.gpod:
         model = table_model(model)
@@ -233,7 +220,7 @@ def labelled_blocks(
     source = open_table(path, run)
     start, n_rows = time.perf_counter(), 0
     columns = model_columns(model, source, id_column, "--id")
-    for block in source.blocks(columns, id_column, _coding(model)):
+    for block in source.blocks(columns, id_column, model.unsplit.preparation_.coding()):
         yield ({} if id_column is None else {id_column: block.ids}) | answer(block.table)
         n_rows += len(block.table.values)
         share, seconds = source.share(block), time.perf_counter() - start
@@ -259,13 +246,12 @@ def read_for_model(
             "the model was fitted on; fit it with --weights, or give another."
         )
     with run.progress("table"):
-        return _read(source, columns, weights, _coding(model), documents)
+        return _read(source, columns, weights, model.unsplit.preparation_.coding(), documents)
 
 
 def model_columns(model: Any, source: Source, name: str | None, option: str) -> list[str]:
     """The columns of a model, if the table has them and the one that an option names."""
-    if name is not None:
-        _one_column(source, name, option)
+    _check_columns(source, [] if name is None else [name], option)
     columns: list[str] = model.columns_
     missing = absent(columns, source.names)
     if missing:
@@ -284,12 +270,6 @@ def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
     return {"cluster": labels} | ({"cluster_name": named(labels, names)} if names else {})
 
 
-def _coding(model: Any) -> Coding:
-    """What the columns of a model hold."""
-    coding: Coding = model.unsplit.preparation_.coding()
-    return coding
-
-
 def _read(
     source: Source, columns: list[str], weights: str | None, coding: Coding, names: str | None
 ) -> Block:
@@ -301,27 +281,21 @@ def _read(
     return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
 
 
-def _one_column(source: Source, name: str, option: str) -> str:
-    """The column that an option names."""
-    if name not in source.names:
+def _check_columns(source: Source, names: Sequence[str], option: str) -> None:
+    """The table has the columns that an option names."""
+    unknown = absent(names, source.names)
+    if unknown:
         raise ValueError(
-            f"{source.name} has no column {name!r}, which {option} names. "
+            f"{source.name} has no column {quoted(unknown)}, which {option} names. "
             f"It has {quoted(source.names)}."
         )
-    return name
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     """Names as users give them: several options, or commas, or both."""
-    found = []
+    columns = []
     for text in texts:
         names = [text] if text in source.names else [name.strip() for name in text.split(",")]
-        names = [each for name in names for each in source.groups.get(name, (name,))]
-        unknown = absent(names, source.names)
-        if unknown:
-            raise ValueError(
-                f"{source.name} has no column {quoted(unknown)}, which {option} names. "
-                f"It has {quoted(source.names)}."
-            )
-        found += names
-    return found
+        columns += [each for name in names for each in source.groups.get(name, (name,))]
+    _check_columns(source, columns, option)
+    return columns

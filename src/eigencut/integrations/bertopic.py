@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array
 from eigencut.exceptions import invalid
+from eigencut.model import Model
 
 
 def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
@@ -42,13 +43,11 @@ def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
         assert (found.argmax(axis=1) == topics).all()
     """
     model: Any = getattr(topic_model, "hdbscan_model", None)
-    if not hasattr(model, "predict_proba"):
-        raise invalid(
-            "topic_model",
-            "be a fitted BERTopic whose hdbscan_model is a GPOD",
-            type(model).__name__ if model is not None else type(topic_model).__name__,
-            "pass BERTopic(hdbscan_model=GPOD(...)) after its fit",
-        )
+    if not isinstance(model, Model):
+        expected = "be a fitted BERTopic whose hdbscan_model is a GPOD"
+        got = type(topic_model if model is None else model).__name__
+        remedy = "pass BERTopic(hdbscan_model=GPOD(...)) after its fit"
+        raise invalid("topic_model", expected, got, remedy)
     of_clusters = model.predict_proba(topic_model.umap_model.transform(embeddings))
     topic_of = topic_model.topic_mapper_.get_mappings(original_topics=True)
     found = np.zeros((len(of_clusters), 1 + max(topic_of.values())))

@@ -8,7 +8,6 @@ are the landmarks and one p x p matrix. Tasks have no side effects: a lost worke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,11 +15,19 @@ from numpy.typing import NDArray
 
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
-from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
+from eigencut.integrations.partial_sums import (
+    FAN_IN,
+    Total,
+    added_up,
+    finished,
+    on_one_thread,
+    total_of,
+)
 from eigencut.io.column_kinds import quoted
 from eigencut.io.rows import Rows
+from eigencut.model import check_model
 
-Model = TypeVar("Model")
+Fitted = TypeVar("Fitted")
 
 
 class DaskRows(Rows):
@@ -52,9 +59,7 @@ class DaskRows(Rows):
         feature_names = None if names is None else [str(name) for name in names]
         super().__init__(self._computed, feature_names, weighted=sample_weight is not None)
         self._parts = _chunks(X)
-        self._weights: list[Any] = [None] * len(self._parts)
-        if sample_weight is not None:
-            self._weights = _weight_chunks(sample_weight, X, len(self._parts))
+        self._weights = _weight_chunks(sample_weight, X, len(self._parts))
         self.n_features = int(X.shape[1]) if names is None else len(names)
 
     def _computed(self) -> Iterator[Any]:
@@ -85,7 +90,7 @@ class DaskRows(Rows):
         return total
 
 
-def fit(model: Model, X: Any, *, sample_weight: Any = None) -> Model:
+def fit(model: Fitted, X: Any, *, sample_weight: Any = None) -> Fitted:
     """Fit a GPOD on a dask array or data frame.
 
     Parameters
@@ -164,7 +169,8 @@ def predict_proba(model: Any, X: Any) -> Any:
     >>> predict_proba(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
     (1000, 3)
     """
-    return _map_rows(model, "predict_proba", X, np.empty((0, model.numbering_.n_given)))
+    n_numbers = check_model(model).one_cut().numbering_.n_given
+    return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
 
 
 def transform(model: Any, X: Any) -> Any:
@@ -196,19 +202,16 @@ def transform(model: Any, X: Any) -> Any:
 
 def _check_rows(X: Any, in_memory: str) -> None:
     if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
-        raise invalid(
-            "X",
-            "be a dask array with two dimensions or a dask data frame",
-            type(X).__name__,
-            f"use dask.array.from_array, or {in_memory} in memory",
-        )
+        expected = "be a dask array with two dimensions or a dask data frame"
+        remedy = f"use dask.array.from_array, or {in_memory} in memory"
+        raise invalid("X", expected, type(X).__name__, remedy)
 
 
 def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
     """A method of the model for each chunk; ``empty`` is what it returns for no rows."""
     _check_rows(X, f"GPOD.{method}")
     delayed = needed("dask", "dask").delayed
-    sent = delayed(model)
+    sent = delayed(on_one_thread(check_model(model)))
     if hasattr(X, "columns"):
         array = needed("dask.array", "dask")
         parts = [
@@ -228,47 +231,37 @@ def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
 
 def _chunks(X: Any) -> list[Any]:
     """Whole rows in pieces, as delayed values."""
-    if hasattr(X, "columns"):
-        return list(X.to_delayed())
-    return list(_whole_rows(X).to_delayed().ravel())
+    return list(np.ravel((X if hasattr(X, "columns") else _whole_rows(X)).to_delayed()))
 
 
 def _without_column(X: Any, name: str) -> tuple[Any, Any]:
     """A data frame without the column of that name, and the column."""
     names = list(getattr(X, "columns", []))
     if name not in names:
-        raise invalid(
-            "sample_weight",
-            "be the name of a column of X, or weights",
-            f"{name!r}, which is not among {quoted([str(other) for other in names])}",
-            "correct it",
-        )
+        expected = "be the name of a column of X, or weights"
+        got = f"{name!r}, which is not among {quoted([str(other) for other in names])}"
+        raise invalid("sample_weight", expected, got, "correct it")
     return X[[other for other in names if other != name]], X[name]
 
 
 def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
-    """Weights in the pieces that the rows are in, as delayed values."""
+    """Weights in the pieces that the rows are in, as delayed values; None for each without."""
+    if weight is None:
+        return [None] * n_chunks
     if not hasattr(weight, "dask") or getattr(weight, "ndim", 0) != 1:
-        raise invalid(
-            "sample_weight",
-            "be a dask array with one dimension or a dask series",
-            type(weight).__name__,
-            "use dask.array.from_array(weights, chunks=X.chunks[0])",
-        )
+        expected = "be a dask array with one dimension or a dask series"
+        remedy = "use dask.array.from_array(weights, chunks=X.chunks[0])"
+        raise invalid("sample_weight", expected, type(weight).__name__, remedy)
     if hasattr(weight, "rechunk") and hasattr(X, "chunks") and not np.isnan(X.shape[0]):
         if weight.shape[0] != X.shape[0]:
-            raise invalid(
-                "sample_weight",
-                f"hold one number for each of the {X.shape[0]} rows",
-                f"shape {weight.shape}",
-                "pass the weights of the same rows",
-            )
+            expected = f"hold one number for each of the {X.shape[0]} rows"
+            remedy = "pass the weights of the same rows"
+            raise invalid("sample_weight", expected, f"shape {weight.shape}", remedy)
         weight = weight.rechunk((X.chunks[0],))
     chunks = list(np.ravel(weight.to_delayed()))
     if len(chunks) != n_chunks:
-        raise invalid(
-            "sample_weight", f"come in the {n_chunks} chunks of X", len(chunks), "chunk both alike"
-        )
+        expected = f"come in the {n_chunks} chunks of X"
+        raise invalid("sample_weight", expected, len(chunks), "chunk both alike")
     return chunks
 
 
@@ -278,12 +271,8 @@ def _whole_rows(X: Any) -> Any:
 
 
 def _apply(part: Any, model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
-    """Labels, probabilities or embedding of one chunk, on one thread; a chunk may be empty."""
-    if len(part) == 0:
-        return empty
-    single = copy(model)
-    single.n_jobs = 1  # the cluster's own threads work on chunks
-    return np.asarray(getattr(single, method)(part), empty.dtype)
+    """Labels, probabilities or embedding of one chunk, which may be empty."""
+    return np.asarray(getattr(model, method)(part), empty.dtype) if len(part) else empty
 
 
 def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Total | None:

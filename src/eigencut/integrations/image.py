@@ -12,7 +12,6 @@ weights; networkx is not imported.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigencut._utils.arrays import Array, Indices, as_numpy
-from eigencut._utils.validation import check_choice, check_count, check_magnitude, needed, shown
+from eigencut._utils.validation import (
+    check_choice,
+    check_count,
+    check_magnitude,
+    is_integer,
+    is_real,
+    needed,
+    shown,
+)
 from eigencut.affinities import Landmarks
 from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
@@ -123,10 +130,14 @@ def segment(
     """
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
-    texture = check_magnitude("texture", _as_number(texture), "use False, or True")
+    texture = float(texture) if isinstance(texture, bool) else texture
+    texture = check_magnitude("texture", texture, "use False, or True")
     check_choice("channels", channels, ("auto", "color", "features"))
     pixels = _comparable(_as_image(image, shape), channels, shape)
-    _check_scale(scale, pixels)
+    longest = max(pixels.shape[:2])
+    if scale > longest:  # smoothing takes time and room in proportion to it
+        expected = f"be at most the longer side of the image, {longest} pixels"
+        raise invalid("scale", expected, f"{scale:g}", "use the default of 1")
     rows = _rows(pixels, scale, position, texture)
     model = GPOD(n_clusters, affinity=Landmarks(n_landmarks), random_state=random_state)
     if n_segments is None:
@@ -139,96 +150,48 @@ def segment(
     return np.asarray(labels[superpixels].reshape(pixels.shape[:2]))
 
 
-def _as_number(texture: object) -> object:
-    return float(texture) if isinstance(texture, bool) else texture
-
-
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     """The image as an array of (height, width, channels)."""
     if isinstance(image, np.ma.MaskedArray) and np.ma.getmaskarray(image).any():
-        raise invalid(
-            "image",
-            "have a value at every pixel",
-            f"a masked array with {int(np.ma.getmaskarray(image).sum())} values masked",
-            "fill them by image.filled(...)",
-        )
+        got = f"a masked array with {int(np.ma.getmaskarray(image).sum())} values masked"
+        raise invalid("image", "have a value at every pixel", got, "fill them by image.filled(...)")
     try:
         found = np.asarray(as_numpy(image))
     except (BufferError, TypeError, ValueError, RuntimeError) as error:  # torch: with gradients
-        raise invalid(
-            "image",
-            "be an array on the processor",
-            f"{type(image).__name__} ({error})",
-            "convert it, as by tensor.detach().cpu()",
-            error=TypeError,
-        ) from error
+        got, remedy = f"{type(image).__name__} ({error})", "convert it, as by tensor.detach().cpu()"
+        expected = "be an array on the processor"
+        raise invalid("image", expected, got, remedy, error=TypeError) from error
     if found.dtype.kind not in "buif":
-        raise invalid(
-            "image",
-            "hold real numbers",
-            found.dtype,
-            "convert it to uint8 or float",
-            error=TypeError,
-        )
+        remedy = "convert it to uint8 or float"
+        raise invalid("image", "hold real numbers", found.dtype, remedy, error=TypeError)
     if shape is not None:
         height, width = _checked_shape(shape)
         if found.ndim != 2 or len(found) != height * width:
-            raise invalid(
-                "image",
-                f"have one row for each of the {height} x {width} pixels of shape",
-                f"an array of shape {found.shape}",
-                "correct shape, or leave it out for an image",
-            )
+            expected = f"have one row for each of the {height} x {width} pixels of shape"
+            remedy = "correct shape, or leave it out for an image"
+            raise invalid("image", expected, f"an array of shape {found.shape}", remedy)
         found = found.reshape(height, width, -1)
     found = found[:, :, np.newaxis] if found.ndim == 2 else found
     if found.ndim != 3 or not found.size:
-        raise invalid(
-            "image",
-            "have height, width and channels",
-            f"an array of shape {np.shape(image)}",
-            "pass one image at a time, or shape=(height, width) with rows",
-        )
+        expected = "have height, width and channels"
+        remedy = "pass one image at a time, or shape=(height, width) with rows"
+        raise invalid("image", expected, f"an array of shape {np.shape(image)}", remedy)
     if found.shape[0] in (1, 3, 4) and min(found.shape[1:]) >= POLICY.least_side:
-        raise invalid(
-            "image",
-            "have its channels last",
-            f"an array of shape {found.shape}",
-            "use numpy.moveaxis(image, 0, -1)",
-        )
+        remedy = "use numpy.moveaxis(image, 0, -1)"
+        raise invalid("image", "have its channels last", f"an array of shape {found.shape}", remedy)
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         row, column, channel = np.argwhere(~np.isfinite(found))[0]
-        raise invalid(
-            "image",
-            "be finite",
-            f"{found[row, column, channel]} at row {row}, column {column}",
-            "use numpy.nan_to_num(image)",
-        )
+        got = f"{found[row, column, channel]} at row {row}, column {column}"
+        raise invalid("image", "be finite", got, "use numpy.nan_to_num(image)")
     return found
 
 
 def _checked_shape(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list, np.ndarray)) else ()
-    are_counts = [isinstance(side, (int, np.integer)) and side > 0 for side in sides]
-    if are_counts != [True, True]:
-        raise invalid(
-            "shape",
-            "be height and width, two positive integers",
-            repr(shape)[:60],
-            "write it as shape=(480, 640)",
-        )
+    if [is_integer(side) and side > 0 for side in sides] != [True, True]:
+        expected = "be height and width, two positive integers"
+        raise invalid("shape", expected, repr(shape)[:60], "write it as shape=(480, 640)")
     return int(sides[0]), int(sides[1])
-
-
-def _check_scale(scale: float, pixels: Array) -> None:
-    """Smoothing takes time and room in proportion to it, and beyond the image there is nothing."""
-    longest = max(pixels.shape[:2])
-    if scale > longest:
-        raise invalid(
-            "scale",
-            f"be at most the longer side of the image, {longest} pixels",
-            f"{scale:g}",
-            "use the default of 1",
-        )
 
 
 def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
@@ -237,23 +200,16 @@ def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
     if channels == "features" or (channels == "auto" and (shape is not None or not may_be_colour)):
         return image.astype(np.float64)
     if not may_be_colour:
-        raise invalid(
-            "image",
-            "have 3 or 4 channels with channels='color'",
-            image.shape[2],
-            "use channels='features'",
-        )
+        expected = "have 3 or 4 channels with channels='color'"
+        raise invalid("image", expected, image.shape[2], "use channels='features'")
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
         colours = image.astype(np.float64)
     else:
-        raise invalid(
-            "image",
-            "hold colours as uint8, uint16 or floats from 0 to 1",
-            f"{image.dtype} from {image.min():g} to {image.max():g}",
-            "convert it, or use channels='features'",
-        )
+        expected = "hold colours as uint8, uint16 or floats from 0 to 1"
+        got = f"{image.dtype} from {image.min():g} to {image.max():g}"
+        raise invalid("image", expected, got, "convert it, or use channels='features'")
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
         colours = opacity * colours[:, :, :3] + (1 - opacity)
@@ -261,17 +217,7 @@ def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
 
 
 def to_lab(colours: Array) -> Array:
-    """CIELAB of sRGB from 0 to 1: distances are about as large as they look.
-
-    Parameters
-    ----------
-    colours : array of shape (..., 3)
-
-    Returns
-    -------
-    lab : array of shape (..., 3)
-        Lightness from 0 to 100, green to red, blue to yellow.
-    """
+    """CIELAB of sRGB from 0 to 1: distances are about as large as they look."""
     linear = np.where(colours > 0.04045, ((colours + 0.055) / 1.055) ** 2.4, colours / 12.92)
     to_xyz = np.array(  # of linear sRGB, under daylight (D65)
         [
@@ -384,7 +330,9 @@ def cut_normalized(
         rag = skimage.graph.rag_mean_color(image, labels, mode="similarity")
         parts = eigencut.image.cut_normalized(labels, rag)
     """
-    _check_parameters(thresh, num_cuts)
+    if not is_real(thresh) or np.isnan(thresh):
+        raise invalid("thresh", "be a number", shown(thresh), "use thresh=0.001")
+    check_count("num_cuts", num_cuts, "use 10")
     max_edge = check_magnitude("max_edge", max_edge, "use the weight of identical regions, 1.0")
     nodes = list(rag.nodes())
     of_node = _labels_of_nodes(rag, nodes)
@@ -420,11 +368,7 @@ def _parts(weights: Any, thresh: float, num_cuts: int) -> list[Indices]:
 
 
 def _pieces(graph: SparseGraph, thresh: float) -> Indices:
-    """The components without edges that are nothing beside the threshold, or one piece.
-
-    Where the sum of ``cut / volume`` over pieces is below the threshold, so is the NCut of every
-    division of the pieces in two. Taking all of them at once spares an eigenvector for each.
-    """
+    """The components without edges that are nothing beside the threshold, or one piece."""
     one, edges = np.zeros(graph.n_vertices, dtype=np.intp), graph.weights.tocoo()
     volumes = graph.n_rows * graph.degrees
     weakest = max(0.0, min(POLICY.weak * thresh, POLICY.weak)) * np.sqrt(volumes)
@@ -436,6 +380,7 @@ def _pieces(graph: SparseGraph, thresh: float) -> Indices:
     is_cut = pieces[edges.row] != pieces[edges.col]
     cut = np.bincount(pieces[edges.row[is_cut]], edges.data[is_cut], n_pieces)
     volume = np.maximum(np.bincount(pieces, volumes, n_pieces), np.finfo(np.float64).tiny)
+    # Where this sum is below the threshold, so is the NCut of every division of pieces in two.
     return pieces.astype(np.intp) if (cut / volume).sum() < thresh else one
 
 
@@ -461,18 +406,14 @@ def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], flo
 
 
 def _second_vector(graph: SparseGraph) -> Array:
-    """Of ``D^-1/2 (D - W) D^-1/2``, for a connected graph; its largest entry is positive.
-
-    Regions of a photograph hardly touch in many places, so that hundreds of eigenvalues are nearly
-    0, and only an inverse tells them apart. Its factors are cheap: regions are neighbours in a
-    plane.
-    """
+    """Of ``D^-1/2 (D - W) D^-1/2``, for a connected graph; its largest entry is positive."""
     mass = CUTS["ncut"].mass(graph.degrees)
     root = np.sqrt(mass)
     if graph.n_vertices < POLICY.large:
         return np.asarray(eigenpairs(graph, mass, 2).vectors[:, 1] * root)
     first = root / np.linalg.norm(root)
     scale = diags_array(1 / root)
+    # Hundreds of eigenvalues are nearly 0, and only an inverse tells them apart.
     inverse = Inverse(
         eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale, POLICY.shift
     )
@@ -497,26 +438,16 @@ def _second_vector(graph: SparseGraph) -> Array:
 def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
     """The weights between nodes, and of each to itself."""
     n, place = len(nodes), {node: number for number, node in enumerate(nodes)}
-    edges = [
-        (place[a], place[b], weight)
-        for a, b, weight in rag.edges(data="weight", default=1.0)
-        if a != b
-    ]
-    row, column, weight = (
-        (np.array(values) for values in zip(*edges, strict=True)) if edges else [np.empty(0)] * 3
-    )
-    weight = weight.astype(np.float64)
+    listed = rag.edges(data="weight", default=1.0)
+    edges = [(place[a], place[b], weight) for a, b, weight in listed if a != b]
+    row, column, weight = np.array(edges, dtype=np.float64).reshape(-1, 3).T
+    row, column = row.astype(np.intp), column.astype(np.intp)
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
         a, b = edges[int(np.argmax(is_bad))][:2]
-        raise invalid(
-            "rag",
-            "have finite weights of at least 0",
-            f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}",
-            "use mode='similarity'",
-        )
+        got = f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}"
+        raise invalid("rag", "have finite weights of at least 0", got, "use mode='similarity'")
     every = np.arange(n)
-    row, column = row.astype(np.intp), column.astype(np.intp)
     values = np.concatenate([weight, weight, np.full(n, max_edge)])
     rows, columns = np.concatenate([row, column, every]), np.concatenate([column, row, every])
     return csr_array(coo_array((values, (rows, columns)), shape=(n, n)))
@@ -527,12 +458,9 @@ def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
         raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
     for node in nodes:
         if not rag.nodes[node].get("labels"):
-            raise invalid(
-                "rag",
-                "have nodes with the attribute 'labels', a list",
-                f"none for {node}",
-                "make it by skimage.graph.rag_mean_color, or set it",
-            )
+            expected = "have nodes with the attribute 'labels', a list"
+            remedy = "make it by skimage.graph.rag_mean_color, or set it"
+            raise invalid("rag", expected, f"none for {node}", remedy)
     return [list(rag.nodes[node]["labels"]) for node in nodes]
 
 
@@ -541,25 +469,10 @@ def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
     found = np.asarray(labels)
     if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
         what = f"{found.dtype} of shape {found.shape}"
-        raise invalid(
-            "labels",
-            "be integers of at least 0, one for each pixel",
-            what,
-            "use skimage.segmentation.slic(image, start_label=0)",
-        )
+        remedy = "use skimage.segmentation.slic(image, start_label=0)"
+        raise invalid("labels", "be integers of at least 0, one for each pixel", what, remedy)
     largest = max(max(its_labels) for its_labels in of_node)
     if largest > found.max():
-        raise invalid(
-            "labels",
-            "be those that rag was made of",
-            f"labels up to {found.max()} and a node of label {largest}",
-            "make rag again",
-        )
+        got = f"labels up to {found.max()} and a node of label {largest}"
+        raise invalid("labels", "be those that rag was made of", got, "make rag again")
     return found
-
-
-def _check_parameters(thresh: object, num_cuts: object) -> None:
-    is_number = isinstance(thresh, Real) and not isinstance(thresh, bool)
-    if not is_number or np.isnan(float(thresh)):  # type: ignore[arg-type]
-        raise invalid("thresh", "be a number", shown(thresh), "use thresh=0.001")
-    check_count("num_cuts", num_cuts, "use 10")

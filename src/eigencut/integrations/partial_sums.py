@@ -1,17 +1,18 @@
 """Sums over rows that many machines form: of a piece, of pieces together, and the end.
 
-They are those of a stream (``eigencut.io.rows``), with what was seen of the rows beside them. A
-piece may be summed twice, or again when a machine was lost: nothing here has side effects.
+A piece may be summed twice, or again when a machine was lost: nothing here has side effects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
 from eigencut._utils.threads import threads
 from eigencut.exceptions import invalid
 from eigencut.io.rows import Rows, Seen
+from eigencut.model import Model
 
 FAN_IN = 8  # partial sums that one task adds up
 Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
@@ -28,19 +29,27 @@ def total_of(rows: Rows, n_features: int, part: Any, combine: Any) -> Total:
 
 def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any]) -> Total | None:
     """The sum over several pieces; None if none of them has rows."""
-    found: Total | None = None
+    result: Total | None = None
     for total in totals:
-        if total is not None and found is not None:
-            found = combine(found[0], total[0]), found[1].merged(total[1])
-        else:
-            found = total if found is None else found
-    return found
+        if result is None:
+            result = total
+        elif total is not None:
+            result = combine(result[0], total[0]), result[1].merged(total[1])
+    return result
 
 
-def finished(found: Total | None, finish: Any) -> Total:
+def finished(result: Total | None, finish: Any) -> Total:
     """What is made of the sum over all pieces."""
-    if found is None:
+    if result is None:
         raise invalid("X", "have at least one row", "none", "check the source of rows")
-    total, seen = found
+    total, seen = result
     with threads(1):
         return (total if finish is None else finish(total)), seen
+
+
+def on_one_thread(model: Model) -> Model:
+    """A copy that uses one thread, as the cluster's own work on pieces; arrays are shared."""
+    shared = {id(value): value for value in vars(model.gpod).values()}
+    single = deepcopy(model, shared)
+    single.gpod.n_jobs = 1
+    return single

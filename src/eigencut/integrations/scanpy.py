@@ -72,13 +72,13 @@ def cluster(
         sc.pl.umap(adata, color="eigencut")
     """
     _check_cells("adata", adata)
-    _check_flag("copy", copy)
+    _check_copy(copy)
     _check_key_added(adata, key_added)
     given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     _check_source(given)
     only = None if restrict_to is None else _Restriction.from_categories(adata, restrict_to)
     adata = adata.copy() if copy else adata
-    of_cells = np.arange(adata.n_obs) if only is None else only.cells
+    of_cells: Any = slice(None) if only is None else only.cells
     if use_rep is not None:
         model = GPOD(n_clusters).fit(_representation(adata, use_rep)[of_cells])
     else:
@@ -138,29 +138,22 @@ def ingest(
     """
     _check_cells("adata", adata)
     _check_cells("reference", reference)
-    _check_flag("copy", copy)
+    _check_copy(copy)
     check_count("n_neighbors", n_neighbors, "use the default of 15")
     if not isinstance(key, str) or key not in reference.obs:
-        raise invalid(
-            "key", "be a column of reference.obs", shown(key), "cluster the reference first"
-        )
+        expected = "be a column of reference.obs"
+        raise invalid("key", expected, shown(key), "cluster the reference first")
     has_cluster = reference.obs[key].notna().to_numpy()
     if not has_cluster.any():
-        raise invalid(
-            f"reference.obs[{key!r}]",
-            "have cells with a cluster",
-            f"none among {len(has_cluster)}",
-            "cluster the reference first",
-        )
+        expected = "have cells with a cluster"
+        remedy = "cluster the reference first"
+        raise invalid(f"reference.obs[{key!r}]", expected, f"none among {len(has_cluster)}", remedy)
     adata = adata.copy() if copy else adata
     rows, new = _representation(reference, use_rep)[has_cluster], _representation(adata, use_rep)
     if rows.shape[1] != new.shape[1]:
-        raise invalid(
-            "use_rep",
-            "have as many columns in both",
-            f"{new.shape[1]} in adata and {rows.shape[1]} in reference",
-            "project the new cells on the reference's components",
-        )
+        got = f"{new.shape[1]} in adata and {rows.shape[1]} in reference"
+        remedy = "project the new cells on the reference's components"
+        raise invalid("use_rep", "have as many columns in both", got, remedy)
     _check_finite("reference", use_rep, rows)
     _check_finite("adata", use_rep, new)
     clusters = reference.obs[key][has_cluster].astype(str).to_numpy()
@@ -188,36 +181,26 @@ def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> A
 
 def _representation(adata: Any, use_rep: str) -> Array:
     if not isinstance(use_rep, str) or (use_rep != "X" and use_rep not in adata.obsm):
-        raise invalid(
-            "use_rep",
-            f"be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'})",
-            shown(use_rep),
-            "compute it first, as by sc.pp.pca(adata)",
-        )
+        expected = f"be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'})"
+        remedy = "compute it first, as by sc.pp.pca(adata)"
+        raise invalid("use_rep", expected, shown(use_rep), remedy)
     found = adata.X if use_rep == "X" else adata.obsm[use_rep]
     found = found if hasattr(found, "tocsr") else real_array(f"use_rep={use_rep!r}", found)
     if found.ndim != 2 or found.shape[0] != adata.n_obs:
-        raise invalid(
-            f"use_rep={use_rep!r}",
-            f"have a row for each of the {adata.n_obs} cells",
-            f"shape {found.shape}",
-            "compute it again of these cells",
-        )
+        expected = f"have a row for each of the {adata.n_obs} cells"
+        remedy = "compute it again of these cells"
+        raise invalid(f"use_rep={use_rep!r}", expected, f"shape {found.shape}", remedy)
     return found
 
 
 def _check_finite(name: str, use_rep: str, rows: Any) -> None:
-    """Cells without a place have no neighbours."""
     with np.errstate(invalid="ignore"):
         nothing = np.asarray((rows * 0.0).sum(axis=1)).ravel()  # sparse or not; else NaN
     bad = np.flatnonzero(np.isnan(nothing))
     if len(bad):
-        raise invalid(
-            f"use_rep={use_rep!r}",
-            f"be finite in {name}",
-            f"NaN or infinity for {len(bad)} cell(s), the first at position {bad[0]}",
-            "drop them, or compute it again",
-        )
+        expected = f"be finite in {name}"
+        got = f"NaN or infinity for {len(bad)} cell(s), the first at position {bad[0]}"
+        raise invalid(f"use_rep={use_rep!r}", expected, got, "drop them, or compute it again")
 
 
 def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array:
@@ -226,12 +209,9 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     if key is None:
         made = adata.uns.get(neighbors_key or "neighbors", {})
         if not isinstance(made, Mapping):
-            raise invalid(
-                "neighbors_key",
-                "name what sc.pp.neighbors has written into adata.uns",
-                f"{neighbors_key!r}, where there is {shown(made)}",
-                "pass obsp for another graph",
-            )
+            expected = "name what sc.pp.neighbors has written into adata.uns"
+            got = f"{neighbors_key!r}, where there is {shown(made)}"
+            raise invalid("neighbors_key", expected, got, "pass obsp for another graph")
         key = made.get("connectivities_key", "connectivities")
         if neighbors_key is not None and neighbors_key not in adata.uns:
             key = neighbors_key
@@ -243,12 +223,9 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     found, n_cells = adata.obsp[key], adata.n_obs
     shape = found.shape if hasattr(found, "shape") else np.shape(found)
     if shape != (n_cells, n_cells):
-        raise invalid(
-            f"adata.obsp[{key!r}]",
-            f"be of shape ({n_cells}, {n_cells}), the affinities among all cells",
-            f"shape {shape}",
-            "run sc.pp.neighbors(adata) on these cells",
-        )
+        expected = f"be of shape ({n_cells}, {n_cells}), the affinities among all cells"
+        remedy = "run sc.pp.neighbors(adata) on these cells"
+        raise invalid(f"adata.obsp[{key!r}]", expected, f"shape {shape}", remedy)
     return csr_array(found).astype(np.float64)
 
 
@@ -266,32 +243,20 @@ class _Restriction:
         """Names of categories are text, whatever they are in ``adata.obs``."""
         key, wanted = _key_and_categories(restrict_to)
         if key not in adata.obs:
-            raise invalid(
-                "restrict_to",
-                f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})",
-                repr(key),
-                "correct it",
-            )
+            expected = f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})"
+            raise invalid("restrict_to", expected, repr(key), "correct it")
         column = adata.obs[key]
         known = list(map(str, column.astype("category").cat.categories))
         for name in wanted:
             if name not in known:
-                raise invalid(
-                    "restrict_to",
-                    f"name categories of adata.obs[{key!r}] ({', '.join(known)})",
-                    repr(name),
-                    "correct it",
-                )
+                expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
+                raise invalid("restrict_to", expected, repr(name), "correct it")
         names = column.astype(str).to_numpy().astype(object)
         names[column.isna().to_numpy()] = None
         cells = np.flatnonzero([name in wanted for name in names])
         if not len(cells):
-            raise invalid(
-                "restrict_to",
-                "name categories that have cells",
-                f"{wanted!r} of adata.obs[{key!r}], which have none",
-                "name others",
-            )
+            got = f"{wanted!r} of adata.obs[{key!r}], which have none"
+            raise invalid("restrict_to", "name categories that have cells", got, "name others")
         return cls(key, "-".join(wanted), cells, names)
 
     def renamed(self, clusters: NDArray[np.object_]) -> NDArray[np.object_]:
@@ -300,12 +265,10 @@ class _Restriction:
         names[self.cells] = [f"{self.prefix},{cluster}" for cluster in clusters]
         taken = set(names[self.cells]) & set(np.delete(names, self.cells))
         if taken:
-            raise invalid(
-                "restrict_to",
-                "give clusters names that no other cells have",
-                f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already",
-                "rename it there by .cat.rename_categories, or restrict to that one too",
-            )
+            expected = "give clusters names that no other cells have"
+            got = f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already"
+            remedy = "rename it there by .cat.rename_categories, or restrict to that one too"
+            raise invalid("restrict_to", expected, got, remedy)
         return names
 
 
@@ -316,29 +279,22 @@ def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
     is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
     listed = list(dict.fromkeys(map(str, categories))) if is_listed else []
     if not (isinstance(key, str) and listed):
-        raise invalid(
-            "restrict_to",
-            "be a column of adata.obs and a list of at least one of its categories",
-            repr(restrict_to)[:60],
-            "write it as ('kind', ['a', 'b'])",
-        )
+        expected = "be a column of adata.obs and a list of at least one of its categories"
+        remedy = "write it as ('kind', ['a', 'b'])"
+        raise invalid("restrict_to", expected, repr(restrict_to)[:60], remedy)
     return key, listed
 
 
 def _check_cells(name: str, value: Any) -> None:
     parts = ("obs", "obsm", "obsp", "uns", "n_obs")
     if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
-        raise invalid(
-            f"{name}",
-            "be an AnnData",
-            shown(value),
-            "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array",
-        )
+        remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
+        raise invalid(f"{name}", "be an AnnData", shown(value), remedy)
 
 
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise invalid(f"{name}", "be True or False", shown(value), f"use {name}=False")
+def _check_copy(copy: Any) -> None:
+    if not isinstance(copy, (bool, np.bool_)):
+        raise invalid("copy", "be True or False", shown(copy), "use copy=False")
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:
@@ -349,12 +305,9 @@ def _check_key_added(adata: Any, key_added: Any) -> None:
     params = made.get("params") if isinstance(made, Mapping) else None
     is_ours = isinstance(params, Mapping) and {"n_clusters", "asked"} <= set(params)
     if made is not None and not is_ours:
-        raise invalid(
-            "key_added",
-            "be free in adata.uns, or of an earlier call",
-            f"{key_added!r}, which something else has written",
-            "use another name, as 'cut_of_cells'",
-        )
+        expected = "be free in adata.uns, or of an earlier call"
+        got = f"{key_added!r}, which something else has written"
+        raise invalid("key_added", expected, got, "use another name, as 'cut_of_cells'")
 
 
 def _check_source(given: Mapping[str, Any]) -> None:
@@ -364,12 +317,8 @@ def _check_source(given: Mapping[str, Any]) -> None:
             raise invalid(f"{name}", "be a name", shown(value), "pass a key of adata")
     named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise invalid(
-            "Only one of use_rep, neighbors_key and obsp",
-            "be given",
-            " and ".join(named),
-            "pass one of them",
-        )
+        sources = "Only one of use_rep, neighbors_key and obsp"
+        raise invalid(sources, "be given", " and ".join(named), "pass one of them")
 
 
 def _categorical(names: Any, categories: Any = None) -> Any:

@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
-from eigencut.integrations.partial_sums import FAN_IN, Total, added_up, finished, total_of
+from eigencut.integrations.partial_sums import (
+    FAN_IN,
+    added_up,
+    finished,
+    on_one_thread,
+    total_of,
+)
 from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
-from eigencut.io.rows import Rows, checked_block
+from eigencut.io.rows import Rows
+from eigencut.model import check_model
 
-Model = TypeVar("Model")
+Fitted = TypeVar("Fitted")
 
 
 class SparkRows(Rows):
@@ -75,24 +80,21 @@ class SparkRows(Rows):
         of_partition = _summing(part, combine, self.n_features, self.is_weighted)
         sums = self._frame.mapInArrow(of_partition, "total binary").rdd
 
-        def add(left: bytes | None, right: bytes | None) -> bytes | None:
-            return _packed(added_up([_unpacked(left), _unpacked(right)], combine))
+        def add(left: bytes, right: bytes) -> bytes:  # which executors of this job packed
+            return pickle.dumps(added_up([pickle.loads(left), pickle.loads(right)], combine))
 
         n_parts = max(2, sums.getNumPartitions())
         depth = int(np.ceil(np.log(n_parts) / np.log(FAN_IN)))
-        found = sums.map(lambda row: bytes(row["total"])).treeAggregate(None, add, add, depth)
-        total, seen = finished(_unpacked(found), finish)
+        nothing = pickle.dumps(None)
+        packed = sums.map(lambda row: bytes(row["total"])).treeAggregate(nothing, add, add, depth)
+        total, seen = finished(pickle.loads(packed), finish)
         self._keep_seen(seen)
         return total
 
 
 def fit(
-    model: Model,
-    frame: Any,
-    columns: Sequence[str] | None = None,
-    *,
-    weights: str | None = None,
-) -> Model:
+    model: Fitted, frame: Any, columns: Sequence[str] | None = None, *, weights: str | None = None
+) -> Fitted:
     """Fit a GPOD on a Spark data frame.
 
     Parameters
@@ -155,14 +157,11 @@ def predict(
         labelled.write.parquet("labelled")
     """
     _check_frame(frame)
-    for new in [name] if probabilities is None else [name, probabilities]:
+    for new in (name, probabilities):
         if new in frame.columns:
-            raise invalid(
-                "The name of a new column",
-                "not be that of one there is",
-                f"{new!r}, and the columns {quoted(frame.columns)}",
-                "choose another name, or drop that column",
-            )
+            got = f"{new!r}, and the columns {quoted(frame.columns)}"
+            remedy = "choose another name, or drop that column"
+            raise invalid("The name of a new column", "not be that of one there is", got, remedy)
     _check_present(_features(model, columns), frame.columns)
     label = label_batches(model, columns, name, probabilities)
     types = needed("pyspark.sql.types", "spark")
@@ -180,10 +179,7 @@ def predict(
 
 
 def predict_proba(
-    model: Any,
-    frame: Any,
-    columns: Sequence[str] | None = None,
-    name: str = "probabilities",
+    model: Any, frame: Any, columns: Sequence[str] | None = None, name: str = "probabilities"
 ) -> Any:
     """A Spark data frame with the probability of each cluster, for each row.
 
@@ -255,86 +251,47 @@ def label_batches(
     (['x', 'label'], 2)
     """
     features = _features(model, columns)
-    single = _on_one_thread(model)
-    is_table = hasattr(model, "preparation_")
+    single, has_names = on_one_thread(model), model.described_columns(None) is not None
 
     def label(batches: Iterator[Any]) -> Iterator[Any]:
         arrow = needed("pyarrow", "stream")
         for batch in batches:
             _check_present(features, batch.schema.names)
-            labels, found = np.empty(0, dtype=np.int32), np.empty((0, 0))
-            if batch.num_rows:
-                if is_table:
-                    rows = arrow.Table.from_batches([batch]).select(features)
-                else:
-                    rows = checked_block(_columns_of(batch.select(features)))
-                labels = single.predict(rows).astype(np.int32)
-                if probabilities is not None:
-                    found = single.predict_proba(rows)
-            batch = batch.append_column(name, arrow.array(labels, arrow.int32()))
+            table = arrow.Table.from_batches([batch]).select(features)
+            rows = table if has_names else _columns_of(table)
+            labels = single.predict(rows) if batch.num_rows else []
+            labelled = batch.append_column(name, arrow.array(labels, arrow.int32()))
             if probabilities is not None:
-                lists = arrow.array(list(found), arrow.list_(arrow.float64()))
-                batch = batch.append_column(probabilities, lists)
-            yield batch
+                shares = list(single.predict_proba(rows)) if batch.num_rows else []
+                lists = arrow.array(shares, arrow.list_(arrow.float64()))
+                labelled = labelled.append_column(probabilities, lists)
+            yield labelled
 
     return label
 
 
 def _check_frame(frame: Any) -> None:
     if not hasattr(frame, "mapInArrow"):
-        raise invalid(
-            "frame",
-            "be a Spark data frame",
-            type(frame).__name__,
-            "use the model's own methods for what is in memory, or spark.createDataFrame",
-        )
+        remedy = "use the model's own methods for what is in memory, or spark.createDataFrame"
+        raise invalid("frame", "be a Spark data frame", type(frame).__name__, remedy)
 
 
 def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
     """The columns that a model is asked about: those of its fit."""
-    if not hasattr(model, "fit"):
-        raise invalid(
-            "model",
-            "be a fitted GPOD or TableModel",
-            type(model).__name__,
-            "pass one, or predict batch by batch in a function of your own",
-        )
-    check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
-    if hasattr(model, "described_columns"):  # not a pipeline
-        names = model.described_columns(None)
-    n_features = model.n_features_in_ if names is None else len(names)
-    given = names if columns is None else _listed(columns)
-    features = [] if given is None else [str(feature) for feature in given]
-    if len(features) != n_features or (names is not None and features != list(names)):
-        expected = f"{n_features} names" if names is None else ", ".join(names)
-        raise invalid(
-            "columns",
-            f"be the features in the order of the fit ({expected})",
-            repr(columns),
-            "pass their names",
-        )
+    names = check_model(model).described_columns(None)
+    features = list(names or []) if columns is None else _listed(columns)
+    if len(features) != len(model.columns_) or features != list(names or features):
+        known = f"{len(model.columns_)} names" if names is None else ", ".join(names)
+        expected = f"be the features in the order of the fit ({known})"
+        raise invalid("columns", expected, repr(columns), "pass their names")
     return features
-
-
-def _on_one_thread(model: Any) -> Any:
-    """A copy for Spark, which runs several workers on a machine; rows of batches have no names."""
-    single = copy(model)
-    if hasattr(model, "preparation_"):
-        single.model_ = _on_one_thread(model.model_)
-        return single
-    if hasattr(model, "n_jobs"):
-        single.n_jobs = 1
-    single.__dict__.pop("feature_names_in_", None)
-    return single
 
 
 def _listed(columns: Any) -> list[str]:
     """Names of columns, each once."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise invalid(
-            "columns", "be a list of names", repr(columns), "write it as columns=['x', 'y']"
-        )
+        expected = "be a list of names"
+        raise invalid("columns", expected, repr(columns), "write it as columns=['x', 'y']")
     listed = [str(name) for name in columns]
     if not listed:
         raise invalid("columns", "name at least one column", "none", "leave it out for all")
@@ -345,12 +302,8 @@ def _listed(columns: Any) -> list[str]:
 def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
     for name in names:
         if name not in present:
-            raise invalid(
-                "columns",
-                f"be among those of the frame ({quoted(list(present))})",
-                repr(name),
-                "correct it",
-            )
+            expected = f"be among those of the frame ({quoted(list(present))})"
+            raise invalid("columns", expected, repr(name), "correct it")
 
 
 def _chosen(
@@ -358,27 +311,22 @@ def _chosen(
 ) -> list[str]:
     """The names of the features."""
     if columns is None:
-        chosen = [name for name in present if name != weights]
         refuse_duplicates(list(present))
+        chosen = [name for name in present if name != weights]
     else:
         chosen = _listed(columns)
-    _check_present([*chosen, *([] if weights is None else [weights])], present)
+    _check_present(chosen if weights is None else [*chosen, weights], present)
     if weights in chosen:
-        raise invalid(
-            "weights",
-            "be a column that is no feature",
-            f"{weights!r}, which is among columns",
-            "leave it out there",
-        )
+        got = f"{weights!r}, which is among columns"
+        raise invalid("weights", "be a column that is no feature", got, "leave it out there")
     if not chosen:
         raise ValueError("frame must have a column that is a feature. Got none but the weights.")
     return chosen
 
 
 def _columns_of(batch: Any) -> np.ndarray[Any, Any]:
-    """The numbers of a record batch; null is NaN."""
-    columns = [batch.column(i).to_numpy(zero_copy_only=False) for i in range(batch.num_columns)]
-    return np.column_stack(columns)
+    """The numbers of a record batch or table; null is NaN."""
+    return np.column_stack([np.asarray(column) for column in batch.columns])
 
 
 def _summing(
@@ -392,21 +340,11 @@ def _summing(
         first = next(filled, None)
         if first is None:
             return
-        blocks = chain([first], filled)
+        blocks: Iterator[Any] = chain([first], filled)
         if is_weighted:
-            rows = Rows(lambda: ((b[:, :-1], b[:, -1]) for b in blocks), weighted=True)
-        else:
-            rows = Rows(lambda: blocks)
-        total = _packed(total_of(rows, n_features, part, combine))
+            blocks = ((block[:, :-1], block[:, -1]) for block in blocks)
+        rows = Rows(lambda: blocks, weighted=is_weighted)
+        total = pickle.dumps(total_of(rows, n_features, part, combine))
         yield arrow.record_batch({"total": arrow.array([total], arrow.binary())})
 
     return of_partition
-
-
-def _packed(total: Total | None) -> bytes | None:
-    return None if total is None else pickle.dumps(total)
-
-
-def _unpacked(total: bytes | None) -> Total | None:
-    """What an executor of the same job packed."""
-    return None if total is None else pickle.loads(total)

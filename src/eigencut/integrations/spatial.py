@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from heapq import heapify, heappop, heappush
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,14 @@ from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import needed
+from eigencut._utils.validation import is_integer, needed
 from eigencut._utils.warn import warn_user
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
 
 __all__ = ["regions"]
+
+CONTIGUITY = "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs"
 
 
 def regions(
@@ -75,44 +76,44 @@ def regions(
     array([0, 0, 0, 1, 1, 2, 2])
     """
     X = _standardized(_attributes(frame, columns))
-    _check_number(n_regions, len(X))
+    if not is_integer(n_regions) or not 1 <= n_regions <= len(X):
+        raise ValueError(
+            f"n_regions must be an integer from 1 to the number of rows ({len(X)}). "
+            f"Got {n_regions!r}."
+        )
     touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
     _check_parts(touching, n_regions)
-    with warnings.catch_warnings():
-        # What is in parts, and what a graph of parts is cut into, is said and repaired here.
-        warnings.simplefilter("ignore", GraphWarning)
-        labels = _cut(_affinities(touching, X), n_regions, random_state)
-    found = connect_regions(labels, touching, X, n_regions)
+    labels = np.zeros(len(X), dtype=np.intp)  # one region, or each row one: nothing to choose
+    if n_regions not in (1, len(X)) and touching.nnz:
+        model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
+        with warnings.catch_warnings():
+            # What is in parts, and what a graph of parts is cut into, is said and repaired here.
+            warnings.simplefilter("ignore", GraphWarning)
+            labels = model.fit_predict(_affinities(touching, X))
+    region = connect_regions(labels, touching, X, n_regions)
     if not hasattr(frame, "columns"):
-        return found
-    return needed("pandas", "pandas").Series(found, index=frame.index, name="region")
+        return region
+    return needed("pandas", "pandas").Series(region, index=frame.index, name="region")
 
 
 def _attributes(frame: Any, columns: Any) -> Array:
     """The columns as numbers, none missing."""
-    named = [columns] if isinstance(columns, str) or not hasattr(columns, "__len__") else columns
-    named = list(named)
+    is_one = isinstance(columns, str) or not hasattr(columns, "__len__")
+    named = [columns] if is_one else list(columns)
     if not named:
         raise invalid("columns", "name at least one column", "none", "pass a name or a list")
-    given = _taken(frame, named)
     try:
-        X = np.asarray(given, dtype=np.float64)
+        X = np.asarray(_taken(frame, named), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise invalid(
-            "columns",
-            "be numbers",
-            f"{named} of which some are not ({error})",
-            "leave them out, or code them as numbers",
-        ) from error
+        got = f"{named} of which some are not ({error})"
+        remedy = "leave them out, or code them as numbers"
+        raise invalid("columns", "be numbers", got, remedy) from error
     bad = ~np.isfinite(X)
     if bad.any():
         at = int(np.flatnonzero(bad.any(axis=0))[0])
-        raise invalid(
-            "columns",
-            "have a finite value in every row",
-            f"{int(bad[:, at].sum())} row(s) without in {named[at]!r}",
-            "fill them, or drop the rows (and their neighbourhoods)",
-        )
+        got = f"{int(bad[:, at].sum())} row(s) without in {named[at]!r}"
+        remedy = "fill them, or drop the rows (and their neighbourhoods)"
+        raise invalid("columns", "have a finite value in every row", got, remedy)
     return X
 
 
@@ -121,34 +122,23 @@ def _taken(frame: Any, named: list[Any]) -> Any:
     if hasattr(frame, "columns"):
         missing = [name for name in named if name not in frame.columns]
         if missing:
-            raise invalid(
-                "columns",
-                f"be of frame, which has {list(frame.columns)[:8]}",
-                repr(missing[0]),
-                "name one of its own",
-            )
+            expected = f"be of frame, which has {list(frame.columns)[:8]}"
+            raise invalid("columns", expected, repr(missing[0]), "name one of its own")
         return frame[named]
     try:
         array = np.asarray(frame)
     except ValueError:  # lists of different lengths
         array = np.empty(0)
     if array.ndim != 2:
-        raise invalid(
-            "frame",
-            "be a DataFrame, or an array of n rows and d columns",
-            f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}",
-            "pass one of them",
-        )
+        expected = "be a DataFrame, or an array of n rows and d columns"
+        got = f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}"
+        raise invalid("frame", expected, got, "pass one of them")
     width = array.shape[1]
     for number in named:
-        is_whole = isinstance(number, Integral) and not isinstance(number, bool)
-        if not is_whole or not -width <= number < width:
-            raise invalid(
-                "columns",
-                f"be numbers from 0 to {width - 1}, the columns of an array",
-                repr(number),
-                "pass such numbers, or a DataFrame to name columns",
-            )
+        if not is_integer(number) or not -width <= number < width:
+            expected = f"be numbers from 0 to {width - 1}, the columns of an array"
+            remedy = "pass such numbers, or a DataFrame to name columns"
+            raise invalid("columns", expected, repr(number), remedy)
     return array[:, named]
 
 
@@ -172,20 +162,14 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
     else:
         found = _from_pairs(contiguity, n)
     if found.shape != (n, n):
-        raise invalid(
-            "contiguity",
-            f"be of the {n} rows of frame",
-            f"the shape {found.shape}",
-            "make it from the same frame",
-        )
+        expected = f"be of the {n} rows of frame"
+        remedy = "make it from the same frame"
+        raise invalid("contiguity", expected, f"the shape {found.shape}", remedy)
     weights = sparse.coo_array(found).astype(np.float64)
     if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
-        raise invalid(
-            "contiguity",
-            "have finite weights that are not negative",
-            f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}",
-            "pass 1 for rows that touch",
-        )
+        expected = "have finite weights that are not negative"
+        got = f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}"
+        raise invalid("contiguity", expected, got, "pass 1 for rows that touch")
     off = (weights.row != weights.col) & (weights.data > 0)
     kept = (weights.data[off], (weights.row[off], weights.col[off]))
     one_way = sparse.csr_array(sparse.coo_array(kept, shape=(n, n)))
@@ -196,45 +180,24 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
 
 def _from_geometries(frame: Any, kind: str) -> Any:
     if kind not in ("queen", "rook"):
-        raise invalid(
-            "contiguity",
-            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs",
-            repr(kind),
-            "pass one of them",
-        )
+        raise invalid("contiguity", CONTIGUITY, repr(kind), "pass one of them")
     if not hasattr(frame, "geometry"):
-        raise invalid(
-            "contiguity",
-            "be given for a frame without geometries",
-            f"{kind!r}, which is found from those of a GeoDataFrame",
-            "pass a sparse matrix or a list of pairs",
-        )
-    _check_geometries(frame)
+        expected = "be given for a frame without geometries"
+        got = f"{kind!r}, which is found from those of a GeoDataFrame"
+        raise invalid("contiguity", expected, got, "pass a sparse matrix or a list of pairs")
+    absent = np.flatnonzero(frame.geometry.isna() | frame.geometry.is_empty)
+    if len(absent):
+        got = f"{len(absent)} row(s) without, the first {frame.index[absent[0]]!r}"
+        remedy = "drop them, or pass contiguity as a matrix or a list of pairs"
+        raise invalid("frame", "have a geometry in every row", got, remedy)
     weights = needed("libpysal.weights", "maps")
     make = weights.Queen if kind == "queen" else weights.Rook
     # Silent about islands and parts: both are looked for, and named, below.
     return make.from_dataframe(frame, use_index=False, silence_warnings=True).sparse
 
 
-def _check_geometries(frame: Any) -> None:
-    absent = np.asarray(frame.geometry.isna() | frame.geometry.is_empty)
-    if absent.any():
-        raise invalid(
-            "frame",
-            "have a geometry in every row",
-            f"{int(absent.sum())} row(s) without, the first "
-            f"{frame.index[int(np.argmax(absent))]!r}",
-            "drop them, or pass contiguity as a matrix or a list of pairs",
-        )
-
-
 def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
-    """The matrix of libpysal's weights in the order of the frame's rows.
-
-    A Graph has the labels of an index. A W has them too, if it was told an order of its names
-    (``use_index=True``, ``ids=``), and else numbers the rows of the frame that it was made from,
-    which need not be this one: where both can be meant, and differ, nothing is guessed.
-    """
+    """The matrix of libpysal's weights in the order of the frame's rows."""
     is_graph = hasattr(weights, "unique_ids")
     ids = list(weights.unique_ids if is_graph else weights.id_order)
     index = list(frame.index) if hasattr(frame, "columns") else list(range(n))
@@ -242,6 +205,7 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
     by_position = len(ids) == n and set(ids) == set(range(n))
     if by_label and by_position and index != list(range(n)) and ids != index:
         by_position = False
+        # A Graph has labels; a W has them if it was told an order of names, and else positions.
         if not (is_graph or getattr(weights, "id_order_set", False)):
             raise ValueError(
                 "contiguity must be matched with frame without doubt. Got weights that number "
@@ -250,12 +214,9 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
                 "from this frame), or make them by from_dataframe(frame, use_index=True)."
             )
     if not (by_label or by_position):
-        raise invalid(
-            "contiguity",
-            f"be of the {n} rows of frame",
-            f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}",
-            "make them from the same frame",
-        )
+        expected = f"be of the {n} rows of frame"
+        got = f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}"
+        raise invalid("contiguity", expected, got, "make them from the same frame")
     place = {name: at for at, name in enumerate(ids)}
     order = [place[row] for row in (index if by_label else range(n))]
     return sparse.csr_array(weights.sparse)[order][:, order]
@@ -264,18 +225,12 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
 def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
     try:
         found = np.asarray(pairs)
-        if found.size == 0:
-            found = np.empty((0, 2), dtype=np.intp)
-    except ValueError:
-        found = np.empty(0)
+    except ValueError:  # lists of different lengths
+        found = np.empty(1)
+    found = found if found.size else np.empty((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise invalid(
-            "contiguity",
-            "be 'queen', 'rook', weights of libpysal, a sparse matrix or a list of pairs of "
-            "positions",
-            type(pairs).__name__,
-            "pass one of them",
-        )
+        expected = f"{CONTIGUITY} of positions"
+        raise invalid("contiguity", expected, type(pairs).__name__, "pass one of them")
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ValueError(
             f"contiguity must have positions from 0 to {n - 1}. Got {found.min()} to {found.max()}."
@@ -315,25 +270,14 @@ def _centroids(frame: Any) -> Array | None:
     return found if np.isfinite(found).all() else None
 
 
-def _check_number(n_regions: Any, n: int) -> None:
-    is_whole = isinstance(n_regions, Integral) and not isinstance(n_regions, bool)
-    if not is_whole or not 1 <= n_regions <= n:
-        raise ValueError(
-            f"n_regions must be an integer from 1 to the number of rows ({n}). Got {n_regions!r}."
-        )
-
-
 def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
     n_parts, part = csgraph.connected_components(touching, directed=False)
     if n_parts > n_regions:
         sizes = ", ".join(map(str, np.sort(np.bincount(part))[::-1][:8]))
-        raise invalid(
-            "n_regions",
-            f"be at least {n_parts}: the map has so many parts that do not touch (of "
-            f"{sizes}{', ...' if n_parts > 8 else ''} rows), and a region is connected",
-            n_regions,
-            "ask for more, or add neighbours between parts to contiguity",
-        )
+        sizes += ", ..." if n_parts > 8 else ""
+        expected = f"be at least {n_parts}, the number of parts that do not touch (of {sizes} rows)"
+        remedy = "ask for more, or add neighbours between parts to contiguity"
+        raise invalid("n_regions", expected, n_regions, remedy)
     if n_parts > 1:
         warn_user(
             f"The map has {n_parts} parts that do not touch: no region reaches from one into "
@@ -342,10 +286,7 @@ def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
 
 
 def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
-    """Contiguity times a Gaussian of the columns; its bandwidth is half the median distance.
-
-    A bandwidth for each row would be as wide at a border as the border is high.
-    """
+    """Contiguity times a Gaussian of the columns; its bandwidth is half the median distance."""
     edges = touching.tocoo()
     squares = ((X[edges.row] - X[edges.col]) ** 2).sum(axis=1)
     different = squares[squares > 0]
@@ -355,38 +296,13 @@ def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
     return sparse.csr_array(sparse.coo_array((values, (edges.row, edges.col)), shape=edges.shape))
 
 
-def _cut(weights: sparse.csr_array, n_regions: int, random_state: Any) -> Indices:
-    n = weights.shape[0]
-    if n_regions in (1, n) or not weights.nnz:
-        return np.zeros(n, dtype=np.intp)  # one region, or each row one: nothing to choose
-    model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
-    return np.asarray(model.fit(weights).labels_)
-
-
 # ---------------------------------------------------------- regions in one piece each
 
 
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
-    """Labels such that every region is connected and all ``n_regions`` are there.
+    """Labels by decreasing size, such that all ``n_regions`` are there and each is connected.
 
-    Pieces of a region beside its largest join the neighbour they are most similar to. Where regions
-    are too many even so, for parts of the map that nothing touches are regions by themselves, the
-    smallest join a neighbour; where they are too few, those that vary most are divided.
-
-    Parameters
-    ----------
-    labels : array of shape (n,)
-    touching : scipy.sparse array of shape (n, n)
-        Symmetric: which rows are neighbours. Of at most ``n_regions`` connected parts.
-    X : array of shape (n, d)
-        What similarity is measured by: the distance between means.
-    n_regions : int
-        At most n.
-
-    Returns
-    -------
-    labels : array of shape (n,)
-        By decreasing size.
+    Small pieces join the neighbour whose mean is nearest; regions that vary most are divided.
     """
     edges = sparse.triu(touching).tocoo()
     i, j = edges.row, edges.col
@@ -399,19 +315,18 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
         piece = _join(piece, _is_largest(piece, labels), between, X, n_regions)[piece]
     for number in range(n_pieces, n_regions):
         piece = _divide(piece, number, touching, X)
-    return _by_size(piece)
+    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[place]
 
 
-def _is_largest(piece: Indices, labels: Indices) -> Array:
+def _is_largest(piece: Indices, labels: Indices) -> Any:
     """Whether a piece is the largest of its label."""
     sizes = np.bincount(piece)
     label_of = np.empty(len(sizes), dtype=np.intp)
     label_of[piece] = labels
     in_order = np.lexsort([-sizes, label_of])
     _, first = np.unique(label_of[in_order], return_index=True)
-    found = np.zeros(len(sizes), dtype=bool)
-    found[in_order[first]] = True
-    return found
+    return np.isin(np.arange(len(sizes)), in_order[first])
 
 
 def _join(piece: Indices, keeps: Array, between: Indices, X: Array, n_regions: int) -> Indices:
@@ -473,10 +388,3 @@ def _divide(piece: Indices, number: int, touching: Any, X: Array) -> Indices:
     divided = piece.copy()
     divided[rows[is_cut]] = number
     return divided
-
-
-def _by_size(piece: Indices) -> Indices:
-    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
-    rank = np.empty(len(sizes), dtype=np.intp)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    return rank[place]
