@@ -1,6 +1,7 @@
 """The house: rooms with imports that point one way, and importing is cheap."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -195,3 +196,29 @@ def test_importing_is_cheap():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert not loaded & {"matplotlib", "pandas", "dask", "pyarrow", "polars", "rich", "click"}
+
+
+WALK = """
+import sys, threading
+from sklearn.datasets import make_blobs
+from eigencut import GPOD
+X, _ = make_blobs(1000, centers=3, random_state=0)
+seen = set()
+def note(frame, event, _):
+    if event == "call":
+        seen.add(frame.f_code.co_filename)
+sys.setprofile(note), threading.setprofile(note)
+GPOD(3).fit(X)
+sys.setprofile(None)
+print(*seen, sep=chr(10))
+"""
+
+
+def test_the_walk_of_a_fit_is_drawn_as_it_is():
+    """Files that docs/architecture.md does not name, and files that it names for nothing."""
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"`([\w/]+\.py)`", page.split("<!-- walk -->")[1].split("<!-- end")[0]))
+    done = subprocess.run([sys.executable, "-c", WALK], capture_output=True, text=True, check=True)
+    passed = {Path(line) for line in done.stdout.splitlines() if line.startswith(str(SOURCE))}
+    passed = {str(path.relative_to(SOURCE)) for path in passed}
+    assert drawn == {name for name in passed if not name.startswith("kernels/native")}
