@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from eigencut import GPOD, TableModel, load
@@ -338,6 +339,7 @@ class Forked:
             for theirs, ours in ((stdin, 0), (stdout, 1), (stderr, 2)):
                 if theirs is not None:
                     os.dup2(theirs, ours)
+            pa.enable_signal_handlers(False)  # whose pipe is closed here
             os.closerange(3, 1024)  # among them the other ends of pipes, which must not stay open
             sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
             sys.stderr = os.fdopen(2, "w", buffering=1)
