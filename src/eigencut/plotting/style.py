@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
-from eigencut._utils.validation import needed, printable, shown
-from eigencut.exceptions import invalid
+from eigencut._utils.validation import needed, shown
+from eigencut.exceptions import invalid, printable
 
 COLORS = (
     "#3277f0",  # blue

@@ -23,11 +23,10 @@ from sklearn.utils import check_random_state
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.progress import without_progress
-from eigencut._utils.validation import printable
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
-from eigencut.exceptions import GraphWarning
+from eigencut.exceptions import GraphWarning, printable
 from eigencut.extension.labelling import Mask, is_outlier, scores_and_support
 from eigencut.fitted import FittedCut
 from eigencut.neighbors.metrics import METRICS
