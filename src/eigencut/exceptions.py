@@ -71,3 +71,18 @@ class ModelFileError(ValueError):
     ...         print("refused")
     refused
     """
+
+
+def printable(text: str, also: str = "") -> str:
+    """The text with an escape for each character that does not print, but for those in ``also``.
+
+    Examples
+    --------
+    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
+    red \\x1b[31m, back \\u202e, two\\nlines
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in also else ascii(letter)[1:-1] for letter in text
+    )

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigencut import GPOD, TableModel
-from eigencut._utils.validation import printable
 from eigencut.cli import main
 from eigencut.cli.outputs import json_text, spreadsheet_safe
+from eigencut.exceptions import printable
 
 HOSTILE = ["a\x1b[2J\x1b[31mred", "b\nclusters     99\x07", "c\u202etxt\x0b\x9b5A\u2028d"]
 

@@ -16,21 +16,6 @@ from eigencut._utils.arrays import Array, as_numpy
 from eigencut.exceptions import invalid
 
 
-def printable(text: str, also: str = "") -> str:
-    """The text with an escape for each character that does not print, but for those in ``also``.
-
-    Examples
-    --------
-    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
-    red \\x1b[31m, back \\u202e, two\\nlines
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() or letter in also else ascii(letter)[1:-1] for letter in text
-    )
-
-
 def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
     """Numbers of a text like "2-10" or "2,4,8", at most so many; errors begin with "must be".
 

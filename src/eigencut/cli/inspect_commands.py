@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from eigencut._utils.validation import printable
 from eigencut.cli import options as opt
 from eigencut.cli.outputs import Output, check_outputs, say
+from eigencut.exceptions import printable
 
 
 @opt.command("info", "eigencut info model.eigencut", "eigencut info model.eigencut --verify --json")

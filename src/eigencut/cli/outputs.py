@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 
 import click
 
-from eigencut._utils.validation import needed, printable
+from eigencut.exceptions import printable
 from eigencut.io.atomic import check_replaceable, replacing
 
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
@@ -214,6 +214,8 @@ def _npy_writer(file: BinaryIO) -> Iterator[Write]:
 @contextmanager
 def _parquet_writer(file: BinaryIO) -> Iterator[Write]:
     """A Parquet file with the same columns as CSV."""
+    from eigencut._utils.validation import needed  # here, so that --help is quick
+
     pa, pq = needed("pyarrow", "stream"), needed("pyarrow.parquet", "stream")
     writers: list[Any] = []  # one, once the columns are known
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from eigencut._utils.validation import printable
 from eigencut.cli import options as opt
 from eigencut.cli.outputs import Output, check_outputs, is_standard_output, open_writer, say
+from eigencut.exceptions import printable
 
 
 @opt.command(

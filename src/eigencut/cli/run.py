@@ -17,9 +17,8 @@ from typing import Any
 
 import click
 
-from eigencut._utils.validation import printable
 from eigencut.cli.app import app
-from eigencut.exceptions import EmptyTableError, MemoryRefusal
+from eigencut.exceptions import EmptyTableError, MemoryRefusal, printable
 
 
 def run(arguments: list[str]) -> int:

@@ -89,14 +89,11 @@ def to_onnx(
     import_onnx()
     _refuse_what_onnx_cannot_say(gpod)
     table = table_model(gpod) if model is gpod else model
-    if not table.preparation_.is_numeric:
+    if not table.is_numeric:
         others = [c.name for c in table.summary().columns if c.kind != "numeric"]
-        raise invalid(
-            "Columns",
-            "hold numbers for a model to be exported",
-            f"other kinds in {quoted(others)}",
-            "encode them before, or keep to Python",
-        )
+        expected = "hold numbers for a model to be exported"
+        remedy = "encode them before, or keep to Python"
+        raise invalid("Columns", expected, f"other kinds in {quoted(others)}", remedy)
     graph = OnnxGraph(dtype)
     rows, is_complete = _prepared_rows(graph, table.preparation_)
     outputs = _outputs(graph, gpod, rows, is_complete)
@@ -108,12 +105,8 @@ def to_onnx(
         properties={"eigencut": __version__, "columns": "\n".join(table.columns_)},
     )
     if proto.ByteSize() > 1_900_000_000:  # protobuf ends at 2 GB
-        raise invalid(
-            "model",
-            "fit into an ONNX file of 2 GB",
-            f"{proto.ByteSize()} bytes",
-            "fit it on fewer rows",
-        )
+        expected = "fit into an ONNX file of 2 GB"
+        raise invalid("model", expected, f"{proto.ByteSize()} bytes", "fit it on fewer rows")
     content = proto.SerializeToString()
     _compare(content, table, dtype)
     with replacing(path) as file:
@@ -122,24 +115,17 @@ def to_onnx(
 
 def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if type(model.affinity_) not in _FUNCTIONS:
-        raise invalid(
-            "affinity",
-            "be Gaussian, Neighbors or Landmarks for a model to be exported",
-            type(model.affinity_).__name__,
-            "fit with affinity='gaussian'",
-        )
+        expected = "be Gaussian, Neighbors or Landmarks for a model to be exported"
+        remedy = "fit with affinity='gaussian'"
+        raise invalid("affinity", expected, type(model.affinity_).__name__, remedy)
     if model.affinity_.metric not in EXPORTED:
-        raise invalid(
-            "metric",
-            f"be {' or '.join(map(repr, EXPORTED))} for a model to be exported",
-            repr(model.affinity_.metric),
-            "fit with metric='euclidean'",
-        )
+        expected = f"be {' or '.join(map(repr, EXPORTED))} for a model to be exported"
+        remedy = "fit with metric='euclidean'"
+        raise invalid("metric", expected, repr(model.affinity_.metric), remedy)
     kept = (getattr(model.affinity_, name, None) for name in ("rows_", "landmarks_"))
     if any(map(issparse, kept)):
-        raise invalid(
-            "A model", "be of dense rows to be exported", "one of sparse rows", "fit on X.toarray()"
-        )
+        expected = "be of dense rows to be exported"
+        raise invalid("A model", expected, "one of sparse rows", "fit on X.toarray()")
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
         raise invalid(
@@ -149,12 +135,9 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             "drop pairs that are far apart, or fit with known labels instead",
         )
     if isinstance(functions, Algorithm1):
-        raise invalid(
-            "extension",
-            "be 'consistent' for a model to be exported",
-            repr(model.extension),
-            "fit with extension='consistent'",
-        )
+        expected = "be 'consistent' for a model to be exported"
+        remedy = "fit with extension='consistent'"
+        raise invalid("extension", expected, repr(model.extension), remedy)
 
 
 def _prepared_rows(graph: OnnxGraph, preparation: Preparation) -> tuple[str, str]:
@@ -225,9 +208,9 @@ def _compare(content: bytes, model: TableModel, dtype: str) -> None:
     affinity: Any = model.gpod.affinity_
     rows: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
     rows = rows[:: -(-len(rows) // 2000)]
-    rows = (rows * model.preparation_.scale + model.preparation_.shift).astype(dtype)
-    found = run_onnx(content, rows)["labels"]
-    different = int((found != model.predict(rows.astype(np.float64))).sum())
+    rows = model.in_units(rows).astype(dtype)
+    labels = run_onnx(content, rows)["labels"]
+    different = int((labels != model.predict(rows.astype(np.float64))).sum())
     if different and dtype == "float64":
         raise ArithmeticError(
             f"The ONNX graph gave {different} of {len(rows)} training rows another label than the "

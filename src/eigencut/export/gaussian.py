@@ -86,11 +86,7 @@ class GaussianNodes:
         return total
 
     def _is_product_accurate(self) -> bool:
-        """Whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm.
-
-        Training rows without support are recognized by being at distance zero, which needs
-        differences.
-        """
+        """Whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm."""
         functions, largest = self._functions, np.linalg.norm(self._points, axis=1).max()
         reach = (2 * largest * self._inverse_widths.max()) ** 2
         epsilon = np.finfo(self._graph.dtype).eps
@@ -99,6 +95,7 @@ class GaussianNodes:
         log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
         mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
         denominator = 1 - mass_per_degree[:, np.newaxis] * functions.pairs.values
+        # Training rows without similar ones are recognized by a distance of zero: by differences.
         return bool((denominator > SUPPORT).all())
 
     def _weighted_averages(self, squared: str) -> tuple[str, str | None, str]:

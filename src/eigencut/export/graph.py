@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array
+from eigencut._utils.validation import needed
 from eigencut.discretization import TIE
 from eigencut.extension.eigenfunctions import SUPPORT, Eigenfunctions
 from eigencut.extension.labelling import NUDGE
@@ -37,21 +38,12 @@ PRECISIONS = {
 
 def import_onnx() -> Any:
     """The onnx package, or how to get it."""
-    try:
-        import onnx
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "Exporting needs onnx and onnxruntime. Install them: pip install 'eigencut[onnx]'"
-        ) from error
-    return onnx
+    needed("onnxruntime", "onnx")
+    return needed("onnx", "onnx")
 
 
 class OnnxGraph:
-    """Collects the nodes and constants of a graph with the input ``X``.
-
-    ``graph("Add", a, b)`` adds a node and returns the name of its output.
-    """
+    """A graph with the input ``X``: ``graph("Add", a, b)`` adds a node and returns its output."""
 
     def __init__(self, dtype: str) -> None:
         onnx = import_onnx()

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Indices, row_blocks
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import check_count, check_fraction, needed, printable
-from eigencut.exceptions import invalid
+from eigencut._utils.validation import check_count, check_fraction, needed
+from eigencut.exceptions import invalid, printable
 from eigencut.inspection.columns import Column, columns_of
 from eigencut.inspection.contrasts import CategoryContrast, Contrast, Word, contrasts, words
 from eigencut.inspection.policy import POLICY
