@@ -11,17 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
-<<<<<<< HEAD
 import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import needed, printable, shown
-from eigencut.exceptions import invalid
-=======
 from eigencut._utils.validation import needed, shown
 from eigencut.exceptions import invalid, printable
->>>>>>> wave_a
 
 COLORS = (
     "#3277f0",  # blue

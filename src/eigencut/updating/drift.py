@@ -26,11 +26,7 @@ from eigencut._utils.progress import without_progress
 from eigencut._utils.warn import warn_user
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
-<<<<<<< HEAD
-from eigencut.exceptions import GraphWarning, invalid
-=======
-from eigencut.exceptions import GraphWarning, printable
->>>>>>> wave_a
+from eigencut.exceptions import GraphWarning, invalid, printable
 from eigencut.extension.labelling import Mask, is_outlier, scores_and_support
 from eigencut.fitted import FittedCut
 from eigencut.neighbors.metrics import METRICS
