@@ -77,10 +77,11 @@ def _eigencut(arguments: list[str]) -> str:
     """Standard output and standard error, as a terminal shows both."""
     from eigencut.cli import main
 
-    shown = io.StringIO()
+    written = io.BytesIO()
+    shown = io.TextIOWrapper(written, encoding="utf-8", write_through=True)
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
         main(arguments)
-    return shown.getvalue()
+    return written.getvalue().decode("utf-8")
 
 
 def session(data: Path) -> str:

@@ -62,7 +62,7 @@ NAMED = {"needed", "import_module", "importlib.import_module", "pytest.importors
 def imported(folder):
     """The packages that the files of a folder import, by the name they are installed by."""
     files = sorted((ROOT / folder).rglob("*.py"))
-    own = {"eigencut", "benchmarks", *sys.stdlib_module_names}
+    own = {"eigencut", "benchmarks", "experiments", "tests", *sys.stdlib_module_names}
     if folder == "tests":  # whose files import each other by their names
         own |= {path.stem for path in files} | {path.name for path in (ROOT / folder).iterdir()}
     names = {name for path in files for name in modules(path)} - own

@@ -102,7 +102,7 @@ def test_an_affinity_alone_survives_too(affinity, monkeypatch):
     V = np.ones((len(affinity.multiplicity_), 1))
     before, degrees = dict(vars(affinity)), affinity.apply(X, V).degrees
     for name in ("complete.DenseGraph", "sparse.SparseGraph", "landmarks.LandmarkGraph"):
-        where = {"complete": "vectors", "sparse": "neighbors", "landmarks": "landmarks"}
+        where = {"complete": "kernel", "sparse": "neighbors", "landmarks": "landmarks"}
         module, kind = name.split(".")
         monkeypatch.setattr(f"eigencut.affinities.{where[module]}.{kind}", interrupted)
     with pytest.raises(KeyboardInterrupt):

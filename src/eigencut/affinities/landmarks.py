@@ -392,10 +392,13 @@ class Landmarks(Affinity):
             width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
             width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
         else:
-            sigma = np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *SQUARABLE)
-            width = np.full((1, 1), float(sigma) ** 2)
+            width = np.full((1, 1), self._sigma_in_units() ** 2)
         weights = np.exp(-0.5 * excess / np.maximum(width, TINY))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _sigma_in_units(self) -> float:
+        """Return sigma in the units of the search."""
+        return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *SQUARABLE))
 
     def _support(self, nearest: Indices, squared: Array) -> Array:
         """``-1/2 (d_r(x) / d_r(y))^2``: d_r is the distance to the r-th landmark, y the first."""
