@@ -195,8 +195,9 @@ class FittedCut:
 
     def probabilities(self, X: Array) -> Array:
         """The probability of each cluster, for each row; the largest is that of its label."""
-        how = (self.least_support, self.temperature)
-        return row_probabilities(self.functions, self.rotation, X, *how)
+        return row_probabilities(
+            self.functions, self.rotation, X, self.least_support, self.temperature
+        )
 
     def is_outlier(self, X: Array) -> NDArray[np.bool_]:
         """Which rows ``labels`` marks as outliers, if it does."""

@@ -827,8 +827,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""
         of_affinity = any(name.startswith("affinity__") for name in params)
         if of_affinity and isinstance(params.get("affinity", self.affinity), str):
-            given = params.get("affinity", self.affinity), params.get("metric", self.metric)
-            params["affinity"] = named_affinity(*given)
+            name, metric = params.get("affinity", self.affinity), params.get("metric", self.metric)
+            params["affinity"] = named_affinity(name, metric)
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:

@@ -19,8 +19,8 @@ from conftest import change_auto_policy, in_threads
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, select
 from eigencut._utils import progress
 from eigencut._utils.progress import (
-    Display,
     Lines,
+    ProgressDisplay,
     TerminalLine,
     advance,
     approach,
@@ -46,7 +46,7 @@ STAGES = [
 ]
 
 
-class Recorded(Display):
+class Recorded(ProgressDisplay):
     """Remembers what it is told, under the name of the stage."""
 
     def __init__(self):

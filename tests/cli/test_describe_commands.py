@@ -114,7 +114,12 @@ ON_DATA = ["m.eigencut", "data.csv"]
 MISTAKES = [
     ("describe", [*ON_DATA, "--documents", "body"], 1, "no column 'body', which --documents names"),
     ("describe", ["m.eigencut", "other.csv"], 1, "It has no 'km'"),
-    ("describe", ["m.eigencut", "bad.csv"], 1, "Column 'km' must hold numbers. Got 'far' in line 3"),
+    (
+        "describe",
+        ["m.eigencut", "bad.csv"],
+        1,
+        "must hold numbers. Got 'far' in line 3",
+    ),
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
     ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
     ("describe", [*ON_DATA, "--confidence", "95"], 2, "strictly between 0 and 1. Got '95'"),

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, Gaussian
-from eigencut._utils.progress import Display
+from eigencut._utils.progress import ProgressDisplay
 from eigencut.inspection import stability
 from eigencut.inspection.refits import refits, renumbered, training_rows
 
@@ -79,7 +79,7 @@ def test_kept_rows_are_the_training_rows():
 def test_refits_say_how_many_are_done():
     told = []
 
-    class Listener(Display):
+    class Listener(ProgressDisplay):
         def show(self, share, text):
             told.append(text)
 

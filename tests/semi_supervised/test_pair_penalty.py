@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigencut.discretization import normalize_rows
-from eigencut.semi_supervised.guided_cut import RowPairs, penalized_basis
+from eigencut.semi_supervised.guided_cut import LinkedRows, penalized_basis
 
 
 def objective(B, values, pairs, is_must, eigenvalues, strength, K):
@@ -24,7 +24,7 @@ def test_no_other_functions_have_a_smaller_objective(seed, strength):
     values, eigenvalues = rng.standard_normal((10, 5)), np.sort(rng.uniform(0.01, 1, 5))
     places, is_must = rng.integers(10, size=(7, 2)), rng.random(7) < 0.5
     given_ = (values, places, is_must, eigenvalues, strength, 2)
-    basis = penalized_basis(values, RowPairs(places, is_must), eigenvalues, 2, strength)
+    basis = penalized_basis(values, LinkedRows(places, is_must), eigenvalues, 2, strength)
     assert np.allclose(basis.matrix.T @ basis.matrix, np.eye(5))
     assert (np.diff(basis.eigenvalues) >= 0).all() and basis.eigenvalues[0] == 0
     least = objective(basis.matrix[:, :2], *given_)

@@ -1,8 +1,8 @@
 """Telling a waiting user what is going on.
 
 Loops that can take long say how far they are, by ``advance`` or ``approach``, and know nothing of
-who listens; mostly nobody does. A ``Display`` listens while it is open, to what its own thread
-runs. Threads are not heard: whoever waits for them reports (see ``threads.for_each``).
+who listens; mostly nobody does. A ``ProgressDisplay`` listens while it is open, to what its own
+thread runs. Threads are not heard: whoever waits for them reports (see ``threads.for_each``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def all_or_nothing(item: Item) -> Iterator[Item]:
     item.__dict__ = fresh.__dict__  # in one step, between two of which a signal may come
 
 
-class Display(ABC):
+class ProgressDisplay(ABC):
     """Shows the stage that is running and how far it is."""
 
     def __init__(self, stage: str) -> None:
@@ -80,10 +80,10 @@ class Display(ABC):
         listening.reset(self._token)
 
 
-listening: ContextVar[Display | None] = ContextVar("eigencut_display", default=None)
+listening: ContextVar[ProgressDisplay | None] = ContextVar("eigencut_display", default=None)
 
 
-class Lines(Display):
+class Lines(ProgressDisplay):
     """Plain lines: one for the stage, and another one every two seconds."""
 
     seconds = 2.0  # from one line to the next
@@ -104,7 +104,7 @@ class Lines(Display):
         _say("\n" if error else f" {self.elapsed:.2f} s\n")
 
 
-class TerminalLine(Display):
+class TerminalLine(ProgressDisplay):
     """A line that vanishes when it is closed, and leaves the stage with its time if asked to."""
 
     def __init__(self, stage: str, console: Any, leaves_time: bool) -> None:
@@ -158,7 +158,7 @@ class TerminalLine(Display):
         return line
 
 
-def terminal_display(stage: str, leaves_time: bool = False) -> Display | None:
+def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
     """A line of standard error that changes; None where it cannot, or without rich."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None

@@ -91,15 +91,6 @@ def check_count(name: str, value: Any, remedy: str, least: int = 1) -> None:
         raise invalid(name, f"be an integer of at least {least}", repr(value), remedy)
 
 
-def refuse_split_model(model: object) -> None:
-    """An error for what ``recluster`` returns, where only a model of one cut can be asked."""
-    if getattr(model, "splits_", ()):
-        raise TypeError(
-            "model must be a fitted GPOD or TableModel. Got one whose clusters were split; ask "
-            "about the model that was split, model.base_, or a part, model.splits_[0].part."
-        )
-
-
 def check_random(name: str, value: object) -> None:
     """Something that seeds a generator."""
     try:

@@ -33,11 +33,6 @@ from eigencut.io.table import Coding, Table, refuse_lazy
 # Blocks of rows, checked: numbers, all of one width, and finite; errors say after which row.
 
 
-def checked_block(block: Any, width: int | None = None, n_before: int = 0) -> Array:
-    """A block as finite float64 rows, or an error that says where it is not."""
-    return finite_rows(numbers_of_block(block, width, n_before), n_before)
-
-
 def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
     """A block as float64 rows of that many columns."""
     try:

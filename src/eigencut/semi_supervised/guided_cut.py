@@ -230,14 +230,14 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class RowPairs:
+class LinkedRows:
     """Pairs of known rows, by their place among these; whether each must be linked."""
 
     places: Indices
     is_must: Any
 
-    def __getitem__(self, some: Any) -> RowPairs:
-        return RowPairs(self.places[some], self.is_must[some])
+    def __getitem__(self, some: Any) -> LinkedRows:
+        return LinkedRows(self.places[some], self.is_must[some])
 
     def respected(self, labels: Indices) -> Array:
         """1 for each pair that labels of the known rows respect, 0 for others."""
@@ -246,7 +246,7 @@ class RowPairs:
 
 
 def penalized_basis(
-    values: Array, pairs: RowPairs, eigenvalues: Array, n_clusters: int, strength: float
+    values: Array, pairs: LinkedRows, eigenvalues: Array, n_clusters: int, strength: float
 ) -> Basis:
     """All P functions of the penalized problem, from the values of eigenfunctions at known rows."""
     least = max(_LEAST_SHARE * float(eigenvalues[-1]), _LEAST)  # as in ``label_map``
@@ -264,7 +264,7 @@ def basis_for_pairs(
     U: Array,
     weight: Array,
     values: Array,
-    pairs: RowPairs,
+    pairs: LinkedRows,
     eigenvalues: Array,
     unconstrained: Partition,
     random_state: Any,
@@ -279,7 +279,7 @@ def basis_for_pairs(
         The eigenvectors, and how many rows each vertex stands for.
     values : array of shape (n_known, P)
         The eigenfunctions at the known rows.
-    pairs : RowPairs
+    pairs : LinkedRows
     eigenvalues : array of shape (P,)
     unconstrained : Partition
         Whose rotation is that of the first K of these eigenfunctions.
@@ -288,13 +288,17 @@ def basis_for_pairs(
     K = len(unconstrained.rotation)
     some = slice(None, None, -(-len(U) // _SOME_VERTICES))
 
-    def basis_of(chosen: RowPairs, strength: float) -> Basis:
+    def basis_of(chosen: LinkedRows, strength: float) -> Basis:
         return penalized_basis(values, chosen, eigenvalues, K, strength)
 
     def labels_of(basis: Basis) -> Indices:
         columns = basis.matrix[:, :K]
-        starts = {"n_init": _STARTS, "random_state": random_state}
-        found = pod(U[some] @ columns, sample_weight=weight[some], **starts)
+        found = pod(
+            U[some] @ columns,
+            sample_weight=weight[some],
+            n_init=_STARTS,
+            random_state=random_state,
+        )
         return assign(normalize_rows(values @ columns) @ found.rotation)
 
     before = assign(normalize_rows(values[:, :K]) @ unconstrained.rotation)
@@ -363,8 +367,9 @@ class UnguidedCut:
         """More of its eigenfunctions."""
         if n_functions == self.n_clusters:
             return self.functions
-        of_graph = (self.relaxed, self.graph, self.functions.affinity, self.functions.cut)
-        return replace(self.functions, pairs=further_pairs(*of_graph, n_functions))
+        affinity, cut = self.functions.affinity, self.functions.cut
+        pairs = further_pairs(self.relaxed, self.graph, affinity, cut, n_functions)
+        return replace(self.functions, pairs=pairs)
 
 
 def n_functions(known: Known, n_clusters: int, n_vertices: int) -> int:
@@ -451,13 +456,13 @@ def _orthogonal(wide: Eigenfunctions, matrix: Array) -> tuple[Eigenfunctions, Ar
     return CombinedFunctions.combine(wide, combination), np.ascontiguousarray(right[order])
 
 
-def _row_pairs(known: Known) -> RowPairs:
+def _row_pairs(known: Known) -> LinkedRows:
     """Pairs by the places of rows among the known ones: those linked as stars, and those apart."""
     stars = [np.column_stack([np.full(len(g) - 1, g[0]), g[1:]]) for g in known.groups]
     linked = np.concatenate([np.empty((0, 2), dtype=np.intp), *stars])
     is_must = np.arange(len(linked) + len(known.apart)) < len(linked)
     places = np.searchsorted(known.rows, np.concatenate([linked, known.apart]))
-    return RowPairs(places, is_must)
+    return LinkedRows(places, is_must)
 
 
 def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) -> Eigenfunctions:

@@ -153,7 +153,7 @@ class Level:
     restrict: Any = None  # P^T
 
 
-class Hierarchy:
+class GraphHierarchy:
     """Levels of B from fine to coarse, and the cycle over them.
 
     The null vectors are orthonormal: the square roots of the masses on each connected component.

@@ -36,7 +36,7 @@ from eigencut.solvers.block_iteration import (
     rayleigh_ritz,
 )
 from eigencut.solvers.preconditioners import (
-    Hierarchy,
+    GraphHierarchy,
     Inverse,
     Polynomial,
     by_inverse_krylov,
@@ -211,7 +211,7 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
         precondition: Precondition = inverse
         block, n_challengers = _random_block(rng, null, width, precondition), 1
     else:
-        precondition = hierarchy = Hierarchy(matrix, null, seed)
+        precondition = hierarchy = GraphHierarchy(matrix, null, seed)
         block, n_challengers = _from_coarse_levels(hierarchy, null, width), SETTINGS.challengers
     start = orthonormalized(block, [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
@@ -246,7 +246,7 @@ def _random_block(
     return precondition(block - null @ (null.T @ block))
 
 
-def _from_coarse_levels(hierarchy: Hierarchy, null: Array, width: int) -> Array:
+def _from_coarse_levels(hierarchy: GraphHierarchy, null: Array, width: int) -> Array:
     """A block to start from: solved on the coarsest level, improved on the way to the finest."""
     nulls = [null]
     for level in hierarchy.levels[:-1]:

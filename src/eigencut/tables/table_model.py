@@ -156,10 +156,11 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """
         self._check_parameters()
         model: GPOD = GPOD() if self.model is None else clone(self.model)
-        how = (self.scale, self.missing)
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            preparation = learn_preparation_from_stream(X, *how, self.columns)
+            preparation = learn_preparation_from_stream(
+                X, units=self.scale, missing=self.missing, columns=self.columns
+            )
             model.set_params(affinity=preparation.affinity_for(model.affinity))
             with naming_rows_of_table(X, None, preparation):
                 model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)
@@ -167,7 +168,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         X = as_table(X, at_least=2)
         table = Table.of(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
-        preparation = learn_preparation(replace(table, weight=weight), *how)
+        preparation = learn_preparation(replace(table, weight=weight), self.scale, self.missing)
         rows, complete = preparation.apply(table)
         of_complete = None if weight is None else weight[complete]
         known = None
@@ -451,8 +452,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
         self._n_features_out = self.model_.n_clusters_
-        how = (self.scale, self.missing, self.model_.n_features_in_)
-        self.preparation_ = restored_preparation(state, *how)
+        self.preparation_ = restored_preparation(
+            state,
+            units=self.scale,
+            missing=self.missing,
+            n_features=self.model_.n_features_in_,
+        )
         self.n_features_in_ = n = len(self.columns_)
         if "n_columns" in state:
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
@@ -516,6 +521,5 @@ def table_model(
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
         preparation = Preparation.nothing(names)
-    how = {"scale": preparation.units, "missing": preparation.missing}
-    found = TableModel(model, columns=columns, **how)
-    return found._take(preparation, model, complete, class_names=class_names)
+    table = TableModel(model, columns=columns, scale=preparation.units, missing=preparation.missing)
+    return table._take(preparation, model, complete, class_names=class_names)

@@ -525,10 +525,10 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 def _cut_change(found: _Comparison, rng: np.random.RandomState) -> Change:
     """The cut values of clusters that both have rows of, and whether they differ."""
     now, of = found.new.totals, found.of
-    values = found.before.cut_value(of), now.cut_value(of)
+    earlier, later = found.before.cut_value(of), now.cut_value(of)
     if found.old is not None:
-        return Change(*values, _p_of_cut(found.old, found.new, of, rng))
-    return Change(*values, _p_by_bound(found, abs(values[1] - values[0])))
+        return Change(earlier, later, _p_of_cut(found.old, found.new, of, rng))
+    return Change(earlier, later, _p_by_bound(found, abs(later - earlier)))
 
 
 def _p_by_bound(found: _Comparison, difference: float) -> float:
