@@ -179,9 +179,10 @@ class Model(BaseEstimator, ABC):
     ) -> int:
         """Write an answer for each row of a stream to a ``.npy`` file; return how many."""
         self.check_fitted()
+        blocks = self.prepared_blocks(rows)
 
         def answers() -> Iterator[NDArray[Any]]:
-            for block, complete in self.prepared_blocks(rows):
+            for block, complete in blocks:
                 answer = question(at_least_one(block))[: block.shape[0]]
                 yield spread(answer, complete, missing)
 

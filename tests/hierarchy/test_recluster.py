@@ -273,6 +273,8 @@ def test_an_update_in_which_clusters_come_changes_nothing():
 def test_a_stream_is_labelled_as_rows_in_memory(of_table, tmp_path):
     model = (TableModel(GPOD(2)) if of_table else GPOD(2)).fit(X)
     rows, given = Rows.from_array(X), X
+    with pytest.raises(TypeError, match=r"rows must be eigencut.Rows. Got ndarray; use predict"):
+        model.predict_stream(X, tmp_path / "labels.npy")
     for one in (model, recluster(model, X, cluster=0)):
         assert one.predict_stream(rows, tmp_path / "labels.npy") == len(X)
         assert np.array_equal(np.load(tmp_path / "labels.npy"), one.predict(given))

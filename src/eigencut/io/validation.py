@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from eigencut._utils.arrays import Array, as_numpy
 from eigencut._utils.validation import check_sample_weight, shown
+from eigencut.exceptions import invalid
 from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.rows import Rows
 from eigencut.io.table import refuse_lazy
@@ -54,13 +55,16 @@ def rows_that_count(
     return rows[is_there], sample_weight[is_there]
 
 
-def check_stream(estimator: Any, rows: Rows) -> None:
-    """A stream with the columns that the estimator was fitted on."""
+def check_is_stream(rows: Rows) -> None:
+    """Raise an error for rows in memory."""
     if not isinstance(rows, Rows):
-        raise TypeError(
-            f"rows must be eigencut.Rows. Got {type(rows).__name__}; use predict(X) for rows in "
-            "memory, or eigencut.Rows.from_array(X)."
-        )
+        remedy = "use predict(X) for rows in memory, or eigencut.Rows.from_array(X)"
+        raise invalid("rows", "be eigencut.Rows", type(rows).__name__, remedy, error=TypeError)
+
+
+def check_stream(estimator: Any, rows: Rows) -> None:
+    """Raise an error for a stream without the columns that the estimator was fitted on."""
+    check_is_stream(rows)
     names = getattr(estimator, "feature_names_in_", None)
     is_other = rows.n_features != estimator.n_features_in_
     if names is not None and rows.feature_names is not None:

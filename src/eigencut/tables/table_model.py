@@ -32,7 +32,7 @@ from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
-from eigencut.io.validation import check_rows, check_weights_of
+from eigencut.io.validation import check_is_stream, check_rows, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
@@ -422,6 +422,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
         """Prepare a stream of tables block by block."""
+        check_is_stream(rows)
         return map(self.preparation_.apply, rows.tables(self.preparation_.coding()))
 
     @contextmanager
