@@ -65,7 +65,7 @@ def draw_with_new_labels(ax, X: np.ndarray, new: np.ndarray) -> None:
     elsewhere = Figure().add_subplot()
     asked = ClusterDisplay.from_estimator(GPOD(2).fit(X), X, X_new=new, ax=elsewhere)
     # A hundredth of the rows of a fit is outside by definition: rings are for new rows here.
-    rows = replace(asked.rows, is_outside=np.zeros(len(X), dtype=bool), n_without_support=0)
+    rows = replace(asked.rows, is_outside=np.zeros(len(X), dtype=bool), n_unlike=0)
     replace(asked, rows=rows).plot(ax)
     ax.set_title("eigencut: labels for any row, and where to trust them", **TITLE)
     n_outside = int(asked.new_rows.is_outside.sum())
