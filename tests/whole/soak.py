@@ -60,7 +60,7 @@ def one_round(number, folder):
     table.write_text('a,b\n1,2\n"', encoding="utf-8")
     for wrong in (
         lambda: load(again),
-        lambda: Rows.from_file(table),
+        lambda: list(Rows.from_file(table)),
         lambda: GPOD(200).fit(X),
         lambda: model.predict(X[:, :0]),
     ):

@@ -60,7 +60,7 @@ def read_known_labels(
     --------
     >>> read_known_labels(["spam", None, "ham", "spam", "-1"], n_rows=5)
     KnownClasses(labels=array([ 1, -1,  0,  1, -1]), names=('ham', 'spam'))
-    >>> read_known_labels([2, "", 0.0, float("nan")], n_rows=4).labels
+    >>> read_known_labels([2, None, 0.0, float("nan")], n_rows=4).labels
     array([ 2, -1,  0, -1])
     """
     values = np.asarray(known_labels)
