@@ -294,10 +294,10 @@ class Rows:
         encoding: str = "utf-8",
         decimal: str = ".",
     ) -> Rows:
-        """Rows of a CSV, Parquet or NPY file, or of all files in a folder by order of name.
+        """Read a CSV, Parquet, Feather or NPY file, or all files of a folder by order of name.
 
-        A file's kind is told by its first bytes. Parquet needs ``pip install 'eigencut[stream]'``,
-        which also makes CSV faster.
+        The first bytes of a file tell its kind. All kinds but NPY need
+        ``pip install 'eigencut[stream]'``.
 
         Parameters
         ----------
