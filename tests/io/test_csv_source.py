@@ -154,3 +154,20 @@ def test_a_header_of_numbers_or_a_text_column():
     assert is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
     assert is_header([["a"], ["1"]])
     assert not is_header([["1", "2"], ["3", "4"]])
+
+
+@pytest.mark.parametrize("cells", ['"3"3,4', '1,"2"x', '"a""b"c,1', '"3" ,4'])
+def test_text_behind_a_closing_quote_is_refused(tmp_path, cells):
+    path = tmp_path / "t.csv"
+    path.write_text(f'a,b\n"1","2"\n{cells}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="text stands behind the closing quote of a cell; double"):
+        list(open_source(str(path)).batches(["a", "b"]))
+
+
+@pytest.mark.parametrize("cell", ['x\n""y"" z', 'a,""b""', "", "\r\n"])
+def test_quotes_within_quoted_cells_are_read(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f'a,b\n"{cell}",5" nail\n"1","2"'.encode())
+    blocks = list(open_source(str(path)).batches(["a", "b"]))
+    first, second = ([cell for b in blocks for cell in b[name].to_pylist()] for name in "ab")
+    assert first == [cell.replace('""', '"'), "1"] and second == ['5" nail', "2"]

@@ -286,6 +286,8 @@ class CsvSource(Source):
         is_spaced = self._delimiter == " "
         if is_spaced:  # a space stands for any run of them
             piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
+        elif b'"' in piece:
+            self._refuse_text_after_quotes(piece)
         return self._csv.read_csv(
             self._arrow.BufferReader(piece),
             self._csv.ReadOptions(
@@ -306,6 +308,14 @@ class CsvSource(Source):
                 include_columns=list(dict.fromkeys(columns)),
             ),
         )
+
+    def _refuse_text_after_quotes(self, piece: bytes) -> None:
+        """Refuse cells such as "3"3, which pyarrow reads as 33."""
+        ends = re.escape(self._delimiter.encode()) + rb"\r\n"
+        quoted = rb'(?:\A|(?<=[%b]))"(?:[^"]++|"")*+"(?=[%b]|\Z)' % (ends, ends)
+        if re.search(rb'(?:\A|[%b])"' % ends, re.sub(quoted, b"", piece)):
+            what = "text stands behind the closing quote of a cell; double the quote or remove it"
+            raise ValueError(what)
 
     def close(self) -> None:
         if self._is_ours:
