@@ -30,13 +30,14 @@ if TYPE_CHECKING:
         Landmarks,
         Neighbors,
         Precomputed,
-        SharedNeighbors,
+        RankedNeighbors,
     )
     from eigencut.auto.select import select
     from eigencut.discretization import Partition, pod
     from eigencut.exceptions import GraphWarning, MemoryRefusal, ModelFileError
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.recluster import Reclustered, recluster
+    from eigencut.inspection.compare import compare
     from eigencut.io.rows import Rows
     from eigencut.loading import load
     from eigencut.semi_supervised.constraints import Constraints
@@ -60,9 +61,10 @@ _HOME = {
     "Precomputed": "eigencut.affinities",
     "Reclustered": "eigencut.hierarchy.recluster",
     "Rows": "eigencut.io.rows",
-    "SharedNeighbors": "eigencut.affinities",
+    "RankedNeighbors": "eigencut.affinities",
     "TableModel": "eigencut.tables.table_model",
     "align_labels": "eigencut.updating.alignment",
+    "compare": "eigencut.inspection.compare",
     "load": "eigencut.loading",
     "pod": "eigencut.discretization",
     "recluster": "eigencut.hierarchy.recluster",
@@ -93,12 +95,13 @@ __all__ = [
     "Neighbors",
     "Partition",
     "Precomputed",
+    "RankedNeighbors",
     "Reclustered",
     "Rows",
-    "SharedNeighbors",
     "TableModel",
     "__version__",
     "align_labels",
+    "compare",
     "compat",
     "export",
     "image",

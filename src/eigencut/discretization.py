@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import advance
+from eigencut._utils.running import advance
 from eigencut._utils.validation import (
     check_choice,
     check_count,
@@ -106,6 +106,24 @@ class Partition:
             n_iter=state.integer("n_iter", least=0),
             converged=state.flag("converged"),
         )
+
+    @classmethod
+    def without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
+        """Return the clusters of a discrete cut, which no rotation has given.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            The cluster of each row.
+        n_clusters : int
+            K.
+
+        Returns
+        -------
+        Partition
+        """
+        none = np.empty(0)
+        return cls(labels, np.empty((n_clusters, 0)), none, none, n_iter=0, converged=True)
 
     @property
     def objective(self) -> float:
@@ -197,7 +215,7 @@ def pod(
     weight = np.ones(len(U))
     if sample_weight is not None:
         weight = weights_of_rows(sample_weight, len(U), lambda row: f"in row {row}")
-    check_count("n_init", n_init, "use the default of 10")
+    check_n_init(n_init)
     check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise invalid("tol", "be at least 0 and below 1", repr(tol), "use the default 1e-10")
@@ -214,6 +232,11 @@ def pod(
     if some is not rows:
         best = _alternate(rows, best.rotation, max_iter, tol)
     return _number_by_size(best, rows, order)
+
+
+def check_n_init(n_init: Any) -> None:
+    """Refuse what is no number of starts, or more than anybody waits for."""
+    check_count("n_init", n_init, "use the default of 10", most=10_000)
 
 
 def _row_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 
 def invalid(
     parameter: str, expected: str, got: object, remedy: str, error: type[Exception] = ValueError
@@ -13,6 +16,10 @@ def invalid(
     >>> invalid("decay", "be above 0 and at most 1", 2.0, "use 1 to forget nothing")
     ValueError('decay must be above 0 and at most 1. Got 2.0; use 1 to forget nothing.')
     """
+    parts = (parameter, expected, str(got), remedy)  # names of columns can be of any length
+    parameter, expected, got, remedy = (
+        part if len(part) <= 1000 else f"{part[:400]}...{part[-100:]}" for part in parts
+    )
     return error(f"{parameter} must {expected}. Got {got}; {remedy}.")
 
 
@@ -54,6 +61,19 @@ class MemoryRefusal(MemoryError):
     """
 
 
+class NoEigenfunctions(AttributeError, ValueError):
+    """What only a relaxed cut has was asked of a model of a discrete cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> model = GPOD(2, solver="discrete").fit(np.arange(20.0).reshape(10, 2))
+    >>> hasattr(model, "eigenvalues_")
+    False
+    """
+
+
 class ModelFileError(ValueError):
     """A file that is not a model, or not one that can be trusted.
 
@@ -71,6 +91,47 @@ class ModelFileError(ValueError):
     ...         print("refused")
     refused
     """
+
+
+class RefusedRow(ValueError):
+    """A row that cannot be a point of a metric.
+
+    ``row`` and ``column`` are its place among the rows that ``check`` was given, which raises this
+    error for rows that have such a row. ``place`` says in words where it is.
+
+    Examples
+    --------
+    >>> error = RefusedRow("X must be 0 or 1.", "7", "correct it", 3, 1, print)
+    >>> print(error)
+    X must be 0 or 1. Got 7 in row 3, column 1; correct it.
+    >>> print(error.at("line 5", "size"))
+    X must be 0 or 1. Got 7 in line 5, column 'size'; correct it.
+    """
+
+    def __init__(
+        self,
+        expectation: str,
+        got: str,
+        remedy: str,
+        row: int,
+        column: int | None,
+        check: Callable[[Any], Any],
+        place: str | None = None,
+    ) -> None:
+        where = place or f"row {row}" + ("" if column is None else f", column {column}")
+        super().__init__(f"{expectation} Got {got} in {where}; {remedy}.")
+        self.parts = (expectation, got, remedy)
+        self.row, self.column, self.check, self.place = row, column, check, place
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for errors that come from another process
+        return type(self), (*self.parts, self.row, self.column, self.check, self.place)
+
+    def at(self, where: str, name: str | None = None) -> RefusedRow:
+        """Return the same error with another place, and the name of the column."""
+        place = where
+        if self.column is not None:
+            place += f", column {self.column if name is None else repr(name)}"
+        return RefusedRow(*self.parts, self.row, self.column, self.check, place)
 
 
 def printable(text: str, also: str = "") -> str:

@@ -6,21 +6,24 @@ Files keep it, and risk, export, integrations, experiments and the command line 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import blas_threads
-from eigencut._utils.warn import warn_user
+from eigencut._utils.running import blas_threads, warn_user
+from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity
 from eigencut.cut import Cut
-from eigencut.discretization import Partition, align, assign, normalize_rows, pod
+from eigencut.discretization import TIE, Partition, align, assign, normalize_rows, pod
+from eigencut.exceptions import ModelFileError, NoEigenfunctions, invalid
 from eigencut.extension.eigenfunctions import EXTENSIONS, CombinedFunctions, Eigenfunctions
 from eigencut.extension.labelling import (
+    NUDGE,
     OUTLIER,
     certainty,
     fitted_temperature,
@@ -31,18 +34,17 @@ from eigencut.extension.labelling import (
     row_probabilities,
     scores_and_support,
 )
-from eigencut.graphs.base import Graph, OutlierThreshold
-from eigencut.io.state_reader import StateReader
+from eigencut.extension.sizes import SizeLimits, price_clusters
+from eigencut.graphs.base import Graph, OutlierThreshold, RowGraph
+from eigencut.io.state_reader import LARGEST, StateReader, csr_state
 from eigencut.solvers.relaxed_cut import EigenPairs
-
-if TYPE_CHECKING:
-    from eigencut.semi_supervised.guided_cut import Agreement
 
 _TINY_SHARE = 1 / 20  # of an average cluster
 _LISTED = 8  # sizes named in a warning
 _UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
 _LEAST_TEMPERATURE = 1e-6
 _TINY = 1e-200
+_BY_MEANS = 0.05  # of a vote, where limits of sizes bind
 _ENOUGH_VERTICES = 1 << 16  # to know the temperature by
 
 
@@ -57,7 +59,165 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class FittedCut:
+class FittedCut(ABC):
+    """What answers for any row: a relaxed cut or a discrete one.
+
+    Attributes
+    ----------
+    outlier_threshold : OutlierThreshold
+        Rows with less support than this count as outliers; how many of the training rows do.
+    partition : Partition
+        The clusters of the training vertices.
+    n_components : int
+        Connected components of the graph.
+    """
+
+    outlier_threshold: OutlierThreshold
+    partition: Partition
+    n_components: int
+
+    # What both kinds have,
+    affinity: ClassVar[Any]
+    cut: ClassVar[Any]
+    n_clusters: ClassVar[Any]
+    voters: ClassVar[Any]
+    # and what only a relaxed cut has; a discrete one refuses.
+    functions: ClassVar[Any]
+    rotation: ClassVar[Any]
+    rotation_of_vectors: ClassVar[Any]
+    temperature: ClassVar[Any]
+
+    @property
+    def least_support(self) -> float:
+        """Rows with less support count as outliers."""
+        return self.outlier_threshold.least
+
+    @property
+    def n_rows(self) -> float:
+        """n, the number of training rows; where they have weights, the sum of these."""
+        return float(self.affinity.n_rows_)
+
+    @abstractmethod
+    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
+        """The score of each row for each cluster, and how well the data support the row."""
+
+    @abstractmethod
+    def support(self, X: Array) -> Array:
+        """How well the data support each row: log d(x), or what the affinity has instead."""
+
+    @abstractmethod
+    def embedding(self, X: Array, dtype: Any = np.float64) -> Any:
+        """What ``transform`` returns for each row."""
+
+    @abstractmethod
+    def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
+        """The cluster of each row; with ``mark_outliers``, -1 where the support is too low."""
+
+    @abstractmethod
+    def margins(self, X: Array) -> Array:
+        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
+
+    @abstractmethod
+    def probabilities(self, X: Array) -> Array:
+        """The probability of each cluster, for each row; the largest is that of its label."""
+
+    @abstractmethod
+    def probabilities_of_labels(self, embedding: Any) -> Array:
+        """The probability of its label, for each training row, given its embedding."""
+
+    @abstractmethod
+    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
+        """Labels, margins, support and probabilities in one pass over the rows."""
+
+    @abstractmethod
+    def error(self, X: Array, sample_weight: Any = None) -> float:
+        """Minus what ``score`` returns for the rows."""
+
+    @abstractmethod
+    def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Any]:
+        """Labels and embedding of the training rows X, where there is room for them."""
+
+    @abstractmethod
+    def labels_at(self, graph: Graph, X: Any) -> Indices:
+        """Labels of the rows X of the graph."""
+
+    @abstractmethod
+    def reordered(self, columns: Indices) -> FittedCut:
+        """The same clusters in another order."""
+
+    @abstractmethod
+    def columns_in(self, reordered: FittedCut) -> Indices:
+        """The column that each cluster has in the same cut in another order."""
+
+    @property
+    @abstractmethod
+    def directions(self) -> Array:
+        """What the embedding of each cluster points to, a column for each."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """As plain values, arrays and the affinity."""
+
+    def scores(self, X: Array) -> Array:
+        """The score of each row for each cluster."""
+        return self.scores_and_support(X)[0]
+
+    def is_outlier(self, X: Array) -> NDArray[np.bool_]:
+        """Which rows ``labels`` marks as outliers, if it does."""
+        return is_outlier(self.support(X), self.least_support)
+
+    def at_all_rows(
+        self, X: Any, known: Indices, labels: Indices, embedding: Any
+    ) -> tuple[Indices, Any]:
+        """Labels and embedding of all rows, given those of the ``known`` ones: what was fitted."""
+        others = np.setdiff1d(np.arange(X.shape[0]), known)
+        if not len(others):
+            return labels, embedding
+        order = np.argsort(np.concatenate([known, others]))
+        labels = np.concatenate([labels, self.labels(X[others])])[order]
+        if embedding is not None:
+            join = vstack if issparse(embedding) else np.concatenate
+            embedding = join([embedding, self.embedding(X[others])])[order]
+        return labels, embedding
+
+    def _common_state(self) -> dict[str, Any]:
+        threshold = self.outlier_threshold
+        return {
+            "affinity": self.affinity,
+            "n_clusters": self.n_clusters,
+            "n_components_found": self.n_components,
+            "least_support": threshold.least,
+            "n_outside": float(threshold.n_outside),
+            "n_judged": float(threshold.n_rows),
+            "one_row": float(threshold.one_row),
+        }
+
+    @staticmethod
+    def _restored(state: StateReader, cut: Cut) -> FittedCut:
+        kind = FittedDiscreteCut if "voters" in state else FittedRelaxedCut
+        return kind._restored(state, cut)
+
+
+def _restored_threshold(state: StateReader, affinity: Affinity) -> OutlierThreshold:
+    is_counted = "n_judged" in state  # older files have no counts
+    return OutlierThreshold(
+        state.number("least_support"),
+        state.number("n_outside", least=0.0) if is_counted else 0.0,
+        state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
+        state.number("one_row", least=_TINY) if is_counted else 1.0,
+    )
+
+
+def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
+    if n_found < n_clusters:
+        warn_user(
+            f"Only {n_found} of n_clusters={n_clusters} clusters are non-empty: the rows "
+            "do not fall into more. Lower n_clusters, or try another sigma."
+        )
+
+
+@dataclass(frozen=True)
+class FittedRelaxedCut(FittedCut):
     """Eigenfunctions, and how they become labels.
 
     Attributes
@@ -65,25 +225,16 @@ class FittedCut:
     functions : Eigenfunctions
     rotation : array of shape (K, K)
         Carries the values of the eigenfunctions to clusters.
-    outlier_threshold : OutlierThreshold
-        Rows with less support than this count as outliers; how many of the training rows do.
-    partition : Partition
-        The discretization of the training vertices.
-    n_components : int
-        Connected components of the graph.
     temperature : float
-        Of the probabilities; see ``extension/probabilities.py``.
+        Of the probabilities; see ``extension/labelling.py``.
     """
 
-    functions: Eigenfunctions
-    rotation: Array
-    outlier_threshold: OutlierThreshold
-    partition: Partition
-    n_components: int
-    temperature: float
+    functions: Eigenfunctions  # type: ignore[misc]
+    rotation: Array  # type: ignore[misc]
+    temperature: float  # type: ignore[misc]
 
     @classmethod
-    def of(
+    def from_functions(
         cls,
         functions: Eigenfunctions,
         graph: Graph,
@@ -91,7 +242,7 @@ class FittedCut:
         outlier_quantile: float,
         partition: Partition | None = None,
         **starts: Any,
-    ) -> FittedCut:
+    ) -> FittedRelaxedCut:
         """Discretize the eigenvectors on the vertices; ``starts`` are options of ``pod``.
 
         The ``partition`` is what comes of it, where that is known.
@@ -100,17 +251,17 @@ class FittedCut:
         if partition is None:
             with blas_threads(1):
                 partition = pod(U, sample_weight=weight, **starts)
-        n_found = len(np.unique(partition.labels))
-        if n_found < U.shape[1]:
-            warn_user(
-                f"Only {n_found} of n_clusters={U.shape[1]} clusters are non-empty: the rows "
-                "do not fall into more. Lower n_clusters, or try another sigma."
-            )
+        _warn_about_empty_clusters(len(np.unique(partition.labels)), U.shape[1])
         at_vertices = functions.at_training_vertices()
         rotation = align(at_vertices, partition, U, weight)
-        threshold = graph.outlier_threshold(outlier_quantile)
-        temperature = _temperature(at_vertices, rotation, weight)
-        return cls(functions, rotation, threshold, partition, n_components, temperature)
+        return cls(
+            outlier_threshold=graph.outlier_threshold(outlier_quantile),
+            partition=partition,
+            n_components=n_components,
+            functions=functions,
+            rotation=rotation,
+            temperature=_temperature(at_vertices, rotation, weight),
+        )
 
     def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Array | None]:
         """Labels and embedding of the training rows X, where there is room for them."""
@@ -131,39 +282,42 @@ class FittedCut:
         labels[rows] = assign(normalize_rows(values) @ rotation)
         return labels
 
-    def at_all_rows(
-        self, X: Any, known: Indices, labels: Indices, embedding: Array | None
-    ) -> tuple[Indices, Array | None]:
-        """Labels and embedding of all rows, given those of the ``known`` ones: what was fitted."""
-        others = np.setdiff1d(np.arange(X.shape[0]), known)
-        if not len(others):
-            return labels, embedding
-        order = np.argsort(np.concatenate([known, others]))
-        labels = np.concatenate([labels, self.labels(X[others])])[order]
-        if embedding is not None:
-            embedding = np.concatenate([embedding, self.embedding(X[others])])[order]
-        return labels, embedding
-
     @property
     def affinity(self) -> Affinity:
         return self.functions.affinity
 
     @property
-    def least_support(self) -> float:
-        """Rows with less support count as outliers."""
-        return self.outlier_threshold.least
+    def cut(self) -> Cut:
+        return self.functions.cut
 
     @property
-    def n_rows(self) -> float:
-        """n, the number of training rows; where they have weights, the sum of these."""
-        return self.affinity.n_rows_
+    def voters(self) -> Indices:
+        """The clusters of the training vertices that rows are compared with."""
+        return self.partition.labels
 
-    def reordered(self, columns: Indices) -> FittedCut:
-        """The same clusters in another order."""
+    @property
+    def rotation_of_vectors(self) -> Array:
+        """The rotation of the eigenvectors, which that of the functions extends."""
+        return self.partition.rotation
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.rotation)
+
+    def reordered(self, columns: Indices) -> FittedRelaxedCut:
         kept, rotation = self.partition, self.partition.rotation[:, columns]
         labels = assign(normalize_rows(self.functions.eigenvectors()) @ rotation)
         partition = replace(kept, labels=labels, rotation=rotation)
         return replace(self, partition=partition, rotation=self.rotation[:, columns])
+
+    def columns_in(self, reordered: FittedCut) -> Indices:
+        # A column is found by its vector.
+        same: Indices = np.argmax(self.rotation.T @ reordered.rotation, axis=1)
+        return same
+
+    @property
+    def directions(self) -> Array:
+        return self.rotation
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
         """``u_k(x)`` for each row x of X, in double or in single precision."""
@@ -175,12 +329,10 @@ class FittedCut:
         """The same for functions orthonormal on the training rows (the vectors times sqrt(n))."""
         return self.functions.unit(self.functions(X))
 
-    def scores(self, X: Array) -> Array:
-        """The coordinate of each row along each cluster."""
-        return scores_and_support(self.functions, self.rotation, X)[0]
+    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
+        return scores_and_support(self.functions, self.rotation, X)
 
     def support(self, X: Array) -> Array:
-        """How well the data support each row: log d(x), or what the affinity has instead."""
         return self.functions.support(X)
 
     def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
@@ -199,9 +351,17 @@ class FittedCut:
             self.functions, self.rotation, X, self.least_support, self.temperature
         )
 
-    def is_outlier(self, X: Array) -> NDArray[np.bool_]:
-        """Which rows ``labels`` marks as outliers, if it does."""
-        return is_outlier(self.support(X), self.least_support)
+    def probabilities_of_labels(self, embedding: Any) -> Array:
+        scores = normalize_rows(embedding) @ self.partition.rotation
+        labels, is_clear = assign(scores), np.ones(len(scores))
+        probabilities = probabilities_of(scores, labels, is_clear, self.temperature)
+        return probabilities[np.arange(len(labels)), labels]
+
+    def error(self, X: Array, sample_weight: Any = None) -> float:
+        """The mean error of the eigenfunctions on pairs of the rows."""
+        from eigencut.theory.errors import held_out_error
+
+        return held_out_error(self, X, sample_weight)
 
     def margins_at_vertices(self) -> Array:
         """The margin of each training vertex."""
@@ -217,25 +377,16 @@ class FittedCut:
         return Answers(labels, margins_of(scores, certain), support, probabilities)
 
     def _state(self) -> dict[str, Any]:
-        """As plain values, arrays and the affinity."""
-        functions = self.functions
-        return {
-            "affinity": self.affinity,
-            "n_clusters": len(functions.pairs.values),
-            "n_components_found": self.n_components,
-            "least_support": self.least_support,
-            "n_outside": float(self.outlier_threshold.n_outside),
-            "n_judged": float(self.outlier_threshold.n_rows),
-            "one_row": float(self.outlier_threshold.one_row),
+        return self._common_state() | {
             "temperature": self.temperature,
-            **functions._state(),
+            **self.functions._state(),
             "partition": self.partition._history(),
             "rotation": self.partition.rotation,
             "rotation_of_extension": self.rotation,
         }
 
-    @classmethod
-    def _restored(cls, state: StateReader, cut: Cut) -> FittedCut:
+    @staticmethod
+    def _restored(state: StateReader, cut: Cut) -> FittedRelaxedCut:
         affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
         weight = affinity.multiplicity_
         n_vertices = len(weight)
@@ -245,22 +396,382 @@ class FittedCut:
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
         has_temperature = "temperature" in state  # older files have none
-        is_counted = "n_judged" in state  # nor these
-        return cls(
-            functions,
-            of_extension,
-            OutlierThreshold(
-                state.number("least_support"),
-                state.number("n_outside", least=0.0) if is_counted else 0.0,
-                state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
-                state.number("one_row", least=_TINY) if is_counted else 1.0,
-            ),
-            Partition._restored(state.part("partition"), labels, rotation),
-            state.integer("n_components_found", 1, n_vertices),
-            state.number("temperature", least=_LEAST_TEMPERATURE)
+        return FittedRelaxedCut(
+            outlier_threshold=_restored_threshold(state, affinity),
+            partition=Partition._restored(state.part("partition"), labels, rotation),
+            n_components=state.integer("n_components_found", 1, n_vertices),
+            functions=functions,
+            rotation=of_extension,
+            temperature=state.number("temperature", least=_LEAST_TEMPERATURE)
             if has_temperature
             else _temperature(functions.at_training_vertices(), of_extension, weight),
         )
+
+
+@dataclass(frozen=True)
+class FittedDiscreteCut(FittedCut):
+    """Clusters of a discrete cut, and how they become labels of any row.
+
+    ``h_k(x)``, the share of a row's weight that goes to the training rows of cluster k, is the
+    indicator of the cluster extended to any row. The label is the cluster with the largest share.
+    There are no eigenfunctions and no rotation.
+
+    Attributes
+    ----------
+    affinity : Affinity
+    cut : Cut
+    voters : array of shape (n_vertices,)
+        The clusters of the training vertices that rows are compared with.
+    links : sparse array of shape (K, K)
+        The weight between each two clusters.
+    votes : array of shape (n_vertices, K), optional
+        What each training vertex gives to each cluster, prices of the clusters included, where
+        limits of their sizes bind. Then shares are averages of these, instead of h_k(x).
+    prices : array of shape (K,), optional
+        The prices in ``votes``.
+    is_guided : bool
+        Whether known labels or pairs have guided the cut.
+    """
+
+    affinity: Affinity  # type: ignore[misc]
+    cut: Cut  # type: ignore[misc]
+    voters: Indices  # type: ignore[misc]
+    links: Any
+    votes: Array | None = None
+    prices: Array | None = None
+    is_guided: bool = False
+
+    most_columns: ClassVar[int] = 100  # of an embedding that is dense
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: Indices,
+        graph: Graph,
+        affinity: Affinity,
+        cut: Cut,
+        n_clusters: int,
+        outlier_quantile: float,
+    ) -> FittedDiscreteCut:
+        """Extend the clusters of the vertices of a graph to any row."""
+        labels = canonical_order(labels, graph.multiplicity, n_clusters)
+        _warn_about_empty_clusters(len(np.unique(labels)), n_clusters)
+        at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
+        return cls(
+            outlier_threshold=graph.outlier_threshold(outlier_quantile),
+            partition=Partition.without_rotation(leading_clusters(at_vertices)[0], n_clusters),
+            n_components=len(np.unique(graph.components())),
+            affinity=affinity,
+            cut=cut,
+            voters=labels,
+            links=links_between(graph, labels, n_clusters),
+        )
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.links.shape[0])
+
+    @property
+    def functions(self) -> Eigenfunctions:
+        """Refuse: there are no eigenfunctions."""
+        expected = "be 'relaxed' for what eigenvalues and eigenfunctions tell"
+        got = "a model of a discrete cut, which has none"
+        raise invalid("solver", expected, got, "fit GPOD with solver='relaxed'", NoEigenfunctions)
+
+    rotation = rotation_of_vectors = temperature = unit_embedding = functions
+
+    def shares(self, X: Any) -> tuple[Any, Array]:
+        """Return h_k(x) of each row as a sparse array, and its support."""
+        if self.votes is None:
+            return self.affinity.shares(X, self.voters, self.n_clusters)
+        product = self.affinity.apply(X, self.votes)
+        support = product.log_degrees if product.support is None else product.support
+        return csr_array(product.values / product.values.sum(axis=1, keepdims=True)), support
+
+    def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Any]:
+        if not graph.has_rows:
+            return None, None
+        at_rows = self._at_rows(graph)
+        embedding = None
+        if graph.keeps_embedding(self.n_clusters):
+            embedding = self._embedded(at_rows)
+        return leading_clusters(at_rows)[0], embedding
+
+    def labels_at(self, graph: Graph, X: Any) -> Indices:
+        return leading_clusters(self._at_rows(graph))[0]
+
+    def _at_rows(self, graph: Graph) -> Any:
+        if self.votes is not None:
+            return csr_array(_averages_at_rows(self.affinity, graph, self.votes))
+        at_vertices = self.affinity.shares_at_vertices(graph, self.voters, self.n_clusters)
+        return graph.shares_at_rows(at_vertices, self.voters)
+
+    def _embedded(self, shares: Any) -> Any:
+        return shares.toarray() if self.n_clusters <= self.most_columns else shares
+
+    def error(self, X: Array, sample_weight: Any = None) -> float:
+        """The mean share of a row's weight that leaves its cluster."""
+        shares = self.affinity.shares(X, self.voters, self.n_clusters)[0]
+        own = shares[np.arange(shares.shape[0]), self.labels(X)]
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        return float(np.average(1 - np.asarray(own).ravel(), weights=weight))
+
+    def reordered(self, columns: Indices) -> FittedDiscreteCut:
+        numbers = np.argsort(columns)
+        labels = numbers[self.partition.labels]
+        return replace(
+            self,
+            partition=replace(self.partition, labels=labels),
+            voters=numbers[self.voters],
+            links=self.links[columns][:, columns],
+            votes=None if self.votes is None else self.votes[:, columns],
+            prices=None if self.prices is None else self.prices[columns],
+        )
+
+    def columns_in(self, reordered: FittedCut) -> Indices:
+        from scipy.optimize import linear_sum_assignment
+
+        together = np.zeros((self.n_clusters, self.n_clusters))
+        np.add.at(together, (self.voters, reordered.voters), 1.0)
+        same: Indices = linear_sum_assignment(together, maximize=True)[1]
+        return same
+
+    @property
+    def directions(self) -> Array:
+        return np.eye(self.n_clusters)
+
+    def embedding(self, X: Array, dtype: Any = np.float64) -> Any:
+        return self._embedded(self.shares(X)[0]).astype(dtype)
+
+    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
+        shares, support = self.shares(X)
+        return np.asarray(shares.toarray()), support
+
+    def support(self, X: Array) -> Array:
+        return self.shares(X)[1]
+
+    def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
+        shares, support = self.shares(X)
+        labels = leading_clusters(shares)[0]
+        if mark_outliers:
+            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
+        return labels
+
+    def margins(self, X: Array) -> Array:
+        shares, support = self.shares(X)
+        return leading_clusters(shares)[1] * certainty(support, self.least_support)
+
+    def probabilities(self, X: Array) -> Array:
+        return self._probabilities(*self.shares(X))
+
+    def _probabilities(self, shares: Any, support: Array) -> Array:
+        """``c h_k(x) + (1 - c) / K``; the label is the first of the largest."""
+        certain = certainty(support, self.least_support)[:, np.newaxis]
+        found = shares.toarray()
+        labels, top = leading_clusters(shares)[0], found.max(axis=1)
+        found[np.arange(len(labels)), labels] = top  # of equals, up to rounding, the first
+        found = certain * found + (1 - certain) / self.n_clusters
+        at_label = found[np.arange(len(labels)), labels][:, np.newaxis]
+        is_before = np.arange(self.n_clusters) < labels[:, np.newaxis]
+        np.minimum(found, np.where(is_before, at_label * (1 - NUDGE), at_label), out=found)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
+        shares, support = self.shares(X)
+        labels, lead = leading_clusters(shares)
+        certain = certainty(support, self.least_support)
+        probabilities = self._probabilities(shares, support)
+        if mark_outliers:
+            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
+        return Answers(labels, certain * lead, support, probabilities)
+
+    def leads(self, embedding: Any) -> Array:
+        """The lead of the label of each row, given its embedding."""
+        shares = csr_array(embedding)
+        has_any, leads = np.diff(shares.indptr) > 0, np.zeros(shares.shape[0])
+        leads[has_any] = leading_clusters(shares[has_any])[1]
+        return leads
+
+    def probabilities_of_labels(self, embedding: Any) -> Array:
+        largest = embedding.max(axis=1)
+        return np.asarray(largest.toarray() if issparse(largest) else largest).ravel()
+
+    def _state(self) -> dict[str, Any]:
+        links = {"links": csr_state(self.links)} if self.links.nnz else {}
+        priced = {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
+        return self._common_state() | {
+            "voters": self.voters,
+            "labels_of_vertices": self.partition.labels,
+            **links,
+            **(priced if self.votes is not None else {}),
+        }
+
+    @staticmethod
+    def _restored(state: StateReader, cut: Cut) -> FittedDiscreteCut:
+        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
+        n_vertices = len(affinity.multiplicity_)
+        K = state.integer("n_clusters", 1, n_vertices)
+        labels = state.indices("labels_of_vertices", (n_vertices,), below=K)
+        links = state.csr("links", K, K) if "links" in state else csr_array((K, K))
+        if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
+            raise ModelFileError("links must be weights from 0 on.")
+        has_votes = "votes" in state
+        votes = state.array("votes", (n_vertices, K), 0.0, 1.0) if has_votes else None
+        if votes is not None and not (votes.sum(axis=1) > 0.5).all():
+            raise ModelFileError("votes of a vertex must add up to 1.")
+        return FittedDiscreteCut(
+            outlier_threshold=_restored_threshold(state, affinity),
+            partition=Partition.without_rotation(labels, K),
+            n_components=state.integer("n_components_found", 1, n_vertices),
+            affinity=affinity,
+            cut=cut,
+            voters=state.indices("voters", (n_vertices,), below=K),
+            links=links,
+            votes=votes,
+            prices=state.array("prices", (K,), -LARGEST, LARGEST) if has_votes else None,
+            is_guided=has_votes and state.flag("is_guided"),
+        )
+
+
+def leading_clusters(shares: Any) -> tuple[Indices, Array]:
+    """Return the cluster with the largest share of each row, and its lead over the second.
+
+    Of shares that are equal up to rounding the first cluster has the largest.
+    """
+    starts, columns, data = shares.indptr[:-1], shares.indices, shares.data
+    if not len(starts):
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    n_entries = np.diff(shares.indptr)
+    largest = np.maximum.reduceat(data, starts)
+    is_largest = data >= np.repeat(largest, n_entries) - TIE
+    labels = np.minimum.reduceat(np.where(is_largest, columns, shares.shape[1]), starts)
+    others = np.where(columns == np.repeat(labels, n_entries), 0.0, data)
+    return labels.astype(np.intp), np.maximum(largest - np.maximum.reduceat(others, starts), 0.0)
+
+
+def with_size_limits(
+    fitted: FittedCut,
+    graph: Graph,
+    X: Any,
+    *,
+    low: Any,
+    high: Any,
+    sample_weight: Array | None = None,
+    is_sample: bool = False,
+    is_guided: bool = False,
+) -> FittedCut:
+    """Return the cut with clusters that keep to limits of their sizes; itself, if they do already.
+
+    Every vertex votes for clusters: by its probabilities in a relaxed cut, for its own in a
+    discrete one, and a little by how near the means of clusters are, which tells rows apart where
+    a graph does not. The score of a row is the average of the votes that it gives weight to, and
+    each cluster has a price that is added to it (``extension/sizes.py``).
+
+    X are the rows of the graph, or those that it is a sample of. Sizes are those of the rows where
+    they are at hand, and sums over landmarks otherwise.
+    """
+    affinity, K = fitted.affinity, fitted.n_clusters
+    weight = graph.multiplicity
+    of_rows = is_sample or (graph.has_rows and not isinstance(graph, RowGraph))
+    if of_rows:
+        counted = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        # After an update landmarks stand for rows that are gone.
+        of_rows = is_sample or math.isclose(counted.sum(), graph.n_rows)
+        weight = counted if of_rows else weight
+    limits = SizeLimits.from_parameters(low, high, K, weight)
+    if limits is None:
+        return fitted
+    labels = fitted.partition.labels
+    if of_rows:
+        labels = fitted.labels(X) if is_sample else fitted.labels_at(graph, X)
+    if not limits.excess(np.bincount(labels, weight, K)).any():
+        return fitted
+    votes = _votes_of_vertices(fitted)
+    at_vertices = affinity.averages_at_vertices(graph, votes)
+    scores = at_vertices
+    if is_sample:
+        product = affinity.apply(X, votes)
+        scores = product.values / product.values.sum(axis=1, keepdims=True)
+    elif of_rows:
+        scores = _averages_at_rows(affinity, graph, votes)
+    prices, excess = price_clusters(scores, weight, limits)
+    if excess.any():
+        warn_user(
+            f"Clusters of {limits.low:g} to {limits.high:g} rows miss these limits by up to "
+            f"{np.abs(excess).max():g}: a row with its weight, and rows that are the same to the "
+            "graph, cannot be divided."
+        )
+    prices = prices - prices.min()
+    priced = votes + prices
+    labels = assign(at_vertices + prices)
+    discrete = FittedDiscreteCut(
+        outlier_threshold=fitted.outlier_threshold,
+        partition=Partition.without_rotation(labels, K),
+        n_components=fitted.n_components,
+        affinity=affinity,
+        cut=fitted.cut,
+        voters=labels,
+        links=links_between(graph, labels, K),
+        votes=priced / priced.sum(axis=1, keepdims=True),
+        prices=prices,
+        is_guided=is_guided,
+    )
+    if is_guided:  # classes keep their numbers
+        return discrete
+    return discrete.reordered(_by_size(labels, graph.multiplicity, K))
+
+
+def _votes_of_vertices(fitted: FittedCut) -> Array:
+    """Return what each vertex gives to each cluster, without prices; a row adds up to 1."""
+    affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
+    if isinstance(fitted, FittedDiscreteCut):
+        votes = np.eye(K)[fitted.voters]
+    else:
+        scores = normalize_rows(fitted.functions.at_training_vertices()) @ fitted.rotation
+        votes = np.exp((scores - scores.max(axis=1, keepdims=True)) / fitted.temperature)
+        votes /= votes.sum(axis=1, keepdims=True)
+    places = getattr(affinity, "rows_", getattr(affinity, "landmark_rows_", None))
+    if places is None:
+        return votes
+    members = csr_array((affinity.multiplicity_, labels, np.arange(len(labels) + 1)), votes.shape)
+    sizes = np.asarray(members.sum(axis=0))
+    places = places / (abs(places).max() or 1.0)  # so that no square is infinite
+    means = members.T @ places
+    means = (means.toarray() if issparse(means) else means) / np.maximum(sizes, 1)[:, np.newaxis]
+    own = places.multiply(places).sum(axis=1) if issparse(places) else (places**2).sum(axis=1)
+    squared = np.asarray(own)[:, np.newaxis] - 2 * (places @ means.T) + (means**2).sum(axis=1)
+    squared[:, sizes == 0] = np.inf
+    near = 1 / np.maximum(squared, 1e-12)
+    return (1 - _BY_MEANS) * votes + _BY_MEANS * near / near.sum(axis=1, keepdims=True)
+
+
+def _by_size(labels: Indices, weight: Array, n_clusters: int) -> Indices:
+    """Return clusters by size, the largest first, and of equals by their first vertex."""
+    sizes = np.bincount(labels, weight, n_clusters)
+    first = np.full(n_clusters, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return np.lexsort((first, -sizes))
+
+
+def canonical_order(labels: Indices, weight: Array, n_clusters: int) -> Indices:
+    """Number clusters by size, the largest first, and of equals by their first vertex."""
+    return np.argsort(_by_size(labels, weight, n_clusters))[labels]
+
+
+def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
+    """Return the weight between each two clusters of a graph."""
+    count = graph.multiplicity
+    indicators = csr_array(
+        (count, labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters)
+    )
+    if not issparse(graph.weights):
+        return csr_array(indicators.T @ (graph.n_rows * graph.matmat(indicators.toarray())))
+    return csr_array(indicators.T @ graph.weights @ indicators)
+
+
+def _averages_at_rows(affinity: Affinity, graph: Graph, V: Array) -> Array:
+    """Return what the training rows get of values at the vertices, as new rows would."""
+    return np.asarray(graph.at_rows(affinity.averages_at_vertices(graph, V), np.asarray))
 
 
 def _restored_functions(
@@ -285,38 +796,14 @@ def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
     return fitted_temperature(margins_of(scores), weight[some])
 
 
-class CutGraph(NamedTuple):
-    """A graph and its fitted cut; and how well it agrees with known labels, if there are any.
-
-    So many clusters, ``n_clear``, are components that are small, and clearly clusters all the same.
-    """
-
-    graph: Graph
-    fitted: FittedCut
-    agreement: Agreement | None = None
-    n_clear: int = 0
-
-
-def first_without_tiny_clusters(cuts: Iterable[CutGraph]) -> CutGraph:
-    """Return the first cut without tiny clusters; if there is none, the first of all, and warn.
-
-    A tiny cluster has less than a twentieth of the rows of an average one: mostly a few odd rows
-    that a cut has taken for a cluster. Components that are clearly clusters do not count.
-    """
-    first = None
-    for found in cuts:
-        graph, partition = found.graph, found.fitted.partition
-        sizes = np.bincount(partition.labels, graph.multiplicity, len(partition.rotation))
-        cut_off = np.sort(sizes)[found.n_clear :]
-        if cut_off.min() >= _TINY_SHARE * graph.n_rows / len(sizes):
-            return found
-        first = first or (found, sizes)
-    assert first is not None
-    found, sizes = first
+def warn_about_tiny_clusters(fitted: FittedCut, graph: Graph) -> None:
+    """Warn where a cluster has less than a twentieth of the rows of an average one."""
+    sizes = np.bincount(fitted.partition.labels, graph.multiplicity, fitted.n_clusters)
+    if sizes.min() >= _TINY_SHARE * graph.n_rows / len(sizes):
+        return
     listed = ", ".join(f"{size:.0f}" for size in np.sort(sizes)[:_LISTED])
     warn_user(
         f"The smallest cluster is less than a twentieth of an average one, and may be a few odd "
         f"rows instead of a cluster (sizes, ascending: {listed}). Drop outliers, lower n_clusters, "
         "or try another affinity."
     )
-    return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -17,47 +18,42 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.progress import all_or_nothing, reporting
-from eigencut._utils.threads import threads
+from eigencut._utils.running import (
+    all_or_nothing,
+    hearing_warnings,
+    one_at_a_time,
+    reporting,
+    threads,
+)
 from eigencut._utils.validation import (
     check_choice,
-    check_count,
     check_n_jobs,
     check_quantile,
     check_random,
 )
-from eigencut._utils.warn import hearing_warnings
 from eigencut.affinities import NAMES, Affinity, named_affinity
 from eigencut.auto.budget import reads_blocks
 from eigencut.auto.n_clusters import check_n_clusters_parameter
 from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
-from eigencut.discretization import Partition, assign, normalize_rows, pod
-from eigencut.extension.cluster_numbers import ClusterNumbers
-from eigencut.extension.labelling import OUTLIER, probabilities_of
+from eigencut.discretization import Partition, check_n_init, pod
+from eigencut.extension.labelling import OUTLIER, ClusterNumbers
+from eigencut.extension.sizes import check_size_limits
 from eigencut.fitted import Answers, FittedCut
-from eigencut.graphs.components import knowing_pieces
+from eigencut.graphs.base import knowing_pieces
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.rows import Rows
-from eigencut.io.state_reader import StateReader
+from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.io.validation import check_rows, check_source, check_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
 from eigencut.semi_supervised.constraints import Constraints
 from eigencut.semi_supervised.known_labels import Known
-from eigencut.updating.update import (
-    Updated,
-    checked_decay,
-    continued,
-    match_clusters,
-    refitted,
-    refuse_nothing,
-    rows_of_update,
-)
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
+    from eigencut.updating.update import Updated
 
 
 def _keeps_rows(model: Any) -> bool:
@@ -69,7 +65,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
-    row, and turns them into labels by the rotation that brings them closest to indicators.
+    row, and turns them into labels by the rotation that brings them closest to indicators. Or fits
+    a discrete cut, and extends the indicators of its clusters.
 
     Parameters
     ----------
@@ -79,20 +76,30 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     cut : {"ncut", "ratiocut"}, default="ncut"
         The objective: NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "auto" takes a graph of nearest neighbours with density contrast, mutual or
-        symmetric, whichever shows the clusters more clearly (see ``docs/defaults.md``). It takes
-        landmarks above 500 000 rows, with hundreds of clusters, or where memory is short.
-        "gaussian" is the paper's complete graph with a local bandwidth. "neighbors" and "landmarks"
-        are ``Neighbors()`` and ``Landmarks()``. "mixed" takes about a hundred landmarks, for
-        columns of few values such as words. "precomputed" takes affinities instead of rows. Objects
-        such as ``Gaussian(sigma=0.5)`` set more; a function ``k(A, B)`` gives any other weights.
+        The graph. "auto" compares cuts of several graphs of nearest neighbours, and takes the one
+        that is best on all of them (see ``docs/defaults.md``). It takes landmarks above 500 000
+        rows, or where memory is short. "gaussian" is the paper's complete graph with a local
+        bandwidth. "neighbors" and "landmarks" are ``Neighbors()`` and ``Landmarks()``.
+        "precomputed" takes affinities instead of rows. Objects such as ``Gaussian(sigma=0.5)`` set
+        more; a function ``k(A, B)`` gives any other weights.
     metric : str or None, default=None
         The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
-        "jaccard" or "haversine" (see ``docs/metrics.md``). None means "euclidean", or the metric of
-        an affinity object.
+        "jaccard" or "haversine" (see ``docs/defaults.md``). None means "euclidean", or that of
+        the affinity object.
+    solver : {"auto", "relaxed", "discrete"}, default="auto"
+        How the graph is cut. "relaxed" gives eigenvectors and their rotation, as the paper does.
+        "discrete" moves rows between clusters, and has no eigenvalues, eigenfunctions or rotation:
+        ``transform`` gives the share of a row's weight that goes to each cluster. "auto" compares
+        both where affinity is "auto" and cut is "ncut". Otherwise it is "relaxed", except with
+        ``RankedNeighbors``, which has discrete cuts only, and with very many clusters.
     extension : {"consistent", "paper"}, default="consistent"
         The form of the eigenfunctions. The two differ for RatioCut only: "paper" is Algorithm 1,
         "consistent" reproduces the eigenvectors at the training rows.
+    min_cluster_size, max_cluster_size : int, float, "equal" or None, default=None
+        The least and the largest size of a cluster: rows, or a share of them below 1; "equal" is
+        both. Where rows have weights, sizes are sums of these. Where the cut does not keep to the
+        limits by itself, every cluster gets a price that is added to its scores, also those of new
+        rows; such a model has no eigenfunctions (``docs/guide/sizes.md``).
     n_init : int, default=10
         The discretization stops after this many starts in a row without improvement; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
@@ -125,22 +132,24 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     probabilities_ : array of shape (n_samples,)
         The probability of each of these labels, as in HDBSCAN; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
-        The eigenvectors U, ``U^T M U = I`` on the rows that take part; ``transform`` extends them.
-        Rows of components too small to be a cluster have the value of a row nearby. Not set by a
-        fit on a stream, nor by landmarks beyond 10 million entries: use ``transform``.
+        Of a discrete cut ``h_k(x)``, the share of a row's weight that goes to cluster k; sparse
+        above 100 clusters. Of a relaxed cut the eigenvectors U, ``U^T M U = I`` on the rows that
+        take part; ``transform`` extends them. Rows of components too small to be a cluster have the
+        value of a row nearby. Not set by a fit on a stream, nor by landmarks beyond 10 million
+        entries: use ``transform``.
     eigenvalues_ : array of shape (K,)
-        Ascending eigenvalues of ``L u = lambda M u``.
+        Ascending eigenvalues of ``L u = lambda M u``. This and ``rotation_`` are of relaxed cuts.
     rotation_ : array of shape (K, K)
         ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length,
-        except for rows that ``outliers="label"`` marks.
+        except for rows that ``outliers="label"`` marks. Not of a discrete cut.
     partition_ : Partition
         The discretization with its history; its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
-        The eigenfunctions and their rotation, which answer for new rows.
+        What answers for new rows: eigenfunctions and their rotation, or clusters of rows.
     choice_ : tuple of Choice
-        The affinities that "auto" compared, each with a score; larger is clearer.
+        The cuts that "auto" compared, each with a score, the best first; larger is better.
     warnings_ : tuple of str
         The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
@@ -182,7 +191,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         cut: str = "ncut",
         affinity: Any = "auto",
         metric: str | None = None,
+        solver: str = "auto",
         extension: str = "consistent",
+        min_cluster_size: Any = None,
+        max_cluster_size: Any = None,
         n_init: int = 10,
         outliers: str = "keep",
         outlier_quantile: float = 0.01,
@@ -195,7 +207,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         self.cut = cut
         self.affinity = affinity
         self.metric = metric
+        self.solver = solver
         self.extension = extension
+        self.min_cluster_size = min_cluster_size
+        self.max_cluster_size = max_cluster_size
         self.n_init = n_init
         self.outliers = outliers
         self.outlier_quantile = outlier_quantile
@@ -230,7 +245,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         known_labels : array-like of shape (n_samples,), optional
             Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
             cluster k is class k, and further clusters are numbered after those; a known row may get
-            another label where its neighbours say so (``docs/living-models.md``).
+            another label where its neighbours say so (``docs/guide/known-labels.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
         """
@@ -315,10 +330,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         """Return the probability of each cluster, for each row.
 
         With other training rows from the same source, a row would get the label k about that often
-        (``docs/probabilities.md`` says how well that holds, and on what data). The probabilities of
-        a row sum to 1. The first of the largest is the label that ``predict`` gives with
-        ``outliers="keep"``. The logarithm of the ratio of the two largest is the margin divided by
-        ``fitted_cut_.temperature``. A row that resembles no training row has equal probabilities.
+        (``docs/guide/uncertainty.md`` says how well that holds, and on what data; with few rows, or
+        clusters that overlap, they are too high). The probabilities of a row sum to 1. The first of
+        the largest is the label that ``predict`` gives with ``outliers="keep"``. Of a relaxed cut
+        the logarithm of the ratio of the two largest is the margin divided by
+        ``fitted_cut_.temperature``; of a discrete cut they are ``transform(X)``. A row that
+        resembles no training row has equal probabilities.
 
         Parameters
         ----------
@@ -372,13 +389,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
 
         The rotated row of unit length has a coordinate for each cluster. The margin is the
-        difference of the two largest, where negative ones count as 0. It is scaled down for rows
+        difference of the two largest, where negative ones count as 0; of a discrete cut, that of
+        the two largest shares of ``transform(X)``. It is scaled down for rows
         less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
         """
         return self._ask(X, lambda rows: self.fitted_cut_.margins(rows), np.nan)
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return the eigenfunctions at each row.
+        """Return the eigenfunctions at each row; of a discrete cut, the shares of the clusters.
+
+        ``h_k(x)`` is the share of a row's weight that goes to cluster k.
 
         Parameters
         ----------
@@ -390,6 +410,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Returns
         -------
         embedding : array of shape (n_samples, K)
+            A sparse one of a discrete cut of more than 100 clusters.
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
@@ -439,8 +460,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
         """Cluster the rows together: Algorithms 1 and 2 of the paper.
 
-        POD runs on the extended eigenvectors of this batch, so it lowers the discretization gap of
-        the new rows themselves; a row's label can then depend on its company.
+        Of relaxed cuts. POD runs on the extended eigenvectors of this batch, so it lowers the
+        discretization gap of the new rows themselves; a row's label can then depend on its company.
 
         Parameters
         ----------
@@ -462,11 +483,15 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     def score(
         self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return minus the error F per cluster on the rows of X; larger is better.
+        """Return minus the error of the cut on the rows of X; larger is better.
 
-        The U-statistic over pairs of rows of the extended eigenfunctions, in the population
-        normalization (functions of unit norm on the training rows). With "precomputed" affinities
-        the pairs are of a row of X and a training row.
+        Of a discrete cut it is the share of weight that leaves the cluster of a row,
+        ``1 - h_label(x)``, averaged over the rows: from 0 to 1.
+
+        Of a relaxed cut it is the error F per cluster: the U-statistic over pairs of rows of the
+        extended eigenfunctions, in the population normalization (functions of unit norm on the
+        training rows). With "precomputed" affinities the pairs are of a row of X and a training
+        row.
 
         It compares fits with one weight function, one cut and one K. Across them it misleads:
         smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
@@ -484,10 +509,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         score : float
         """
-        from eigencut.theory.errors import held_out_error
-
         with self.preparing(X, at_least=2) as (rows, _):
-            return -held_out_error(self.fitted_cut_, rows, sample_weight)
+            return -self.fitted_cut_.error(rows, sample_weight)
 
     # ------------------------------------------------- more rows, other cuts
 
@@ -500,17 +523,18 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     ) -> Self:
         """Refit the model as if it had seen these rows too; clusters keep their numbers.
 
-        The model changes as a whole or, if anything is wrong, not at all. With landmarks only the
-        new rows are read, and the result equals, bit for bit, a fit of all rows with the same
-        landmarks and K; if many new rows resemble no landmark, new landmarks are placed first.
-        Neighbours and complete graphs are fitted again on the rows that they keep and the new ones.
-        With ``n_clusters="auto"`` the number of clusters is chosen again.
+        The model changes as a whole or, if anything is wrong, not at all. Threads that update one
+        model wait for each other. With landmarks only the new rows are read, and the result equals,
+        bit for bit, a fit of all rows with the same landmarks and K; if many new rows resemble no
+        landmark, new landmarks are placed first. Neighbours and complete graphs are fitted again on
+        the rows that they keep and the new ones. With ``n_clusters="auto"`` the number of clusters
+        is chosen again.
 
         A cluster keeps its number if it shares more than half of the rows of the smaller of the two
         with a cluster of the earlier model. Other clusters are new and get new numbers. The number
         of a cluster that has gone is not used again; its column of ``predict_proba`` stays 0.
         ``updated_`` lists the changes, and ``labels_`` are those of the rows of X. See
-        ``docs/living-models.md``.
+        ``docs/guide/updates.md``.
 
         Parameters
         ----------
@@ -526,11 +550,17 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         self : the model
         """
+        from eigencut.updating.update import checked_decay, rows_of_update
+
         check_is_fitted(self)
         self._check_parameters()
         decay = checked_decay(decay)
-        quiet = knowing_pieces(self.n_components_found_ > 1)
-        with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose), quiet:
+        with (
+            all_or_nothing(self) as model,
+            threads(self.n_jobs),
+            reporting(self.verbose),
+            knowing_pieces(model.n_components_found_ > 1),
+        ):
             rows = rows_of_update(model, X)
             with naming_refused_rows(rows, getattr(self, "feature_names_in_", None)):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
@@ -559,10 +589,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         self : the model
         """
-        if not self.__sklearn_is_fitted__():
-            checked_decay(decay)
-            return self.fit(X, sample_weight=sample_weight)
-        return self.update(X, sample_weight=sample_weight, decay=decay)
+        from eigencut.updating.update import checked_decay
+
+        with one_at_a_time(self):
+            if not self.__sklearn_is_fitted__():
+                checked_decay(decay)
+                return self.fit(X, sample_weight=sample_weight)
+            return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
         """Return how rows differ from those that the model has seen; the model stays as it is.
@@ -572,7 +605,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         X : array-like of shape (n_samples, n_features)
             New rows in memory; for a stream, some of its blocks.
         random_state : int, RandomState or None
-            Seeds the choice of rows that are held out to compare with. None means 0.
+            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
+            None means 0.
 
         Returns
         -------
@@ -581,6 +615,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             each with a p-value; and whether a new cluster stands out.
         """
         from eigencut.updating.drift import drift_of
+        from eigencut.updating.update import refuse_nothing
 
         check_is_fitted(self)
         refuse_nothing(X, "compare")
@@ -667,6 +702,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             cut=CUTS[self.cut],
             affinity=self.affinity,
             metric=self.metric,
+            solver=self.solver,
             extension=self.extension,
             n_init=self.n_init,
             random_state=self.random_state,
@@ -674,6 +710,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             outlier_quantile=self.outlier_quantile,
             memory_limit=self.memory_limit,
             pairwise=get_tags(self).input_tags.pairwise,
+            names=getattr(self, "feature_names_in_", None),
+            min_cluster_size=self.min_cluster_size,
+            max_cluster_size=self.max_cluster_size,
         )
 
     def _set_fit(self, fit: Fit) -> None:
@@ -698,10 +737,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         """
         self.fitted_cut_ = fitted
         self.affinity_ = fitted.affinity
-        self.eigenvalues_ = fitted.functions.pairs.values
-        self.n_clusters_ = self._n_features_out = len(self.eigenvalues_)
+        self.n_clusters_ = self._n_features_out = fitted.n_clusters
         self.n_components_found_ = fitted.n_components
-        self.rotation_ = fitted.partition.rotation
         self.partition_ = fitted.partition
         self.numbering_ = numbers or ClusterNumbers.of_fit(self.n_clusters_)
         marked = None if labels is None else self.numbering_.of_labels(labels)
@@ -715,6 +752,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             self.partition_ = replace(fitted.partition, labels=labels)
 
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
+        from eigencut.updating.update import Updated, continued, match_clusters, refitted
+
         before = self.numbering_
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.shared, len(before.numbers), found.sizes)
@@ -745,6 +784,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         )
 
     @property
+    def eigenvalues_(self) -> Array:
+        """Ascending eigenvalues of ``L u = lambda M u``, shape (K,); not of a discrete cut."""
+        return self.fitted_cut_.functions.pairs.values
+
+    @property
+    def rotation_(self) -> Array:
+        """The rotation of the eigenvectors to clusters, shape (K, K); not of a discrete cut."""
+        return self.fitted_cut_.rotation_of_vectors
+
+    @property
     def probabilities_(self) -> Array:
         """The probability of the label of each training row; 0 where that is -1.
 
@@ -757,10 +806,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
                 "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "
                 "Use predict_proba(X)."
             )
-        scores = normalize_rows(self.embedding_) @ self.rotation_
-        labels, is_clear = assign(scores), np.ones(len(scores))
-        found = probabilities_of(scores, labels, is_clear, self.fitted_cut_.temperature)
-        own = found[np.arange(len(labels)), labels]
+        own = self.fitted_cut_.probabilities_of_labels(self.embedding_)
         return np.where(self.labels_ == OUTLIER, 0.0, own)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
@@ -774,7 +820,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             if (self.labels_ == OUTLIER).any():
                 per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
         if of_all_rows and hasattr(self, "embedding_"):
-            per_row["embedding"] = self.embedding_
+            is_sparse = issparse(self.embedding_)
+            per_row["embedding"] = csr_state(self.embedding_) if is_sparse else self.embedding_
         of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
         of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
         if getattr(self, "warnings_", ()):  # an older pickle has none
@@ -787,7 +834,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         """Take back a saved ``_state()``, instead of a fit."""
         self._check_parameters()
         fitted = FittedCut._restored(state, CUTS[self.cut])
-        K = len(fitted.rotation)
+        K = fitted.n_clusters
         self.n_features_in_ = fitted.affinity.n_columns_
         if state.raw("feature_names") is not None:
             names = state.words("feature_names", self.n_features_in_)
@@ -800,7 +847,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         n = None if labels is None else len(labels)
         marks = labels is not None and "is_outlier" in state
         is_outlier = state.flags("is_outlier", (n,)) if marks else None
-        embedding = state.array("embedding", (n, K)) if "embedding" in state else None
+        embedding = None
+        if "embedding" in state and labels is not None:
+            is_sparse = "embedding" in state.groups()
+            embedding = (
+                state.csr("embedding", len(labels), K)
+                if is_sparse
+                else state.array("embedding", (n, K))
+            )
         numbers = None
         if "numbering" in state:
             numbers = ClusterNumbers._restored(state.part("numbering"), K)
@@ -816,10 +870,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         check_n_clusters_parameter(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
-        check_count("n_init", self.n_init, "use the default of 10")
+        check_n_init(self.n_init)
+        if (self.min_cluster_size, self.max_cluster_size) != (None, None):
+            check_size_limits(self.min_cluster_size, self.max_cluster_size)
         parse_bytes(self.memory_limit)
         check_random("random_state", self.random_state)
         check_choice("cut", self.cut, tuple(CUTS))
+        check_choice("solver", self.solver, ("auto", "relaxed", "discrete"))
         check_choice("extension", self.extension, ("consistent", "paper"))
         check_n_jobs(self.n_jobs)
 
@@ -828,7 +885,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         of_affinity = any(name.startswith("affinity__") for name in params)
         if of_affinity and isinstance(params.get("affinity", self.affinity), str):
             name, metric = params.get("affinity", self.affinity), params.get("metric", self.metric)
-            params["affinity"] = named_affinity(name, metric)
+            params["affinity"] = named_affinity("gaussian" if name == "auto" else name, metric)
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from eigencut.affinities import Gaussian, Landmarks, Neighbors, Precomputed, SharedNeighbors
+from eigencut.affinities import Gaussian, Landmarks, Neighbors, Precomputed, RankedNeighbors
 from eigencut.exceptions import ModelFileError
 from eigencut.gpod import GPOD
 from eigencut.hierarchy.recluster import Reclustered
@@ -26,7 +26,7 @@ CLASSES: dict[str, type] = {
         Neighbors,
         Precomputed,
         Reclustered,
-        SharedNeighbors,
+        RankedNeighbors,
         TableModel,
     )
 }

@@ -21,13 +21,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
-from eigencut.inspection.describe import describe_model, fitted_html
-from eigencut.io.column_kinds import plain_names
+from eigencut.io.column_kinds import labels_of, plain_names
 from eigencut.io.rows import Rows, write_rows
-from eigencut.io.saving import save_model
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD
@@ -189,12 +187,33 @@ class Model(BaseEstimator, ABC):
         with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
             return write_rows(path, rows, answers(), dtype, shape)
 
+    def predict_levels(self, X: Any, counts: Sequence[int]) -> Indices:
+        """Return the group of each row at several levels, which are nested.
+
+        Coarser groups are made of clusters by the cut itself; see ``hierarchy``. A group has the
+        smallest number of its clusters, so a number means the same at every level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        counts : sequence of int
+            How many groups each level has, falling, at most K: ``(20, 5)``.
+
+        Returns
+        -------
+        array of shape (n_levels, n_samples)
+            A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
+        """
+        model: Any = self
+        groups, labels = model.hierarchy().levels(counts), model.predict(X)
+        return np.where(labels < 0, labels, groups[:, labels])
+
     # -------------------------------------------------- describing and saving
 
     def described_columns(self, X: Any) -> Sequence[str] | None:
         """Return the names of the columns of X that a description is about; None without names."""
         if hasattr(X, "columns"):
-            return [str(name) for name in X.columns]
+            return [str(name) for name in labels_of(X)]
         names = getattr(self.gpod, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
@@ -228,9 +247,11 @@ class Model(BaseEstimator, ABC):
         n_typical, n_columns, n_words : int
             The largest number of typical rows, distinguishing columns and words of a cluster.
         confidence : float, default=0.95
-            The confidence of all intervals. They hold given the clusters: they say how well a
-            number is known on rows that the model was not fitted on, not that the clusters are real
-            (see ``eigencut.inspection.significance``).
+            The confidence of intervals. Of those of the columns that distinguish clusters, which
+            are chosen among many, a share of ``1 - confidence`` misses at most, on average. They
+            hold given the clusters: they say how well a number is known on rows that the model was
+            not fitted on, not that the clusters are real (see
+            ``eigencut.inspection.significance``).
 
         Returns
         -------
@@ -245,6 +266,8 @@ class Model(BaseEstimator, ABC):
         >>> model.describe(frame).clusters[0].rule.conditions
         (Condition(column='km', relation='>', value=50.0),)
         """
+        from eigencut.inspection.describe import describe_model
+
         return describe_model(
             self,
             X,
@@ -280,9 +303,13 @@ class Model(BaseEstimator, ABC):
         >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
         True
         """
+        from eigencut.io.saving import save_model
+
         save_model(self, path, include_training_data=include_training_data)
 
     def _repr_html_inner(self) -> str:
+        from eigencut.inspection.describe import fitted_html
+
         return str(super()._repr_html_inner()) + fitted_html(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

@@ -1,30 +1,36 @@
 """What a fit does, in order.
 
-rows ──► candidate graphs ──► relaxed cuts (Eqs. 6, 7) ──► the choice among them
-     ──► extension to eigenfunctions ──► rotation to indicators (POD) ──► labels of the rows
+rows ──► graphs of their neighbours ──► cuts, relaxed (Eqs. 6, 7; POD) or discrete ──► the choice
+     ──► extension to any row ──► labels of the rows
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import stage
+from eigencut._utils.running import note, stage
 from eigencut.affinities.neighbors import warn_about_many_neighbors
-from eigencut.auto.budget import Budget
-from eigencut.auto.choose import Chosen, choose, graphs_for_labels, most_agreeing
+from eigencut.auto.choose import Chosen, Task, choose, graphs_for_labels, warn_about_units
+from eigencut.auto.graph import CutOfGraph
 from eigencut.auto.spectrum import Choice
 from eigencut.cut import Cut
+from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import extend
-from eigencut.fitted import CutGraph, FittedCut, first_without_tiny_clusters
+from eigencut.fitted import (
+    FittedCut,
+    FittedDiscreteCut,
+    FittedRelaxedCut,
+    warn_about_tiny_clusters,
+    with_size_limits,
+)
 from eigencut.graphs.base import Graph
+from eigencut.io.rows import Rows
 from eigencut.io.validation import rows_that_count
-from eigencut.semi_supervised.guided_cut import UnguidedCut, guided_cut
 from eigencut.semi_supervised.known_labels import Known
 
 
@@ -36,6 +42,7 @@ class Settings:
     cut: Cut
     affinity: Any
     metric: str | None
+    solver: str
     extension: str
     n_init: int
     random_state: Any
@@ -43,6 +50,9 @@ class Settings:
     outlier_quantile: float
     memory_limit: Any
     pairwise: bool
+    names: Any = None  # of the columns, where they have any
+    min_cluster_size: Any = None
+    max_cluster_size: Any = None
 
     @property
     def starts(self) -> dict[str, Any]:
@@ -69,87 +79,155 @@ def fit_rows(
     X: Any, settings: Settings, sample_weight: Array | None = None, known: Known | None = None
 ) -> Fit:
     """Cut the graph of the rows, and label them."""
+    if not isinstance(X, Rows):
+        warn_about_units(X, task_of(settings, known), settings.names)
     counted, weight = rows_that_count(X, sample_weight, pairwise=settings.pairwise)
-    chosen = choose_graphs(counted, settings, weight, known)
+    chosen = choose_cut(counted, settings, weight, known)
     if known is not None:
         known.check_model(chosen.n_clusters, settings.outliers, settings.extension)
-    fit = cut_chosen(counted, chosen, settings, weight, known)
+    fit = extend_cut(counted, chosen, settings, weight, known)
     warn_about_many_neighbors(settings.affinity, len(fit.fitted.affinity.multiplicity_))
-    return _with_labels(fit, X, counted, sample_weight, mark_outliers=settings.outliers == "label")
+    if chosen.is_sample:
+        counted, sample_weight = X, None
+    return _with_labels(
+        fit,
+        X,
+        counted,
+        sample_weight,
+        is_sample=chosen.is_sample,
+        mark_outliers=settings.outliers == "label",
+    )
 
 
-def choose_graphs(
+def task_of(settings: Settings, known: Known | None = None) -> Task:
+    """Return what is asked for, in the words of ``eigencut.auto``."""
+    solver = settings.solver
+    needs_functions = known is not None or settings.extension == "paper"
+    if solver == "auto" and (needs_functions or not settings.cut.mass_is_degree):
+        solver = "relaxed"
+    if solver == "discrete" and needs_functions:
+        expected = "be 'relaxed' with known labels, pairs, or extension='paper'"
+        raise invalid("solver", expected, "'discrete'", "leave it at 'auto'")
+    is_discrete = getattr(settings.affinity, "solver", None) == "discrete"
+    if is_discrete and (needs_functions or settings.solver == "relaxed"):
+        expected = "have relaxed cuts (solver, known labels, pairs or extension ask for it)"
+        raise invalid("affinity", expected, repr(settings.affinity), "use 'auto' or 'neighbors'")
+    return Task(
+        n_clusters=settings.n_clusters,
+        affinity=settings.affinity,
+        cut=settings.cut,
+        starts=settings.starts,
+        solver=solver,
+        metric=settings.metric,
+        memory_limit=settings.memory_limit,
+        least=1 if known is None else known.least_clusters,
+    )
+
+
+def choose_cut(
     X: Any, settings: Settings, sample_weight: Array | None = None, known: Known | None = None
 ) -> Chosen:
-    """Return K and the candidate graphs, as given or chosen; refuse what memory cannot hold."""
-    with stage("choices"):
-        return choose(
-            X,
-            settings.n_clusters,
-            affinity=settings.affinity,
-            memory_limit=settings.memory_limit,
-            starts=settings.starts,
-            sample_weight=sample_weight,
-            metric=settings.metric,
-            least=1 if known is None else known.least_clusters,
-        )
+    """Return K and the cut of a graph, as given or chosen; refuse what memory cannot hold."""
+    return choose(X, task_of(settings, known), sample_weight)
 
 
-def cut_chosen(
+def extend_cut(
     X: Any,
     chosen: Chosen,
     settings: Settings,
     sample_weight: Array | None = None,
     known: Known | None = None,
 ) -> Fit:
-    """Cut the candidate graphs until a cut has no tiny clusters."""
-    chosen.report()
-    best = first_without_tiny_clusters(_cuts(X, chosen, settings, sample_weight, known))
-    if best.agreement is not None and best.agreement.is_corrected:
-        budget = Budget.from_rows(X, chosen.n_clusters, settings.memory_limit)
-        others = graphs_for_labels(chosen, best.fitted.affinity, budget.allows)
-        best = most_agreeing(best, _cuts(X, others, settings, sample_weight, known))
-    compared = tuple(replace(one, affinity=repr(one.affinity)) for one in chosen.compared)
-    return Fit(best.graph, best.fitted, compared)
-
-
-def _cuts(
-    X: Any, chosen: Chosen, settings: Settings, sample_weight: Array | None, known: Known | None
-) -> Iterator[CutGraph]:
-    """Yield the fitted cut of each candidate graph."""
-    cut = settings.cut
-    for affinity, graph, relaxed, partition in chosen.relaxed_cuts(X, cut, sample_weight):
-        if chosen.compared:  # the choice has seen and judged the components
-            relaxed.report_apart(graph)
-        else:
-            relaxed.report(graph, affinity)
-        with stage("extension"):
-            functions = extend(settings.extension, affinity, cut, relaxed.pairs, graph.degrees)
-        functions.report_lost_components()
-        agreement = None
-        if known is not None:
-            with stage("known labels and pairs"):
-                unguided = UnguidedCut(functions, graph, relaxed, partition, settings.starts)
-                functions, partition, agreement = guided_cut(unguided, known)
-        with stage("discretization"):
-            fitted = FittedCut.of(
-                functions,
-                graph,
-                relaxed.n_components,
-                settings.outlier_quantile,
-                partition,
-                **settings.starts,
+    """Extend the cut of a graph to any row."""
+    cut = chosen.cut
+    fitted, agreement = _extended(cut, chosen, settings, known)
+    if agreement is not None and agreement.is_corrected:
+        task = task_of(settings, known)
+        for other in graphs_for_labels(X, chosen, task, sample_weight):
+            tried, of_tried = _extended(other, chosen, settings, known)
+            note(f"error {of_tried.error:.3f} of known labels by {other.affinity!r}")
+            if of_tried.error < agreement.error:
+                cut, fitted, agreement = other, tried, of_tried
+    if settings.min_cluster_size is not None or settings.max_cluster_size is not None:
+        with stage("limits of sizes"):
+            fitted = with_size_limits(
+                fitted,
+                cut.graph,
+                X,
+                low=settings.min_cluster_size,
+                high=settings.max_cluster_size,
+                sample_weight=sample_weight,
+                is_sample=chosen.is_sample,
+                is_guided=known is not None,
             )
-        yield CutGraph(graph, fitted, agreement, relaxed.n_clear)
+    elif not cut.has_wide_gaps:
+        warn_about_tiny_clusters(fitted, cut.graph)
+    return Fit(cut.graph, fitted, chosen.compared)
+
+
+def _extended(
+    found: CutOfGraph, chosen: Chosen, settings: Settings, known: Known | None
+) -> tuple[FittedCut, Any]:
+    """Return the fitted cut, and how well it agrees with what is known of rows."""
+    affinity, graph, relaxed, partition = (
+        found.affinity,
+        found.graph,
+        found.relaxed,
+        found.partition,
+    )
+    if relaxed is None:
+        with stage("extension"):
+            discrete = FittedDiscreteCut.from_labels(
+                found.labels,
+                graph=graph,
+                affinity=affinity,
+                cut=settings.cut,
+                n_clusters=chosen.n_clusters,
+                outlier_quantile=settings.outlier_quantile,
+            )
+        return discrete, None
+    if chosen.compared:  # the choice has seen and judged the components
+        relaxed.report_apart(graph)
+    else:
+        relaxed.report(graph, affinity)
+    with stage("extension"):
+        functions = extend(settings.extension, affinity, settings.cut, relaxed.pairs, graph.degrees)
+    functions.report_lost_components()
+    agreement = None
+    if known is not None:
+        from eigencut.semi_supervised.guided_cut import UnguidedCut, guided_cut
+
+        with stage("known labels and pairs"):
+            unguided = UnguidedCut(functions, graph, relaxed, partition, settings.starts)
+            functions, partition, agreement = guided_cut(unguided, known)
+    with stage("rotation"):
+        fitted = FittedRelaxedCut.from_functions(
+            functions,
+            graph,
+            relaxed.n_components,
+            settings.outlier_quantile,
+            partition,
+            **settings.starts,
+        )
+    return fitted, agreement
 
 
 def _with_labels(
-    fit: Fit, X: Any, counted: Any, sample_weight: Array | None, *, mark_outliers: bool
+    fit: Fit,
+    X: Any,
+    counted: Any,
+    sample_weight: Array | None,
+    *,
+    is_sample: bool,
+    mark_outliers: bool,
 ) -> Fit:
     """Return the fit with the labels and the embedding of the rows X; a stream has none."""
     graph, fitted, is_outlier = fit.graph, fit.fitted, None
-    with stage(f"labels of {graph.n_labels} rows"):
-        labels, embedding = fitted.at_training_rows(graph, counted)
+    n_rows = X.shape[0] if is_sample else graph.n_labels
+    with stage(f"labels of {n_rows} rows"):
+        labels, embedding = (
+            (fitted.labels(X), None) if is_sample else fitted.at_training_rows(graph, counted)
+        )
         if labels is not None and sample_weight is not None:
             positive = np.flatnonzero(sample_weight)
             labels, embedding = fitted.at_all_rows(X, positive, labels, embedding)

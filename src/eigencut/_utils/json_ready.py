@@ -21,7 +21,11 @@ def json_ready(value: Any) -> Any:
     {'a': [1.0, None], 'b': [2, 'c']}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _part(getattr(value, field.name)) for field in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {
+            name: part.to_dict() if hasattr(part, "to_dict") else json_ready(part)
+            for name, part in parts.items()
+        }
     if isinstance(value, dict):
         return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -33,11 +37,6 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _part(value: Any) -> Any:
-    """Return a field as plain Python, by its own ``to_dict`` if it has one."""
-    return value.to_dict() if hasattr(value, "to_dict") else json_ready(value)
 
 
 class JsonReady:

@@ -1,4 +1,4 @@
-"""Memory: how much a user allows, how much the machine has left, and sizes in words."""
+"""Memory: how much a user allows, the machine has left, and a fit takes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,7 @@ FILES = SystemFiles()
 
 
 def parse_bytes(limit: object) -> float | None:
-    """``memory_limit`` in bytes: a number, "4GB", "512 MiB"; None stays None.
-
-    Examples
-    --------
-    >>> parse_bytes("4GB"), parse_bytes("1.5 KiB"), parse_bytes(None)
-    (4000000000.0, 1536.0, None)
-    """
+    """``memory_limit`` in bytes: a number, "4GB", "512 MiB"; None stays None."""
     if limit is None:
         return None
     found = math.nan
@@ -55,13 +49,7 @@ def parse_bytes(limit: object) -> float | None:
 
 
 def in_words(n_bytes: float) -> str:
-    """A size with its unit.
-
-    Examples
-    --------
-    >>> in_words(4.2e9), in_words(63_210_000), in_words(512)
-    ('4.2 GB', '63 MB', '512 bytes')
-    """
+    """A size with its unit."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if n_bytes >= size:
             number = n_bytes / size
@@ -112,3 +100,63 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except (OSError, ValueError):
         return ""
+
+
+# What fits take: bounds from above on what a fit adds to the rows themselves at its peak, mostly up
+# to twice what was measured (``benchmarks/fit_memory.py``). Each affinity has its own formula. Not
+# in them is LAPACK on more than 1200 vertices, which takes over where an iteration fails.
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that parts of a fit take, and up to how many vertices LAPACK solves a problem."""
+
+    imports: float = 12e6  # What a first fit loads.
+    copies: int = 64  # For every number of the rows.
+    sparse_edge: int = 130  # For every affinity of a sparse matrix, factors included.
+    sparse_centre: float = 80.0  # For every number of a sparse row that becomes one of a centre.
+    search_block: float = 6e6  # Of distances and coordinates, of a thread.
+    basis_columns: int = 320  # Of a Krylov basis and its image.
+    lapack_vertices: int = 1200  # Below, LAPACK is as fast as anything,
+    lapack_vertices_per_pair: int = 35  # or below so many for each pair.
+    most_lapack_vertices: int = 5000  # Here it takes over from an iteration without convergence.
+
+
+MEMORY = Memory()
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on."""
+
+    n_rows: int | None  # None is a stream of any number of rows
+    n_features: float  # Numbers stored per row
+    n_clusters: int
+    is_sparse: bool = False
+    # Different rows, which are the vertices of a graph. Default: all are.
+    n_distinct: int | None = None
+
+    @property
+    def n_vertices(self) -> int | None:
+        """Of a graph on rows."""
+        return self.n_rows if self.n_distinct is None else self.n_distinct
+
+
+def lapack_vertices(n_pairs: int) -> int:
+    """Below which LAPACK solves a dense problem."""
+    per_pair = min(MEMORY.lapack_vertices_per_pair * n_pairs, MEMORY.most_lapack_vertices)
+    return max(MEMORY.lapack_vertices, per_pair, 8 * n_pairs)
+
+
+def dense_solver_bytes(n: int, K: int) -> float:
+    """Return what the eigensolver of a dense graph works on."""
+    if n < lapack_vertices(K):
+        return 32.0 * n * n
+    width = max(8, K + 2)
+    return 8.0 * n * (2 * (max(MEMORY.basis_columns, 4 * width) + width) + 40 * width + 500)
+
+
+def sparse_solver_bytes(n: int, K: int) -> float:
+    """Return what the eigensolver of a sparse graph works on."""
+    width = K - 1 + max(4, (K - 1) // 4)
+    return 184.0 * n * width + (32.0 * n * n if n < max(MEMORY.lapack_vertices, 8 * K) else 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from eigencut._utils.arrays import Array, as_numpy
+from eigencut._utils.arrays import Array
 from eigencut.exceptions import invalid
 
 
@@ -85,10 +85,15 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_count(name: str, value: Any, remedy: str, least: int = 1) -> None:
-    """An integer of at least 1, or of another least one."""
-    if not is_integer(value) or value < least:
-        raise invalid(name, f"be an integer of at least {least}", repr(value), remedy)
+def check_count(
+    name: str, value: Any, remedy: str, least: int = 1, most: int | None = None
+) -> None:
+    """An integer of at least 1, or of another least one; up to ``most``, if there is such a one."""
+    if is_integer(value) and least <= value <= (value if most is None else most):
+        return
+    expected = f"be an integer of at least {least}"
+    expected += "" if most is None else f" and at most {most}"
+    raise invalid(name, expected, shown(value), remedy)
 
 
 def check_random(name: str, value: object) -> None:
@@ -100,11 +105,11 @@ def check_random(name: str, value: object) -> None:
         raise invalid(name, expected, repr(value), f"use {name}=0") from error
 
 
-def check_n_jobs(n_jobs: Any) -> None:
+def check_n_jobs(n_jobs: Any, most: int = 1024) -> None:
     """A number of threads, or None."""
-    if n_jobs is not None and not (is_integer(n_jobs) and n_jobs != 0):
-        expected = "be a positive number of threads, or negative to count from all cores"
-        raise invalid("n_jobs", expected, repr(n_jobs), "use None for all cores")
+    if n_jobs is not None and not (is_integer(n_jobs) and n_jobs != 0 and n_jobs <= most):
+        expected = f"be a number of threads up to {most}, or negative to count from all cores"
+        raise invalid("n_jobs", expected, shown(n_jobs), "use None for all cores")
 
 
 def check_quantile(name: str, value: object, usual: float) -> None:
@@ -141,6 +146,15 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if not (isinstance(value, str) and value in choices):
         listed = " or ".join(repr(choice) for choice in choices)
         raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
+
+
+def as_numpy(values: Any) -> Any:
+    """Arrays of the array API standard, and tensors, as numpy's; anything else as it is."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__"):
+        return values
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    return np.from_dlpack(values)
 
 
 def real_array(name: str, values: Any) -> Array:

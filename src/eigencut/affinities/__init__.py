@@ -10,10 +10,9 @@ from collections.abc import Callable
 from eigencut._utils.validation import check_choice, shown
 from eigencut.affinities.base import Affinity, Product
 from eigencut.affinities.gaussian import Gaussian
-from eigencut.affinities.kernel import Kernel
+from eigencut.affinities.given import Kernel, Precomputed
 from eigencut.affinities.landmarks import Landmarks
-from eigencut.affinities.neighbors import Neighbors, SharedNeighbors
-from eigencut.affinities.precomputed import Precomputed
+from eigencut.affinities.neighbors import Neighbors, RankedNeighbors
 from eigencut.neighbors.metrics import METRICS
 
 __all__ = [
@@ -24,7 +23,7 @@ __all__ = [
     "Neighbors",
     "Precomputed",
     "Product",
-    "SharedNeighbors",
+    "RankedNeighbors",
     "named_affinity",
     "refuse_metric_of_no_numbers",
 ]
@@ -33,7 +32,6 @@ __all__ = [
 NAMES: dict[str, Callable[..., Affinity]] = {
     "gaussian": Gaussian,
     "landmarks": Landmarks,
-    "mixed": Landmarks,
     "neighbors": Neighbors,
     "precomputed": Precomputed,
 }
@@ -46,8 +44,8 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     ----------
     affinity : str, Affinity or callable
         One of the names in ``NAMES``, an affinity object (returned as it is), or a function
-        ``k(A, B)`` that returns the matrix of weights between the rows of A and B. "auto" is the
-        Gaussian here, where there are no rows to decide by.
+        ``k(A, B)`` that returns the matrix of weights between the rows of A and B. "auto" is
+        ``Neighbors`` here, where there are no rows to decide by.
     metric : str, optional
         Of the affinity that a name stands for; an object must have the same.
 
@@ -62,7 +60,7 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     if isinstance(affinity, Affinity):
         return affinity
     if isinstance(affinity, str) and affinity in (*NAMES, "auto"):
-        kind = NAMES.get(affinity, Gaussian)
+        kind = NAMES.get(affinity, Neighbors)
         return kind() if metric is None else kind(metric=metric)
     if callable(affinity) and not isinstance(affinity, type):
         return Kernel(affinity)

@@ -23,19 +23,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, clone
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import all_or_nothing
-from eigencut.affinities.fit_memory import FitSizes
+from eigencut._utils.memory import MEMORY, FitSizes, dense_solver_bytes
+from eigencut._utils.running import all_or_nothing, for_each, n_threads, row_blocks
+from eigencut._utils.validation import is_real
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph
+from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.refused_rows import naming_refused_rows
-from eigencut.io.state_reader import StateReader
+from eigencut.io.state_reader import StateReader, csr_state
+from eigencut.neighbors.metrics import DistinctRows, in_form_of, nearest_rows, row_keys
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,9 @@ class Affinity(BaseEstimator, ABC):
     """Base class of affinities; see the module's docstring for the contract.
 
     A fitted affinity has ``multiplicity_`` (rows per vertex, or what they count together),
-    ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex) and
-    ``largest_weight_`` (C, the upper bound of W).
+    ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
+    ``largest_weight_`` (of the rows of the fit, or a little more) and ``weight_bound_`` (C, the
+    upper bound of W for all rows, where it is known).
 
     Examples
     --------
@@ -81,6 +85,7 @@ class Affinity(BaseEstimator, ABC):
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
     streams = False  # True if fit_graph takes a stream of rows
     form: str | None = None  # of the extension, where this affinity allows only one
+    solver: str | None = None  # of the cut, likewise
     accepts_sparse = False  # whether X may be a scipy.sparse array
     keeps: str | None = None  # of what it was fitted on: "rows", "sums" over rows, or nothing
     saved_rounding = 1e-6  # relative; of sums that a file must agree with
@@ -111,6 +116,27 @@ class Affinity(BaseEstimator, ABC):
     def apply(self, X: Array, V: Array) -> Product:
         """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
 
+    def shares(self, X: Array, labels: Indices, n_clusters: int) -> tuple[Any, Array]:
+        """Return the share of each row's weight that goes to each cluster, and its support.
+
+        ``labels`` are those of the training vertices. The shares of a row add up to 1. They are the
+        indicators of the clusters, extended to any row: a sparse array of shape (n_rows, K).
+        """
+        product = self.apply(X, np.eye(n_clusters)[labels])
+        support = product.log_degrees if product.support is None else product.support
+        return csr_array(product.values / product.values.sum(axis=1, keepdims=True)), support
+
+    def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
+        """Return the same of the training vertices."""
+        indicators = np.eye(n_clusters)[labels] * graph.multiplicity[:, np.newaxis]
+        values = graph.matmat(indicators)
+        return csr_array(values / values.sum(axis=1, keepdims=True))
+
+    def averages_at_vertices(self, graph: Graph, V: Array) -> Array:
+        """Return the averages of V over what each training vertex gives weight to."""
+        values = graph.matmat(V * graph.multiplicity[:, np.newaxis])
+        return np.asarray(values / graph.degrees[:, np.newaxis])
+
     @abstractmethod
     def within(self, X: Array, V: Array) -> Array:
         """``sum_j W(x_i, x_j) V[j]`` for the rows of X among themselves (no factor 1/n)."""
@@ -133,6 +159,11 @@ class Affinity(BaseEstimator, ABC):
         ``l`` of the rows of X, or ``r`` of the training vertices if X is None.
         """
         return None
+
+    @property
+    def weight_bound_(self) -> float | None:
+        """C of ``W(x, y) <= C`` (Eq. 8) for new rows too; None where only rows could tell."""
+        return self.largest_weight_
 
     @property
     @abstractmethod
@@ -190,9 +221,233 @@ def whole_or_real(total: float) -> float:
     return int(total) if float(total).is_integer() else float(total)
 
 
-def refuse_without_rows(affinity: Affinity, include_training_data: bool) -> None:
-    """The refusal of an affinity that compares new rows with the training rows."""
-    if not include_training_data:
-        expected = f"be True with {type(affinity).__name__}"
-        got = "False, but new rows are compared with the training rows"
-        raise invalid("include_training_data", expected, got, "leave it out, or use Landmarks")
+class RowAffinity(Affinity):
+    """An affinity whose vertices are distinct rows of features, which it keeps."""
+
+    keeps = "rows"
+
+    rows_: Any
+
+    def _keep(self, distinct: DistinctRows) -> None:
+        """Keep the distinct rows, and what each of them counts."""
+        self.rows_ = distinct.rows
+        self.multiplicity_ = distinct.multiplicity
+        self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
+        self._vertex_at: dict[bytes, int] | None = None
+
+    @property
+    def n_columns_(self) -> int:
+        return int(self.rows_.shape[1])
+
+    def _state(self, include_training_data: bool = True) -> dict[str, Any]:
+        if not include_training_data:
+            expected = f"be True with {type(self).__name__}"
+            got = "False, but new rows are compared with the training rows"
+            raise invalid("include_training_data", expected, got, "leave it out, or use Landmarks")
+        rows = csr_state(self.rows_) if issparse(self.rows_) else self.rows_
+        return super()._state() | {"rows": rows}
+
+    def _restore(self, state: StateReader) -> None:
+        super()._restore(state)
+        n = len(self.multiplicity_)
+        is_sparse = self.accepts_sparse and "rows" in state.groups()
+        self.rows_ = state.csr("rows", n) if is_sparse else state.coordinates("rows", (n, None))
+        self._vertex_at = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The places of rows are quickly found anew, and have keys that skops cannot keep.
+        return {**super().__getstate__(), "_vertex_at": None}
+
+    def identical_vertices(self, X: Any) -> Indices:
+        if self._vertex_at is None:
+            self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
+        keys = row_keys(in_form_of(self.rows_, X))
+        return np.array([self._vertex_at.get(key, -1) for key in keys], dtype=np.intp)
+
+    def at_own_rows(self, V: Array) -> Array:
+        """``sum_j c_j W(x_i, x_j) V[j]`` for the training vertices i, by the graph of the fit."""
+        product = self.apply(self.rows_, V)
+        return np.asarray(self.n_rows_ * np.exp(product.log_scale)[:, np.newaxis] * product.values)
+
+    def _weighted(self, V: Array) -> Array:
+        """``V[j] c_j / n``, and a last column that gives the degrees in the same product."""
+        weighted = np.column_stack([V, np.ones(len(V))])
+        weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
+        return weighted
+
+
+def complete_graph_bytes(sizes: FitSizes) -> float | None:
+    """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
+    n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
+    if n is None or sizes.n_rows is None:
+        return None
+    of_graph = 4 * n * (n + 400) + dense_solver_bytes(n, K)
+    return MEMORY.imports + 2e6 * n_threads() + of_graph + 48 * sizes.n_rows * d
+
+
+class VectorAffinity(RowAffinity):
+    """An affinity computed from rows of features.
+
+    A subclass says what is decided from the data (``_fit_rows``), what is computed once per row
+    (``_prepare``; the result supports ``len`` and indexing) and the weights between two sets of
+    prepared rows (``_weights``). This class does the rest in bounded memory.
+    """
+
+    block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
+    chunk_rows: ClassVar[int] = 8192  # new rows prepared at a time
+
+    @abstractmethod
+    def _fit_rows(self, rows: Array) -> None:
+        """Decide what depends on the (distinct) rows."""
+
+    @abstractmethod
+    def _prepare(self, X: Array) -> Any:
+        """Compute what is needed once per row."""
+
+    @abstractmethod
+    def _weights(self, A: Any, B: Any) -> Array:
+        """The matrix ``W(a, b)`` of two sets of prepared rows."""
+
+    @abstractmethod
+    def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
+        """Product with ``weighted`` and log scale of rows whose weights all underflow."""
+
+    def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
+        distinct = DistinctRows.from_rows(X, sample_weight)
+        self._keep(distinct)
+        self._fit_rows(distinct.rows)
+        self._training = self._prepare(distinct.rows)
+        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights)
+        graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
+        self.self_weights_ = graph.self_weights
+        self.largest_weight_ = self._largest_weight(graph.weights)
+        return graph
+
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        return complete_graph_bytes(sizes)
+
+    def _training_weights(self, rows: slice, columns: slice) -> Array:
+        return self._weights(self._training[rows], self._training[columns])
+
+    def _largest_weight(self, weights: SymmetricTiles) -> float:
+        """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
+        return weights.max()
+
+    def apply(self, X: Array, V: Array) -> Product:
+        weighted = self._weighted(V)
+        product = np.empty((len(X), weighted.shape[1]))
+        log_scale = np.zeros(len(X))
+
+        for start in range(0, len(X), self.chunk_rows):
+            queries = self._prepare(X[start : start + self.chunk_rows])
+
+            def fill(rows: slice, start: int = start, queries: Any = queries) -> None:
+                block = self._weights(queries[rows], self._training) @ weighted
+                low = np.flatnonzero(block[:, -1] < 1e-280)  # the weights have underflowed
+                if len(low):
+                    block[low], log_scale[start + rows.start + low] = self._underflowed(
+                        queries[rows][low], weighted
+                    )
+                product[start + rows.start : start + rows.stop] = block
+
+            for_each(fill, row_blocks(len(queries), len(weighted), self.block_elements))
+        return Product(product[:, :-1], product[:, -1], log_scale)
+
+    def within(self, X: Array, V: Array) -> Array:
+        everything = self._prepare(X)
+        product = np.empty(V.shape)
+
+        def fill(rows: slice) -> None:
+            product[rows] = self._weights(everything[rows], everything) @ V
+
+        for_each(fill, row_blocks(len(X), len(X), self.block_elements))
+        return product
+
+    def nearest_vertices(self, X: Array) -> Indices:
+        return nearest_rows(X, self.rows_)
+
+    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
+        return among[nearest_rows(self.rows_[vertices], self.rows_[among])]
+
+
+# Density contrast: weights that count more where rows are dense.
+#
+#     W'(x, y) = W(x, y) (rho(x) rho(y))^beta
+#
+# is again symmetric, and positive where W is. rho is made of the training rows, so it is no weight
+# function fixed beforehand, which the paper's bounds ask for. As n grows, a
+# cut of a graph of neighbours weighs the density p along its border only like ``p^(1 - 1/d)``: a
+# short border through a dense neck becomes cheaper than a long one through a sparse gap. The
+# contrast raises the power, and gaps win (Hoffmann, Hosseini, Oberai and Stuart, 2022).
+
+LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
+MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
+LEAST_MASS = 0.99e-6  # of a landmark, in units of the largest: the limits, but for rounding
+
+
+def check_contrast(beta: Any) -> float:
+    """Return beta as a float, or say what is wrong with it."""
+    most = 4.0  # beyond, a few rows carry all weight
+    if not (is_real(beta) and 0 <= beta <= most):
+        expected = f"be a number from 0 to {most:g}"
+        raise invalid("density_contrast", expected, repr(beta), "use 1, or 0 for none")
+    return float(beta)
+
+
+@dataclass(frozen=True)
+class DensityContrast:
+    """``rho(x)^beta`` as a function of any row, from its k nearest training rows.
+
+    rho(x) is the mean of ``r_j^-min(d, 2)`` over the k nearest vertices, r_j the distance from
+    vertex j to its own k-th nearest: an estimate of the density, smoothed over the neighbours.
+    """
+
+    beta: float
+    densities: Array  # (n_vertices,): ``r_j^-min(d, 2)`` of each vertex, in units of the median
+    factors: Array  # (n_vertices,): ``rho^beta`` of each vertex
+
+    @classmethod
+    def fit(cls, radii: Array, numbers: Indices, n_features: int, beta: float) -> DensityContrast:
+        """From the distance of each vertex to its k-th nearest, and the k nearest of each."""
+        unit = float(np.median(radii[radii > 0])) if radii.any() else 1.0
+        with np.errstate(divide="ignore", over="ignore"):
+            raw = (radii / unit) ** -min(float(n_features), MOST_POWER)
+        densities = np.clip(raw, *LIMITS)
+        found = cls(beta, densities, np.empty(0))
+        return cls(beta, densities, found.at(numbers))
+
+    @property
+    def bound(self) -> float:
+        """The largest ``(rho(x) rho(y))^beta`` of any two rows: no mean is above the largest."""
+        return float(self.densities.max() ** (2 * self.beta))
+
+    def at(self, numbers: Indices) -> Array:
+        """``rho(x)^beta`` of rows whose k nearest vertices have these numbers."""
+        return np.asarray(self.densities[numbers].mean(axis=1) ** self.beta)
+
+    def _state(self) -> dict[str, Any]:
+        return {"beta": self.beta, "densities": self.densities, "factors": self.factors}
+
+    @classmethod
+    def _restored(cls, state: StateReader, n_vertices: int) -> DensityContrast:
+        beta = state.number("beta", 0.0, 8.0)  # products of weights stay ordinary numbers
+        densities = state.array("densities", (n_vertices,), *LIMITS)
+        least, most = LIMITS[0] ** beta * (1 - 1e-6), LIMITS[1] ** beta * (1 + 1e-6)
+        return cls(beta, densities, state.array("factors", (n_vertices,), least, most))
+
+
+def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float) -> Array:
+    """``rho^(2 beta)`` at landmarks, at most 1.
+
+    In d dimensions ``counts / s^d`` rows are at a landmark, s being the distance to the landmarks
+    around it. As with neighbours rho is the power ``min(d, 2) / d`` of it, of which s is the
+    smaller part: what a landmark counts is an average already. ``spacing`` is ``s^2``.
+    """
+    power = min(float(n_features), MOST_POWER)
+    with np.errstate(over="ignore", divide="ignore"):
+        rho = (counts / np.median(counts)) ** (power / n_features)
+        rho *= (spacing / np.median(spacing)) ** (-power / 2)
+        rho = np.clip(rho, *LIMITS)
+        middle = np.quantile(rho, 0.5, weights=counts, method="inverted_cdf")
+        masses = np.clip((rho / middle) ** (2 * beta), 1e-3, 1e3)  # sums have digits
+    return np.asarray(masses / masses.max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
@@ -14,14 +14,13 @@ import numpy as np
 
 from eigencut._utils.arrays import EPS, SQUARABLE, Array, Indices
 from eigencut._utils.validation import check_choice, is_integer, is_real
-from eigencut.affinities.density import DensityContrast, check_contrast
-from eigencut.affinities.kernel import VectorAffinity
+from eigencut.affinities.base import DensityContrast, VectorAffinity, check_contrast
 from eigencut.exceptions import invalid
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
-from eigencut.neighbors.build import exact_index
 from eigencut.neighbors.index import Index
 from eigencut.neighbors.metrics import METRICS, Metric, Space, warn_about_radians
+from eigencut.neighbors.search import exact_index
 
 Bandwidth = float | str | Callable[[Array], Array]
 
@@ -92,6 +91,7 @@ def _lengths(A: Array, B: Array, metric: Metric) -> Array:
     return np.linalg.norm(A - B, axis=1) if metric.is_flat else metric.between(A, B)
 
 
+@dataclass(frozen=True)
 class LocalWidth:
     """sigma(x) of the local rule: ``scale`` times the distance to the k-th nearest point.
 
@@ -100,33 +100,17 @@ class LocalWidth:
     them do not see everything.
     """
 
-    at_points: Array  # known after ``of``
-
-    def __init__(
-        self, neighbors: NeighborDistances, scale: float, least: float, most: float
-    ) -> None:
-        self._neighbors = neighbors
-        self._scale = scale
-        self.least = least
-        self.most = most
-
-    @classmethod
-    def fit(
-        cls, points: Array, k: int, scale: float, metric: Metric = METRICS["euclidean"]
-    ) -> LocalWidth:
-        """With the limits that the points give."""
-        neighbors = NeighborDistances(points, k, metric)
-        distances = neighbors(points)
-        least = 0.1 * float(np.median(distances))
-        found = cls(neighbors, scale, least, float(distances.max()))
-        found.at_points = found._width(distances)
-        return found
+    neighbors: NeighborDistances
+    scale: float
+    least: float
+    most: float
 
     def __call__(self, queries: Array) -> Array:
-        return self._width(self._neighbors(queries))
+        return self.at(self.neighbors(queries))
 
-    def _width(self, distances: Array) -> Array:
-        return np.clip(self._scale * np.clip(distances, self.least, self.most), *SQUARABLE)
+    def at(self, distances: Array) -> Array:
+        """The same, given the distances to the k-th nearest."""
+        return np.clip(self.scale * np.clip(distances, self.least, self.most), *SQUARABLE)
 
 
 def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
@@ -178,13 +162,12 @@ class Points:
         return len(self.coordinates)
 
     def __getitem__(self, rows: slice | Indices) -> Points:
-        contrast = None if self.contrast is None else self.contrast[rows]
-        return Points(
-            self.coordinates[rows],
-            self.inverse_width[rows],
-            self.factor[rows],
-            contrast=contrast,
-            metric=self.metric,
+        return replace(
+            self,
+            coordinates=self.coordinates[rows],
+            inverse_width=self.inverse_width[rows],
+            factor=self.factor[rows],
+            contrast=None if self.contrast is None else self.contrast[rows],
         )
 
     @property
@@ -267,7 +250,7 @@ class Gaussian(VectorAffinity):
         function that gives ``rho(x)^beta`` of each row of X.
     metric : str, default="euclidean"
         What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
-        or "haversine"; see ``docs/metrics.md``. Sigma is in its units.
+        or "haversine"; see ``docs/defaults.md``. Sigma is in its units.
 
     Attributes
     ----------
@@ -336,16 +319,18 @@ class Gaussian(VectorAffinity):
         metric = self._metric.of_points
         self._local: LocalWidth | None = None
         factor = 1.0 if self.scale is None else self.scale
+        neighbors = NeighborDistances(coordinates, self.n_neighbors, metric)
         if callable(sigma):
             width = float(np.median(self._width_of(rows)))
         elif sigma == "median":
             width = factor * median_distance(coordinates, metric)
         elif sigma == "neighbors":
-            distances = self._neighbor_distances(coordinates, self.n_neighbors)(coordinates)
-            width = factor * float(distances.mean())
+            width = factor * float(neighbors(coordinates).mean())
         elif sigma in ("local", "auto"):
-            self._local = LocalWidth.fit(coordinates, self.n_neighbors, self._local_scale, metric)
-            width = float(np.median(self._local.at_points))
+            distances = neighbors(coordinates)
+            least, most = 0.1 * float(np.median(distances)), float(distances.max())
+            self._local = LocalWidth(neighbors, self._local_scale, least, most)
+            width = float(np.median(self._local.at(distances)))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, *SQUARABLE))
@@ -454,10 +439,14 @@ class Gaussian(VectorAffinity):
         return product, largest[:, 0] + np.log(A.contrast)
 
     def _largest_weight(self, weights: SymmetricTiles) -> float:
-        if self._contrast is not None:  # no mean of densities is above the largest
-            return float(self._contrast.densities.max() ** (2 * self._contrast.beta))
+        if self._contrast is not None:
+            return self._contrast.bound
         contrast = self._training.contrast
         return 1.0 if contrast is None else float(contrast.max()) ** 2
+
+    @property
+    def weight_bound_(self) -> float | None:
+        return None if callable(self.density_contrast) else self.largest_weight_
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         if callable(self.sigma):
@@ -488,7 +477,7 @@ class Gaussian(VectorAffinity):
         if "local" in state:
             local = state.part("local")
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
-            points, k = self._to_units(self.rows_), local.integer("k", least=2)
+            points, k = self._to_units(self.rows_), local.integer("k", 2, max(2, len(self.rows_)))
             distances = self._neighbor_distances(points, k)
             self._local = LocalWidth(distances, scale, least, local.number("most", least=least))
         self._contrast = None

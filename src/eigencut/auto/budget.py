@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.memory import available_bytes, in_words, parse_bytes
-from eigencut._utils.warn import warn_user
+from eigencut._utils.memory import FitSizes, available_bytes, in_words, parse_bytes
+from eigencut._utils.running import warn_user
 from eigencut.affinities import NAMES, Affinity, Landmarks
-from eigencut.affinities.fit_memory import FitSizes
 from eigencut.auto.policy import POLICY
 from eigencut.exceptions import MemoryRefusal, invalid
 from eigencut.io.rows import Rows
-from eigencut.neighbors.distinct_rows import count_distinct_rows
+from eigencut.neighbors.metrics import count_distinct_rows
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,7 @@ class Budget:
         """The affinity of that name, for so many clusters."""
         if name != "landmarks":
             return NAMES[name](metric=self.metric)
-        n, K = self.sizes.n_rows, self.sizes.n_clusters
-        is_counted = n is not None and are_many_clusters(n, K)
-        p = landmarks_for(K, self.n_distinct if is_counted else n)
-        return Landmarks(p, metric=self.metric)
+        return Landmarks(landmarks_for(self.sizes.n_clusters), metric=self.metric)
 
     def report(self, taken: str) -> None:
         """Warn where it was the memory available just now that decided on what is taken."""
@@ -138,9 +134,8 @@ class Budget:
         return [name for name in names if self._is_in_time(name)] or names[-1:]
 
     def _is_in_time(self, name: str) -> bool:
-        if _takes_moments(name, self.sizes.n_rows or 0, self.sizes.n_clusters):
-            return True
-        return _takes_moments(name, self.n_distinct, self.sizes.n_clusters)
+        most = math.inf if name == "landmarks" else POLICY.most_rows_for_neighbors
+        return (self.sizes.n_rows or 0) <= most or self.n_distinct <= most
 
     def _remedy(self) -> str:
         for name in self._possible_names():
@@ -153,35 +148,9 @@ class Budget:
         return "use fewer landmarks" if is_stream else "fit on fewer rows"
 
 
-def _takes_moments(name: str, n_rows: int, n_clusters: int) -> bool:
-    """Whether a fit of the affinity of that name is a matter of seconds."""
-    if name == "landmarks":
-        return True
-    enough_rows = n_rows >= POLICY.rows_per_cluster_for_landmarks * n_clusters
-    is_much = are_many_clusters(n_rows, n_clusters) and enough_rows
-    is_much = is_much or n_rows * n_clusters**2 > POLICY.too_much_work
-    return n_rows <= POLICY.most_rows_for_neighbors and not is_much
-
-
-def are_many_clusters(n_rows: int, n_clusters: int) -> bool:
-    """Whether there are too many to find them in a graph of neighbours within seconds.
-
-    Its eigenvectors have an entry for each row and cluster, and each must be orthogonal to all
-    others.
-    """
-    return n_rows * n_clusters**2 > POLICY.much_work
-
-
-def landmarks_for(n_clusters: int, n_rows: int | None = None) -> int:
-    """Return how many landmarks show so many clusters.
-
-    Where clusters have few rows more landmarks show less: each must stand for many rows.
-    """
-    most = max(POLICY.landmarks_per_cluster * n_clusters, POLICY.landmarks)
-    if n_rows is None or not are_many_clusters(n_rows, n_clusters):
-        return most
-    least = POLICY.least_landmarks_per_cluster * n_clusters
-    return min(max(least, n_rows // POLICY.rows_per_landmark), most)
+def landmarks_for(n_clusters: int) -> int:
+    """Return how many landmarks show so many clusters."""
+    return max(POLICY.landmarks_per_cluster * n_clusters, POLICY.landmarks)
 
 
 def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> bool:

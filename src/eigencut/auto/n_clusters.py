@@ -1,8 +1,9 @@
-"""How many clusters a graph shows, as far as its spectrum goes.
+"""How many clusters rows have.
 
-One eigendecomposition serves all K. Gaps between eigenvalues say which numbers may have a good
-score; only of these the clusters are looked at. ``benchmarks/studies/selection.md`` has the
-measurements.
+The spectrum of a graph decides where it shows a number clearly: one eigendecomposition serves all
+K, and only where eigenvalues have gaps the clusters are looked at (``conductance``). In many
+dimensions, where clusters have parts that are nearly as clear, the information decides that K
+clusters keep of a step on the graph, compared with one cluster of the same covariance.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from numbers import Integral
 from typing import Any
 
@@ -21,10 +23,10 @@ from scipy.special import stdtrit
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.progress import counted, without_progress
+from eigencut._utils.running import counted, warn_user, without_progress
 from eigencut._utils.validation import check_count, parse_numbers
-from eigencut._utils.warn import warn_user
-from eigencut.affinities import Affinity, Neighbors
+from eigencut.affinities import Affinity, Neighbors, RankedNeighbors
+from eigencut.affinities.neighbors import local_dimension
 from eigencut.auto.policy import POLICY
 from eigencut.auto.spectrum import Choice, Spectrum, conductance, least_rows
 from eigencut.cut import CUTS
@@ -32,7 +34,8 @@ from eigencut.exceptions import GraphWarning, invalid
 from eigencut.graphs.base import Graph
 from eigencut.io.rows import as_rows
 from eigencut.io.sample import RowSample
-from eigencut.neighbors.distinct_rows import count_distinct_rows, distinct_rows
+from eigencut.neighbors.metrics import METRICS, count_distinct_rows, distinct_rows
+from eigencut.neighbors.search import SearchedRows
 from eigencut.solvers.relaxed_cut import relaxed_cut
 
 
@@ -75,7 +78,9 @@ class Candidates:
                 raise ValueError(f"n_clusters {error}") from None
         numbers: list[Any] = [n_clusters] if is_number(n_clusters) else []
         if isinstance(n_clusters, Iterable):
-            numbers = list(n_clusters)
+            numbers = list(islice(n_clusters, 1001))
+            if len(numbers) > 1000:
+                raise invalid("n_clusters", "hold at most 1000 candidates", text, "give fewer")
         for K in numbers:
             check_count("n_clusters", K, "give candidates such as range(2, 11)")
         return cls(tuple(sorted({int(K) for K in numbers if K >= 2})), 1 in numbers, text)
@@ -124,7 +129,7 @@ def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[
     of the smallest random keys.
     """
     if not issparse(X) and count_distinct_rows(X) > POLICY.sorted_rows:
-        draw = partial(RowSample.of, size=n_rows, seed=0)
+        draw = partial(RowSample.draw, size=n_rows, seed=0)
         sample: RowSample = as_rows(X, sample_weight).reduce(draw, RowSample.merged)
         return sample.rows, sample.counts
     distinct = distinct_rows(X, sample_weight)
@@ -149,7 +154,7 @@ def is_sure(score: float, n_rows: int) -> bool:
 
 def clear_score(n_rows: int) -> float:
     """The score below which a number of clusters does not stand out, more of few rows."""
-    return max(POLICY.clear, POLICY.clear_share * _sure_score(n_rows))
+    return max(POLICY.clear_number, POLICY.clear_share * _sure_score(n_rows))
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
@@ -159,7 +164,7 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
     share; so the test of the Gaussian null is as exact on some principal components as on all
     columns.
     """
-    from eigencut.inspection.significance import SameCovariance, smoothed_cluster
+    from eigencut.inspection.refits import SameCovariance, smoothed_cluster
 
     rows, _ = some_rows(X, POLICY.tested_rows)
     rows = rows[np.lexsort(rows.T)]  # samples are drawn of rows by number
@@ -219,20 +224,41 @@ class ComparedNumbers:
     best : Choice
     is_edge : bool
         Whether the best is the largest that was looked for.
+    n_apart : int
+        Components too small to take part, which are clusters beside those of the best number.
+    by : {"conductance", "information"}
+        What the scores are.
     """
 
     choices: tuple[Choice, ...]
     best: Choice
     is_edge: bool
+    n_apart: int = 0
+    by: str = "conductance"
+
+    def is_sure(self, n_rows: int) -> bool:
+        """Whether there are several clusters without doubt, so that no test is needed."""
+        return self.by == "information" or is_sure(self.best.score, n_rows)
 
     def report(self, candidates: Candidates, n_rows: int) -> None:
-        """Warn where nothing stands out of so many rows, or where larger numbers were left out."""
+        """Warn where nothing stands out, several K score alike, or larger K were left out."""
         K, clear = self.best.n_clusters, clear_score(n_rows)
-        if self.best.score < clear:
+        alike = sorted(
+            (c for c in self.choices if c.score > self.best.score - POLICY.better_number),
+            key=lambda choice: -choice.score,
+        )
+        others = list(dict.fromkeys(str(c.n_clusters) for c in alike if c.n_clusters != K))[:3]
+        if self.by == "conductance" and self.best.score < clear:
             warn_user(
                 f"No number of clusters stands out: the best is {K}, with a score of "
                 f"{self.best.score:.2f} (clear ones are above {clear:.2g}). The rows may be one "
                 "cluster; look at eigencut.select(X) before trusting it."
+            )
+        elif others:
+            warn_user(
+                f"Several numbers of clusters score alike: {K} is the best, and "
+                f"{' and '.join(others)} nearly as good. Give n_clusters if you know it; "
+                "eigencut.select(X) shows all scores."
             )
         elif self.is_edge and candidates.numbers is not None and len(candidates.numbers) > 1:
             warn_user(
@@ -257,11 +283,12 @@ def find_number(
     candidates: Candidates,
     sample_weight: Array | None = None,
     every: bool = False,
+    metric: str | None = None,
 ) -> ComparedNumbers:
     """The best number of clusters on the first graph that shows one clearly, or on any.
 
     X holds rows, or affinities among them. With ``every`` all candidates get a score, not only
-    those with the largest gaps.
+    those with the largest gaps. With a metric the information decides where no graph is sure.
     """
     compared: list[Choice] = []
     best: ComparedNumbers | None = None
@@ -273,11 +300,72 @@ def find_number(
         compared += [replace(choice, affinity=affinity) for choice in found.choices]
         if best is None or found.best.score > best.best.score:
             best = found
-        if found.best.score >= POLICY.clear:
+        if found.best.score >= POLICY.clear_number:
             break
     assert best is not None
     chosen = max(compared, key=lambda choice: choice.score)
+    if metric is not None and chosen.score < POLICY.sure:
+        with without_progress():
+            by_information = numbers_by_information(X, candidates, sample_weight, metric)
+        if by_information is not None and by_information.best.score > 0:
+            return by_information
     return replace(best, choices=tuple(compared), best=chosen)
+
+
+def numbers_by_information(
+    rows: Any, candidates: Candidates, sample_weight: Array | None, metric: str
+) -> ComparedNumbers | None:
+    """Score numbers of clusters by the information that their clusters keep of a step.
+
+        score(K) = (I(K) - I_0(K)) / c - log K,
+
+    with I(K) that of a discrete cut, and I_0(K) that of a normal sample of the same covariance,
+    which is one cluster. A score above 0 says that there are several. None in few dimensions: there
+    long clusters can be cut again and again.
+    """
+    from eigencut.inspection.refits import SameCovariance
+
+    searched = RankedNeighbors(metric=metric).search(rows, sample_weight)
+    n, points = len(searched.distinct.multiplicity), searched.points.points
+    given = candidates.among(n)
+    if issparse(points) or not METRICS[metric].has_means:
+        return None
+    k = min(2 * POLICY.most_neighbors, n)
+    if local_dimension(searched.points.nearest(k)[0], k // 2) < POLICY.merged_dimensions:
+        return None
+    null = SameCovariance(points, POLICY.tested_columns)
+    draw = np.random.RandomState(0).standard_normal(null.scores.shape)
+    sample = RankedNeighbors().search(null.sample(draw), None)
+    limit = given[-1] if given else max(POLICY.least_looked_for, n // POLICY.rows_per_cluster)
+    most = min(max(POLICY.first_merged, limit if given else 0), n // POLICY.least_cluster)
+    while True:
+        kept, of_null = (_information(one, most) for one in (searched, sample))
+        scores = {
+            K: (kept[K] - of_null[K]) / POLICY.cluster_cost - np.log(K)
+            for K in kept.keys() & of_null.keys()
+            if (K in given if given else limit >= K)
+        }
+        best = max(scores, key=lambda K: scores[K], default=0)
+        if given or most >= limit or best <= most // 2:
+            break
+        most = min(2 * most, limit)
+    if not scores:
+        return None
+    affinity = RankedNeighbors(metric=metric)
+    choices = {K: Choice(K, affinity, float(score)) for K, score in sorted(scores.items())}
+    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, by="information")
+
+
+def _information(searched: SearchedRows, most: int) -> dict[int, float]:
+    """Return the information that discrete cuts into up to so many clusters keep."""
+    from eigencut.solvers.discrete_cut import information_by_number
+
+    n = len(searched.distinct.multiplicity)
+    k = int(np.clip(n // 6, RankedNeighbors.few_neighbors, RankedNeighbors.most_neighbors)) + 1
+    affinity = RankedNeighbors(RankedNeighbors().local_neighbors(searched, min(k, n)))
+    graph = affinity.graph_of(searched)
+    few = affinity.with_few_neighbors(graph)
+    return information_by_number(graph, CUTS["ncut"], most, few)
 
 
 def numbers_of_graph(
@@ -304,14 +392,25 @@ def numbers_of_graph(
             spectrum = solve()
         of_sheet = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
         small = min(POLICY.small_eigenvalue, of_sheet)
-        if n_pairs == limit or spectrum.pairs.values[-1] >= small:
+        if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
+            if n_pairs == limit:
+                raise ValueError(
+                    "affinity must connect the rows for the number of clusters to be chosen. Got a "
+                    f"graph of rows apart. {affinity.connection_hint()}"
+                )
+        elif n_pairs == limit or spectrum.pairs.values.max(initial=0.0) >= small:
             scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
             best = max(scores, key=lambda K: scores[K])
             if n_pairs == limit or best <= n_pairs // 2:
                 break
         n_pairs = min(2 * n_pairs, limit)
     choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
-    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit)
+    n_apart = 0
+    if given is None:
+        pieces = spectrum.pieces
+        n_whole = int((pieces.n_rows >= POLICY.least_rows * graph.one_row).sum())
+        n_apart = max(0, n_whole - pieces.n_large(best))
+    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, n_apart)
 
 
 def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
@@ -322,8 +421,7 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     known, and clusters are looked at as long as the bound is above the best score.
     """
     numbers = [number for number in numbers if spectrum.reaches(number)]
-    # Where small components make K + j clusters clear, K is not all of them.
-    K = np.array([K for K in numbers if not (K + 1 in numbers and spectrum.n_clear(K + 1))])
+    K = np.array(numbers)
     graph = spectrum.graph
     floor = graph.one_row / graph.n_rows
     values = [np.maximum(spectrum.values_of(number), 0.0) + floor for number in K]

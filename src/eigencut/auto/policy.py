@@ -9,21 +9,32 @@ from dataclasses import dataclass
 class Policy:
     """The numbers that decide for the user; the comment on each says what it governs.
 
-    Scores are those of ``conductance_of``: larger is clearer.
+    Scores of numbers of clusters are those of ``conductance``: larger is clearer.
     """
+
+    # The mutual graphs that are cut have these numbers of neighbours; in many dimensions the first.
+    cut_scales: tuple[int, ...] = (15, 10)
+    # Cuts are judged on mutual graphs of these numbers of neighbours in few dimensions,
+    scales: tuple[int, ...] = (10, 15, 22)
+    # on symmetric graphs of these in many,
+    wide_scales: tuple[int, ...] = (22, 50)
+    # which begin here.
+    many_local_dimensions: float = 2.2
+    # A first cut is taken without looking further if no cluster's cut is above this.
+    clear: float = 0.005
+    # A component of at least this many rows may be a cluster.
+    least_cluster: int = 5
+    # Landmarks stand for many rows if their cut agrees with that of a sample so well.
+    faithful: float = 0.97
+    # Relaxed cuts are looked at up to this number of rows times squared clusters.
+    relaxed_work: float = 1e7
+    # Gaps are wide if they are so many times as long as the longest edge inside a cluster.
+    wide_gap: float = 2.0
+    # This many edges more than clusters are tried as gaps.
+    tried_gaps: int = 20
 
     # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
     most_rows_for_neighbors: int = 500_000
-    # Rows times squared clusters above this take a graph of neighbours more than half a minute.
-    much_work: float = 3e8
-    # Rows times squared clusters above this are left to landmarks, however few rows a cluster has.
-    too_much_work: float = 3e9
-    # Landmarks show a cluster surely if it has this many rows.
-    rows_per_cluster_for_landmarks: int = 150
-    # Where clusters are very many, a landmark stands for at least this many rows.
-    rows_per_landmark: int = 40
-    # Where clusters are very many, each has at least this many landmarks.
-    least_landmarks_per_cluster: int = 3
     # Each cluster has this many landmarks where rows allow it.
     landmarks_per_cluster: int = 5
     # There are at least this many landmarks where clusters are few.
@@ -35,63 +46,20 @@ class Policy:
     sorted_rows: int = 100_000
     # A graph has at least this many neighbours of each row.
     least_neighbors: int = 5
-    # A graph has at most this many neighbours of each row, unless distances hardly differ.
+    # A graph has at most this many neighbours of each row.
     most_neighbors: int = 15
-    # A graph has at most this many neighbours of each row where distances hardly differ.
-    wide_neighbors: int = 100
-    # Distances hardly differ where rows spread in at least this many dimensions around a row.
-    many_dimensions: float = 9.0
-    # The dimension around rows is measured at about this many of them.
-    rows_for_dimension: int = 500
-    # The mutual graph of neighbours has this density contrast.
-    mutual_contrast: float = 1.5
-    # The symmetric graph of neighbours has this density contrast.
-    symmetric_contrast: float = 1.0
-    # From this score on no other graph is looked at.
-    clear_enough: float = 0.0
-    # The same where distances hardly differ, since few neighbours may show topics, not clusters.
-    clear_in_many_dimensions: float = 1.0
-    # A graph of many neighbours must beat the same graph of few by this score.
-    wider_better: float = 0.4
-    # From this score on a graph of many neighbours is nearly clear, and a smaller lead will do.
-    nearly_clear: float = -0.5
-    # A nearly clear graph of many neighbours must beat the same graph of few by this score.
-    wider_slightly_better: float = 0.25
-    # A graph must beat one that is preferred to it by this score.
-    much_better: float = 0.5
-    # The same where distances hardly differ, since few mutual neighbours are often wrong there.
-    better_in_many_dimensions: float = 0.25
-    # A graph with a cluster below this share of an average one is not believed.
-    least_share_of_cluster: float = 0.1
     # The graph is decided on all rows up to this many.
     whole_rows: int = 30_000
     # Of more rows it is decided on this many,
-    some_rows: int = 2000
+    some_rows: int = 10_000
     # or on this many for each cluster.
     some_rows_per_cluster: int = 50
-    # A graph in more than K pieces has at most this score.
-    score_in_pieces: float = -2.0
-    # An eigenvalue up to this one is that of a further piece.
-    no_cut: float = 1e-12
-    # From this many rows on landmarks are a last resort where all graphs have tiny clusters.
-    rows_for_landmarks: int = 1000
-    # The graph of many neighbours that known labels may prefer has at most this many.
-    labelled_neighbors: int = 50
+    # The graphs that known labels may prefer have these numbers of neighbours.
+    labelled_neighbors: tuple[int, ...] = (15, 50)
+    # A discrete cut is found on at most this many rows, or on some rows for each cluster.
+    most_ranked_rows: int = 200_000
 
-    # Fewer different rows than this are not treated as mixed.
-    least_mixed_rows: int = 200
-    # Mixed rows are first seen by this many landmarks,
-    mixed_landmarks: int = 100
-    # or by this many for each cluster.
-    mixed_landmarks_per_cluster: int = 4
-    # The landmarks of mixed rows are halved down to at least this many,
-    least_mixed_landmarks: int = 25
-    # and to at least this many for each cluster.
-    least_mixed_landmarks_per_cluster: int = 3
-    # They are halved while eigenvalue K + 1 is below this: the graph is nearly in more pieces.
-    nearly_in_pieces: float = 0.001
-
-    # K, and the landmarks of many mixed rows, are decided on at most this many rows.
+    # K is decided on at most this many rows.
     choice_rows: int = 4000
     # So many eigenpairs are computed first to find K, and twice as many while K may be larger.
     first_pairs: int = 16
@@ -113,8 +81,12 @@ class Policy:
     taken_off_few: float = 1.0
     # An update changes K if another has a score larger by this.
     better_number: float = 0.25
-    # The other criteria of ``select`` compare numbers of clusters from 2 to this one.
-    most_compared: int = 10
+    # Information decides on K from this local dimension on,
+    merged_dimensions: float = 3.5
+    # and clusters must keep this many nats of a step for each unit of log K.
+    cluster_cost: float = 0.25
+    # This many clusters are merged down to 2 first to find K, twice as many if K may be larger.
+    first_merged: int = 64
 
     # From this score on few rows are surely several clusters.
     sure: float = 2.0
@@ -127,7 +99,7 @@ class Policy:
     # A number of clusters stands out from this share of the score that is sure,
     clear_share: float = 0.55
     # and from this score on.
-    clear: float = 0.45
+    clear_number: float = 0.45
     # Whether rows are one cluster is tested on at most this many of them,
     tested_rows: int = 1000
     # and on at most this many principal components.
@@ -151,12 +123,6 @@ class Policy:
     starts: int = 6
     # A rough discretization ends when the objective grows by less than this share.
     rough_growth: float = 1e-3
-    # Eigenvalues below this are as good as zero to the eigengap and to the risk.
-    gap_floor: float = 1e-4
-    # A clustering counts as stable from this agreement on.
-    stable: float = 0.95
-    # So many pairs of halves, or null samples, are drawn by "stability" and "risk".
-    repeats: int = 8
 
 
 POLICY = Policy()

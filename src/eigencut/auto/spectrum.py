@@ -9,15 +9,14 @@ import numpy as np
 from scipy.linalg import qr
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import blas_threads
+from eigencut._utils.running import blas_threads
 from eigencut.affinities.base import Affinity
 from eigencut.auto.policy import POLICY
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import Eigenfunctions, extend
-from eigencut.graphs.base import Graph
-from eigencut.graphs.components import Pieces
+from eigencut.graphs.base import Graph, Pieces
 from eigencut.solvers.relaxed_cut import EigenPairs, RelaxedCut, cut_of_pieces, pieces_of
 
 
@@ -125,13 +124,6 @@ class Spectrum:
         n_vertices = (share < POLICY.share_of_vector).sum(axis=0)  # and one more
         return n_rows[n_vertices, np.arange(len(n_vertices))] >= self.least_rows
 
-    def n_clear(self, n_clusters: int) -> int:
-        """Count the components that are small for K and clearly clusters all the same."""
-        if self.pieces.n_large(n_clusters) >= n_clusters or not self.pieces.n_apart(n_clusters):
-            return 0
-        values = self._on(self.pieces.n_large(n_clusters)).pairs.values
-        return self.pieces.n_clear(n_clusters, values)
-
     def values_of(self, n_clusters: int) -> Array:
         """The K smallest eigenvalues as they are cut, and if it is known what would follow."""
         if self.n_pairs > n_clusters and self.pieces.n_large(n_clusters + 1) > n_clusters:
@@ -146,15 +138,16 @@ class Spectrum:
 
     def reaches(self, n_clusters: int) -> bool:
         """Whether it has the eigenvalues of K clusters, and the one that follows."""
-        return len(self.values_of(n_clusters)) > n_clusters
+        n_held = len(self._of(n_clusters).pairs.values)
+        return n_held >= n_clusters and len(self.values_of(n_clusters)) > n_clusters
 
     def relaxed_of(self, n_clusters: int) -> RelaxedCut:
         """The first K pairs, on the components that take part in K clusters."""
-        values = self._on(self.pieces.n_large(n_clusters)).pairs.values
-        return self._of(n_clusters).with_small_clusters(self.pieces, n_clusters, values)
+        relaxed = self._of(n_clusters)
+        return replace(relaxed, pairs=relaxed.pairs.first(n_clusters))
 
     def _of(self, n_clusters: int) -> RelaxedCut:
-        return self._on(self.pieces.n_large(n_clusters) + self.n_clear(n_clusters))
+        return self._on(self.pieces.n_large(n_clusters))
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
         """The eigenpairs of K clusters."""

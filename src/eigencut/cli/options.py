@@ -1,22 +1,21 @@
 """What commands are told: the values that options take, and the options that commands share.
 
+A command is a function; the defaults of its parameters are its options.
 What is wrong without looking at the data is wrong usage. Nothing but click is imported here, so
 that ``--help`` is quick. The name of a kind of value is what the help shows for it.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields, replace
-from functools import wraps
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, get_origin, get_type_hints
 
 import click
 
 from eigencut.cli.outputs import say
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Parsed(click.ParamType):
@@ -33,12 +32,12 @@ class Parsed(click.ParamType):
 
 
 def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
-    """A function as a kind of value."""
+    """Make a function a kind of value."""
     return lambda parse: Parsed(name, parse)
 
 
 def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expected: str) -> Parsed:
-    """A number within limits."""
+    """Return a kind of number within limits."""
 
     def parse(text: str) -> Any:
         try:
@@ -53,20 +52,17 @@ def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expecte
 
 
 def number(least: int, most: int | None = None) -> Parsed:
-    """A whole number within limits."""
+    """Return a kind of whole number within limits."""
     limits = f"of at least {least}" if most is None else f"from {least} to {most}"
     largest = float("inf") if most is None else most
     expected = f"must be a whole number {limits}. Got {{}}."
     return _number("N", int, lambda value: least <= value <= largest, expected)
 
 
-def share(may_be_one: bool = False) -> Parsed:
-    """A number between 0 and 1."""
-    if may_be_one:
-        expected = "must be a number above 0 and at most 1. Got {}; use 0.9."
-        return _number("SHARE", float, lambda value: 0 < value <= 1, expected)
-    expected = "must be a number strictly between 0 and 1. Got {}; use 0.05."
-    return _number("SHARE", float, lambda value: 0 < value < 1, expected)
+_SHARE = "must be a number strictly between 0 and 1. Got {}; use 0.05."
+share = _number("SHARE", float, lambda value: 0 < value < 1, _SHARE)
+_WHOLE_SHARE = "must be a number above 0 and at most 1. Got {}; use 0.9."
+whole_share = _number("SHARE", float, lambda value: 0 < value <= 1, _WHOLE_SHARE)
 
 
 @parsed("FILE")
@@ -100,6 +96,29 @@ def clusters(text: str) -> int | str:
     return text
 
 
+@parsed("N,N")
+def levels(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise ValueError(f"must be numbers of groups, the finest first, like 20,5. Got {text!r}.")
+    return [int(part) for part in parts]
+
+
+@parsed("SIZE")
+def cluster_size(text: str) -> int | float | str:
+    from eigencut.extension.sizes import check_size_limits
+
+    value: int | float | str = text
+    for kind in (float, int):
+        with suppress(ValueError):
+            value = kind(text)
+    try:
+        check_size_limits(value, None)
+    except ValueError:
+        raise ValueError(f"must be rows, a share below 1, or equal. Got {text!r}.") from None
+    return value
+
+
 def _bandwidth(text: str) -> float | str:
     from eigencut.affinities.gaussian import check_bandwidth
 
@@ -128,14 +147,14 @@ def memory(text: str) -> str:
 
 
 @parsed("NAME")
-def encoding(text: str) -> str:
+def encoding_name(text: str) -> str:
     from eigencut.io.csv_reader import checked_encoding
 
     return checked_encoding(text)
 
 
 @parsed("CHAR")
-def delimiter(text: str) -> str:
+def delimiter_mark(text: str) -> str:
     from eigencut.io.csv_reader import checked_delimiter
 
     is_tab = text in ("tab", "\\t")  # as shells let one type it
@@ -159,119 +178,124 @@ def order(text: str) -> tuple[str, list[str]]:
     return name.strip(), words
 
 
-column = Parsed("NAME", str)
-columns = Parsed("NAMES", str)
+column_name = Parsed("NAME", str)
+column_names = Parsed("NAMES", str)
 
 
 # ----------------------------------------------------------------------------- commands and options
 
 
-def command(name: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command whose help ends with examples."""
-    return click.command(name, epilog="\n  ".join(["\b\nExamples:", *examples]))
+def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> Any:
+    """Return an option, as the default of a parameter or field that takes its value.
+
+    A list as ``kind`` has the words to choose from. ``more`` goes to ``click.Option``.
+    """
+    kind = click.Choice(kind) if isinstance(kind, list) else kind
+
+    def parameter(name: str, annotation: Any) -> click.Parameter:
+        given = [*(names or f"--{name}").split(), name]
+        is_flag = True if annotation is bool else None
+        is_many = get_origin(annotation) is tuple
+        return click.Option(given, type=kind, help=help, is_flag=is_flag, multiple=is_many, **more)
+
+    return parameter
 
 
-def argument(name: str, required: bool = True) -> Decorator:
-    """The name of a file."""
-    return click.argument(name, type=file, required=required)
+def output(help: str, **more: Any) -> Any:
+    """Return the option that says where the result goes."""
+    return option(help, file, "-o --output", **more)
 
 
-def option(name: str, kind: Any, help: str | None = None, **more: Any) -> Decorator:
-    """An option that takes a value; of a list of words the first, unless there is a default."""
-    if isinstance(kind, list):
-        more, kind = {"default": kind[0]} | more, click.Choice(kind)
-    return click.option(*name.split(), type=kind, help=help, **more)
+argument: Any = lambda name, _: click.Argument([name], type=file)  # noqa: E731
+optional_argument: Any = lambda name, _: click.Argument([name], type=file, required=False)  # noqa: E731
 
 
-def flag(name: str, help: str) -> Decorator:
-    """An option that takes no value."""
-    return click.option(*name.split(), is_flag=True, help=help)
+def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function whose defaults are options.
 
+    A parameter that is a dataclass stands for the options of its fields.
+    """
 
-def output(help: str, required: bool = True, **more: Any) -> Decorator:
-    """Where the result goes."""
-    return option("-o --output", file, help, required=required, **more)
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        hints = get_type_hints(function)
+        groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+        params: list[click.Parameter] = []
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in groups:
+                params += _options_of_fields(groups[name])
+            else:
+                params.append(parameter.default(name, hints[name]))
 
+        def callback(**values: Any) -> Any:
+            for name, kind in groups.items():
+                own = {each.name: values.pop(each.name) for each in fields(kind)}
+                values[name] = kind(**own)
+            return function(**values)
 
-def shared(decorator: Decorator) -> Any:
-    """A field of a dataclass that holds what an option was given."""
-    return field(metadata={"option": decorator})
-
-
-def given(name: str, kind: Any, help: str, **more: Any) -> Any:
-    """A field of a dataclass with an option of its own."""
-    return shared(option(name, kind, help, **more))
-
-
-def as_one_argument(name: str, kind: type) -> Decorator:
-    """The options of the fields of a dataclass; a command takes their values as one argument."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def collected(**values: Any) -> Any:
-            own = {each.name: values.pop(each.name) for each in fields(kind)}
-            return function(**values, **{name: kind(**own)})
-
-        decorated: Callable[..., Any] = collected
-        is_inherited = lambda each: each.name not in kind.__annotations__  # noqa: E731
-        for each in sorted(fields(kind), key=is_inherited)[::-1]:
-            decorated = each.metadata["option"](decorated)
-        return decorated
+        return click.Command(
+            function.__name__,
+            callback=callback,
+            params=params,
+            help=inspect.getdoc(function),
+            short_help=short_help,
+            epilog="\n  ".join(["\b\nExamples:", *examples]),
+        )
 
     return decorate
 
 
-as_json = flag("--json as_json", "Print the result as JSON.")
-cut = option("--cut", ["ncut", "ratiocut"])
-seed = option("--seed", number(0, 2**32 - 1), "Of all that is random.", default=0)
-spreadsheet = flag(
-    "--spreadsheet",
-    "Put ' before names of rows in a CSV file that a spreadsheet would run as formulas.",
-)
-weights = option(
-    "--weights", column, "A column that says what each row counts; it is no data then."
-)
+def _options_of_fields(kind: Any) -> list[click.Parameter]:
+    """Return the options of the fields of a dataclass, inherited ones last."""
+    hints = get_type_hints(kind)
+    ordered = sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__)
+    return [getattr(kind, each.name)(each.name, hints[each.name]) for each in ordered]
+
+
 unscaled_metrics = ["hamming", "jaccard", "haversine"]
 # As in eigencut.neighbors.metrics, which takes longer to import; a test compares them.
 metric_names = ["euclidean", "cosine", "manhattan", "chebyshev", *unscaled_metrics]
-metric = option(
-    "--metric",
-    metric_names,
+
+json_option = option("Print the result as JSON.", names="--json")
+cut_option = option(None, ["ncut", "ratiocut"], default="ncut")
+metric_option = option(
     "How rows are compared: cosine for embeddings, hamming for codes, jaccard for sets of 0 "
     "and 1, haversine for latitude,longitude in degrees. Default: euclidean.",
-    default=None,
+    metric_names,
 )
+seed_option = option("Of all that is random.", number(0, 2**32 - 1), default=0)
+spreadsheet_option = option(
+    "Put ' before names of rows in a CSV file that a spreadsheet would run as formulas."
+)
+weights_option = option("A column that says what each row counts; it is no data then.", column_name)
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How tables are read, threads, and what is printed."""
 
-    delimiter: str | None = given(
-        "--delimiter", delimiter, "Between cells of a CSV file, or tab. Default: found out."
+    delimiter: str | None = option(
+        "Between cells of a CSV file, or tab. Default: found out.", delimiter_mark
     )
-    decimal: str = given("--decimal", [".", ","], "Before the fraction of a number in a CSV file.")
-    header: bool | None = shared(
-        click.option(
-            "--header/--no-header",
-            default=None,
-            help="Whether the first line of a CSV file names the columns. Default: found out.",
-        )
+    decimal: str = option("Before the fraction of a number in a CSV file.", [".", ","], default=".")
+    header: bool | None = option(
+        "Whether the first line of a CSV file names the columns. Default: found out.",
+        names="--header/--no-header",
+        default=None,
     )
-    encoding: str = given("--encoding", encoding, "Of a CSV file.", default="utf-8")
-    jobs: int | None = given("--jobs", number(1, 1024), "Threads. Default: all cores.")
-    quiet: bool = shared(flag("--quiet", "No progress bar."))
-    as_json: bool = shared(as_json)
+    encoding: str = option("Of a CSV file.", encoding_name, default="utf-8")
+    jobs: int | None = option("Threads. Default: all cores.", number(1, 1024))
+    quiet: bool = option("No progress bar.")
+    as_json: bool = json_option
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Those that say how a table is read."""
+        """Return the options that say how a table is read."""
         names = ("delimiter", "decimal", "header", "encoding")
         return {name: getattr(self, name) for name in names}
 
     def progress(self, stage: str) -> AbstractContextManager[object]:
-        """A bar on a terminal that shows how far the work inside is; silence in a pipe."""
-        from eigencut._utils.progress import terminal_display
+        """Show on a terminal how far the work inside is; be silent in a pipe."""
+        from eigencut._utils.running import terminal_display
 
         return (None if self.quiet else terminal_display(stage)) or nullcontext()
 
@@ -280,47 +304,41 @@ class RunOptions:
         say(self.as_json, result, text, *outputs)
 
 
-def names(name: str, help: str) -> Any:
-    """A field with names of columns, given once or several times."""
-    return given(name, columns, help, multiple=True)
-
-
 @dataclass(frozen=True)
 class TableOptions(RunOptions):
     """All about a table to learn from."""
 
-    weights: str | None = shared(weights)
-    columns: tuple[str, ...] = names("--columns", "Columns to use. Default: all.")
-    drop: tuple[str, ...] = names("--drop", "Columns to leave out, e.g. town,day.")
-    id_column: str | None = given("--id id_column", column, "A column that names rows.")
-    categorical: tuple[str, ...] = names(
-        "--categorical", "Columns of words, or of numbers that stand for such, e.g. town,zip."
+    weights: str | None = weights_option
+    columns: tuple[str, ...] = option("Columns to use. Default: all.", column_names)
+    drop: tuple[str, ...] = option("Columns to leave out, e.g. town,day.", column_names)
+    id_column: str | None = option("A column that names rows.", column_name, "--id")
+    categorical: tuple[str, ...] = option(
+        "Columns of words, or of numbers that stand for such, e.g. town,zip.", column_names
     )
-    ordered: tuple[tuple[str, list[str]], ...] = given(
-        "--ordered",
-        order,
-        "A column of words in an order, e.g. 'size=small<medium<large'.",
-        multiple=True,
+    ordered: tuple[tuple[str, list[str]], ...] = option(
+        "A column of words in an order, e.g. 'size=small<medium<large'.", order
     )
-    date: tuple[str, ...] = names(
-        "--date", "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV."
+    date: tuple[str, ...] = option(
+        "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.", column_names
     )
-    numeric: tuple[str, ...] = names(
-        "--numeric", "Columns of numbers, where they would be taken for something else."
+    numeric: tuple[str, ...] = option(
+        "Columns of numbers, where they would be taken for something else.", column_names
     )
-    sample: int | None = given("--sample", number(2), "Use N random rows.")
-    seed: int = shared(seed)
-    scale: str = given(
-        "--scale", ["standard", "minmax", "none"], "Units of the columns; kept in the model."
+    sample: int | None = option("Use N random rows.", number(2))
+    seed: int = seed_option
+    scale: str = option(
+        "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",
+        ["auto", "standard", "robust", "minmax", "none"],
+        default="auto",
     )
-    missing: str = given(
-        "--missing",
-        ["refuse", "drop", "mean", "median"],
+    missing: str = option(
         "Missing values: an error, leave rows out, or fill in.",
+        ["refuse", "drop", "mean", "median"],
+        default="refuse",
     )
 
     def with_scale_for(self, metric: str | None) -> TableOptions:
-        """The options with the --scale that a metric needs, if none was given."""
+        """Return the options with the --scale that a metric needs, if none was given."""
         if is_given("scale"):
             if metric in unscaled_metrics and self.scale != "none":
                 raise click.UsageError(
@@ -332,7 +350,7 @@ class TableOptions(RunOptions):
 
 
 def is_given(name: str) -> bool:
-    """Whether the user of the running command has given an option."""
+    """Return whether the user of the running command has given an option."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (None, click.core.ParameterSource.DEFAULT)
 
@@ -341,33 +359,25 @@ def is_given(name: str) -> bool:
 class AffinityOptions:
     """How rows are compared, and the graph."""
 
-    kind: str | None = given(
-        "--affinity kind",
-        ["gaussian", "neighbors", "landmarks"],
+    kind: str | None = option(
         "The graph. Default: chosen by the rows and these options.",
-        default=None,
+        ["gaussian", "neighbors", "landmarks"],
+        "--affinity",
     )
-    metric: str | None = shared(metric)
-    neighbors: int | None = given(
-        "--neighbors",
-        number(2),
-        "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).",
+    metric: str | None = metric_option
+    neighbors: int | None = option(
+        "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).", number(2)
     )
-    sigma: float | str = given(
-        "--sigma",
-        bandwidth,
-        "Bandwidth: a number, or auto, local, median, neighbors.",
-        default="auto",
+    sigma: float | str = option(
+        "Bandwidth: a number, or auto, local, median, neighbors.", bandwidth, default="auto"
     )
-    landmarks: int | None = given(
-        "--landmarks",
-        number(2),
-        "Cut a graph through N landmarks: for tables of millions of rows.",
+    landmarks: int | None = option(
+        "Cut a graph through N landmarks: for tables of millions of rows.", number(2)
     )
 
     @property
     def name(self) -> str:
-        """The affinity that is meant: by name, or by an option that only it has."""
+        """Return the affinity that is meant: by name, or by an option that only it has."""
         if self.kind is not None:
             return self.kind
         if self.landmarks is not None:
@@ -377,7 +387,7 @@ class AffinityOptions:
         return "auto" if self.neighbors is None else "neighbors"
 
     def affinity(self) -> Any:
-        """What ``GPOD`` takes."""
+        """Return what ``GPOD`` takes."""
         self._refuse_contradictions()
         if self.name == "auto":
             return "auto"
@@ -391,23 +401,17 @@ class AffinityOptions:
     def _refuse_contradictions(self) -> None:
         name, sigma = self.name, self.sigma
         is_rule = isinstance(sigma, str)
+        wrong = ""
         if self.landmarks is not None and name != "landmarks":
-            raise click.UsageError(f"--landmarks is not for --affinity {name}; leave one out.")
-        if self.neighbors is not None and name == "landmarks":
-            raise click.UsageError("--neighbors is not for landmarks; use --landmarks alone.")
-        if self.neighbors is not None and name == "gaussian" and (not is_rule or sigma == "median"):
-            raise click.UsageError(
-                f"--neighbors is not for --sigma {sigma}, which needs none; leave one out, or use "
-                "--sigma local or neighbors."
-            )
-        if sigma != "auto" and name == "neighbors":
-            raise click.UsageError("--sigma is not for neighbors; use --affinity gaussian.")
-        if is_rule and sigma != "auto" and name == "landmarks":
-            raise click.UsageError(
-                f"--sigma {sigma} is not for --landmarks; use a number, or auto."
-            )
-
-
-run = as_one_argument("run", RunOptions)
-run_on_table = as_one_argument("run", TableOptions)
-affinity = as_one_argument("how", AffinityOptions)
+            wrong = f"--landmarks is not for --affinity {name}; leave one out."
+        elif self.neighbors is not None and name == "landmarks":
+            wrong = "--neighbors is not for landmarks; use --landmarks alone."
+        elif self.neighbors and name == "gaussian" and (not is_rule or sigma == "median"):
+            wrong = f"--neighbors is not for --sigma {sigma}, which needs none; leave one out, or "
+            wrong += "use --sigma local or neighbors."
+        elif sigma != "auto" and name == "neighbors":
+            wrong = "--sigma is not for neighbors; use --affinity gaussian."
+        elif is_rule and sigma != "auto" and name == "landmarks":
+            wrong = f"--sigma {sigma} is not for --landmarks; use a number, or auto."
+        if wrong:
+            raise click.UsageError(wrong)

@@ -31,54 +31,56 @@ class Output:
     """A file to write: the option that names it, and whether a model, table, graph or report."""
 
     option: str
-    path: str
+    path: str | None  # None if the option is not given
     kind: str
-
-    def refuse_ending(self) -> None:
-        """An error if the name of the file says that it is something else."""
-        name, ending = self.path.lower(), Path(self.path).suffix
-        if self.kind == "model":
-            sheets = (".tsv", ".gz", ".xlsx", ".xls", ".ods")
-            others = (".json", ".npz", ".zip", ".pkl", ".onnx")
-            if name == "-":
-                self._refuse("a model is a file; name it, or /dev/stdout")
-            if name.endswith((*TABLES, *sheets, *others)):
-                model = f"{self.path.removesuffix(ending)}.eigencut"
-                self._refuse(f"this is where the model goes; name it e.g. {model}")
-            return
-        endings = {"table": TABLES, "graph": (".onnx",), "report": (".html", ".json", ".txt")}
-        *most, last = endings[self.kind]
-        is_open = self.kind != "report" and (not ending or is_stream(self.path))
-        if not is_open and not name.endswith((*most, last)):
-            listed = f"{', '.join(most)} or {last}" if most else last
-            self._refuse(f"{ending or 'it'} cannot be written; let the name end in {listed}")
-
-    def _refuse(self, reason: str) -> None:
-        raise click.UsageError(f"{self.option} {self.path}: {reason}.")
 
 
 def check_outputs(outputs: Sequence[Output], inputs: Sequence[str | None], as_json: bool) -> None:
-    """Nothing is written onto an input or another output, and all can be written."""
-    for i, output in enumerate(outputs):
-        output.refuse_ending()
-        if any(_is_input(output.path, given) for given in inputs if given is not None):
-            raise click.UsageError(
-                f"{output.option} {output.path} is the input; name another file."
-            )
-        for other in outputs[:i]:
-            if _is_same(output.path, other.path):
-                raise click.UsageError(
-                    f"{output.option} {output.path} is what {other.option} writes; name two files."
-                )
-        if is_standard_output(output.path) and as_json:
+    """Refuse to write onto an input or another output, or where nothing can be written."""
+    options: dict[str, str] = {}
+    for output in outputs:
+        if output.path is None:
+            continue
+        path, here = output.path, f"{output.option} {output.path}"
+        wrong = _wrong_ending(output.kind, path)
+        if wrong:
+            raise click.UsageError(f"{here}: {wrong}.")
+        if any(_is_input(path, given) for given in inputs if given is not None):
+            raise click.UsageError(f"{here} is the input; name another file.")
+        for other, option in options.items():
+            if _is_same(path, other):
+                raise click.UsageError(f"{here} is what {option} writes; name two files.")
+        if is_standard_output(path) and as_json:
             raise click.UsageError(
                 f"--json needs {output.option} FILE: standard output has both otherwise."
             )
-    for output in outputs:
-        if output.path == "-" and sys.stdout is None:
-            raise ValueError(f"Standard output is closed; name a file with {output.option}.")
-        if output.path != "-":
-            check_replaceable(output.path)
+        options[path] = output.option
+    for path, option in options.items():
+        if path == "-" and sys.stdout is None:
+            raise ValueError(f"Standard output is closed; name a file with {option}.")
+        if path != "-":
+            check_replaceable(path)
+
+
+def _wrong_ending(kind: str, path: str) -> str:
+    """Return why the name of a file says that it is something else; nothing if it does not."""
+    name, ending = path.lower(), Path(path).suffix
+    if kind == "model":
+        sheets = (".tsv", ".gz", ".xlsx", ".xls", ".ods")
+        others = (".json", ".npz", ".zip", ".pkl", ".onnx")
+        if name == "-":
+            return "a model is a file; name it, or /dev/stdout"
+        if name.endswith((*TABLES, *sheets, *others)):
+            model = f"{path.removesuffix(ending)}.eigencut"
+            return f"this is where the model goes; name it e.g. {model}"
+        return ""
+    endings = {"table": TABLES, "graph": (".onnx",), "report": (".html", ".json", ".txt")}
+    *most, last = endings[kind]
+    is_open = kind != "report" and (not ending or is_stream(path))
+    if is_open or name.endswith((*most, last)):
+        return ""
+    listed = f"{', '.join(most)} or {last}" if most else last
+    return f"{ending or 'it'} cannot be written; let the name end in {listed}"
 
 
 def is_stream(path: str) -> bool:
@@ -158,14 +160,21 @@ Write = Callable[[Columns], None]
 
 
 @contextmanager
-def open_writer(path: str, spreadsheet: bool = False) -> Iterator[Write]:
-    """A function that adds rows to a file, which appears when the block ends well."""
+def open_writer(
+    path: str, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
+) -> Iterator[Write]:
+    """A function that adds rows to a file, which appears when the block ends well.
+
+    ``then`` is called when all is written and before the file appears: another output of the same
+    command appears there, so that both do, or none does.
+    """
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if is_standard_output(path):
         on_terminal = sys.stdout.isatty()
         safe = (lambda text: printable(shown(text))) if on_terminal else shown
         yield _csv_writer(sys.stdout.buffer, safe)
         sys.stdout.buffer.flush()
+        then()
         return
     kind = Path(path).suffix.lower()
     with replacing(path) as file:
@@ -177,6 +186,8 @@ def open_writer(path: str, spreadsheet: bool = False) -> Iterator[Write]:
                 yield write
         else:
             yield _csv_writer(file, shown)
+        file.flush()  # a full disk says so here
+        then()
 
 
 def _csv_writer(file: BinaryIO, shown: Callable[[str], str]) -> Write:

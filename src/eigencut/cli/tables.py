@@ -11,15 +11,13 @@ from typing import Any
 import click
 import numpy as np
 
-from eigencut._utils.progress import tell
-from eigencut._utils.warn import warn_user
+from eigencut._utils.running import tell, warn_user
 from eigencut.cli.options import RunOptions, TableOptions, is_given
 from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
 from eigencut.io.readers import open_source
 from eigencut.io.rows import with_weight_column
-from eigencut.io.source import Block, Source
-from eigencut.io.table import Coding, Table
+from eigencut.io.table import Coding, Source, Table
 
 
 def open_table(path: str, run: RunOptions) -> Source:
@@ -92,15 +90,13 @@ def _date(source: Source, text: str) -> tuple[str, str]:
         return name, f"date:{unit}"
     if name not in source.names:
         return text, "date"
-    raise ValueError(
-        f"--date {text}: the unit of a date must be one of {', '.join(UNITS_OF_DATES)}. Got "
-        f"{unit!r}; use --date {name} for days."
-    )
+    expected, remedy = f"be one of {', '.join(UNITS_OF_DATES)}", f"use --date {name} for days"
+    raise invalid(f"--date {text}: the unit of a date", expected, repr(unit), remedy)
 
 
 def read_data(
     source: Source, columns: Sequence[str], kinds: Any, options: TableOptions, *more: str
-) -> Block:
+) -> Table:
     """All rows of a table to learn from, and more columns whose cells are words."""
     coding = Coding(dict.fromkeys(more, Kind("categorical")), kinds)
     with options.progress("table"):
@@ -136,10 +132,8 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
         return table, np.arange(len(table.values))
     always = np.flatnonzero(is_usable & is_known)
     if len(always) >= n:
-        raise ValueError(
-            f"--sample must be larger than the number of rows of known class, {len(always)}. Got "
-            f"{n}; raise it."
-        )
+        expected = f"be larger than the number of rows of known class, {len(always)}"
+        raise invalid("--sample", expected, n, "raise it")
     others = np.setdiff1d(usable, always)
     drawn = np.random.default_rng(options.seed).choice(others, n - len(always), replace=False)
     rows = np.sort(np.append(always, drawn))
@@ -220,10 +214,10 @@ def labelled_blocks(
     source = open_table(path, run)
     start, n_rows = time.perf_counter(), 0
     columns = model_columns(model, source, id_column, "--id")
-    for block in source.blocks(columns, id_column, model.unsplit.preparation_.coding()):
-        yield ({} if id_column is None else {id_column: block.ids}) | answer(block.table)
-        n_rows += len(block.table.values)
-        share, seconds = source.share(block), time.perf_counter() - start
+    for table in source.blocks(columns, id_column, model.unsplit.preparation_.coding()):
+        yield ({} if id_column is None else {id_column: table.ids}) | answer(table)
+        n_rows += len(table.values)
+        share, seconds = source.share(), time.perf_counter() - start
         left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""
         tell(share, f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s{left}")
 
@@ -235,16 +229,15 @@ def read_for_model(
     *,
     documents: str | None = None,
     weights: str | None = None,
-) -> Block:
+) -> Table:
     """All rows of a table for a model, and the columns that options name."""
     source = open_table(path, run)
     columns = model_columns(model, source, documents, "--documents")
     model_columns(model, source, weights, "--weights")
     if weights in columns:
-        raise ValueError(
-            f"--weights must name a column that is no data of the model. Got {weights!r}, which "
-            "the model was fitted on; fit it with --weights, or give another."
-        )
+        expected = "name a column that is no data of the model"
+        got = f"{weights!r}, which the model was fitted on"
+        raise invalid("--weights", expected, got, "fit it with --weights, or give another")
     with run.progress("table"):
         return _read(source, columns, weights, model.unsplit.preparation_.coding(), documents)
 
@@ -272,13 +265,13 @@ def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
 
 def _read(
     source: Source, columns: list[str], weights: str | None, coding: Coding, names: str | None
-) -> Block:
+) -> Table:
     """All rows: columns that are data, as weights the column that is named so, names of rows."""
     if weights is None:
         return source.read(columns, names, coding)
     coding.kinds.setdefault(weights, NUMERIC)
-    block = source.read([*columns, weights], names, coding)
-    return replace(block, table=with_weight_column(block.table, columns, weights, source.name))
+    table = source.read([*columns, weights], names, coding)
+    return with_weight_column(table, columns, weights, source.name)
 
 
 def _check_columns(source: Source, names: Sequence[str], option: str) -> None:

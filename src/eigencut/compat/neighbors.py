@@ -14,14 +14,11 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Array
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut._utils.validation import check_choice, check_count, check_n_jobs
 from eigencut.exceptions import invalid
 from eigencut.io.validation import check_rows
-from eigencut.neighbors.build import SearchedPoints, allowed_indexes
-
-_METRICS = ("euclidean", "cosine", "manhattan", "chebyshev")
+from eigencut.neighbors.search import SearchedPoints, allowed_indexes
 
 
 class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -81,7 +78,8 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self : the transformer
         """
         check_choice("mode", self.mode, ("distance", "connectivity"))
-        check_choice("metric", self.metric, _METRICS)
+        metrics = ("euclidean", "cosine", "manhattan", "chebyshev")
+        check_choice("metric", self.metric, metrics)
         check_choice("index", self.index, ("auto", *allowed_indexes(self.metric, False)))
         check_count("n_neighbors", self.n_neighbors, "use the default of 5")
         check_n_jobs(self.n_jobs)
@@ -107,22 +105,16 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         rows = check_rows(self, X, reset=False)
         k = self.n_neighbors + (self.mode == "distance")
         if k > self.n_samples_fit_:
-            raise invalid(
-                "n_neighbors",
-                f"be less than the number of rows ({self.n_samples_fit_})",
-                self.n_neighbors,
-                "lower it",
-            )
+            expected = f"be less than the number of rows ({self.n_samples_fit_})"
+            raise invalid("n_neighbors", expected, self.n_neighbors, "lower it")
+        searched = self._searched
         with threads(self.n_jobs):
-            searched = self._searched
             distances, numbers = searched.index.query(searched.space.points(rows), k)
-        values = self._in_units(distances) if self.mode == "distance" else np.ones(numbers.shape)
+        values = np.ldexp(distances, searched.space.exponent)
+        if self.mode == "connectivity":
+            values = np.ones(numbers.shape)
+        elif self.metric == "cosine":
+            values = distances**2 / 2  # 1 - cos, as scikit-learn has it, instead of the chord
         starts = np.arange(0, numbers.size + 1, k)
         shape = (len(rows), self.n_samples_fit_)
         return csr_matrix((values.ravel(), numbers.ravel(), starts), shape=shape)
-
-    def _in_units(self, distances: Array) -> Array:
-        """As scikit-learn has them: of rows, and 1 - cos instead of the chord."""
-        if self.metric == "cosine":
-            return np.asarray(distances**2 / 2)
-        return np.asarray(np.ldexp(distances, self._searched.space.exponent))

@@ -22,8 +22,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_symmetric
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigencut._utils.arrays import Array, Indices, as_numpy
-from eigencut._utils.warn import warn_user
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import warn_user
+from eigencut._utils.validation import as_numpy
 from eigencut.affinities import Gaussian, Kernel, Neighbors
 from eigencut.gpod import GPOD
 
@@ -97,7 +98,9 @@ class SpectralClustering(OfScikitLearn):
                 "X is square, and taken for rows of features. If it holds affinities, set "
                 "affinity='precomputed'."
             )
-        self._training_rows = rows if self._takes_kernel_of_sparse(rows) else None
+        # Of sparse rows all affinities are computed at once, as in scikit-learn.
+        is_kernel = self.affinity not in (*_MATRICES, "nearest_neighbors")
+        self._training_rows = rows if issparse(rows) and is_kernel else None
         given = self._given_to_model(rows, is_fit=True)
         self.model_ = self._model(given).fit(given)
         if self.model_.n_components_found_ > 1:
@@ -120,12 +123,23 @@ class SpectralClustering(OfScikitLearn):
         labels : array of shape (n_samples,)
         """
         check_is_fitted(self, "model_")
-        return self._labels_at(self._given_to_model(self._checked(X, reset=False), is_fit=False))
+        given = self._given_to_model(self._checked(X, reset=False), is_fit=False)
+        if self._centers is not None:
+            labels = self._centers.predict(self.model_.transform(given))
+            return np.asarray(labels, dtype=self.labels_.dtype)
+        if self._rotation is not None:
+            return np.argmax(np.abs(self.model_.transform(given) @ self._rotation), axis=1)
+        return self.model_.predict(given)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        least = 2 if reset else 1
-        form = dict(accept_sparse=["csr", "csc", "coo"], dtype=np.float64)
-        return validate_data(self, as_numpy(X), reset=reset, ensure_min_samples=least, **form)
+        return validate_data(
+            self,
+            as_numpy(X),
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+            accept_sparse=["csr", "csc", "coo"],
+            dtype=np.float64,
+        )
 
     def _model(self, given: Any) -> GPOD:
         """The GPOD that has the eigenfunctions."""
@@ -138,12 +152,8 @@ class SpectralClustering(OfScikitLearn):
             affinity = Kernel(self._kernel)
             if self.affinity == "rbf" and self.gamma > 0:
                 affinity = Gaussian(float(np.sqrt(0.5 / self.gamma)))
-        return GPOD(
-            n_functions,
-            affinity=affinity,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        seed, n_jobs = self.random_state, self.n_jobs
+        return GPOD(n_functions, affinity=affinity, random_state=seed, n_jobs=n_jobs)
 
     @property
     def _kernel(self) -> Any:
@@ -152,10 +162,6 @@ class SpectralClustering(OfScikitLearn):
         if not callable(self.affinity):
             params |= dict(gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         return partial(pairwise_kernels, metric=self.affinity, filter_params=True, **params)
-
-    def _takes_kernel_of_sparse(self, rows: Any) -> bool:
-        """Where all affinities are computed at once, as in scikit-learn."""
-        return issparse(rows) and self.affinity not in (*_MATRICES, "nearest_neighbors")
 
     def _given_to_model(self, rows: Any, *, is_fit: bool) -> Any:
         """What the GPOD takes: rows, or affinities to those of the fit."""
@@ -185,30 +191,18 @@ class SpectralClustering(OfScikitLearn):
         if self.assign_labels == "discretize":
             self.labels_ = self.model_.labels_
         elif self.assign_labels == "kmeans":
-            how = dict(n_init=self.n_init, random_state=self.random_state, verbose=self.verbose)
-            self._centers = KMeans(self.n_clusters, **how).fit(U)
+            self._centers = KMeans(
+                self.n_clusters,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                verbose=self.verbose,
+            ).fit(U)
             self.labels_ = self._centers.labels_
         else:
-            self._rotation = _rotation_by_pivots(U)
+            # The rotation nearest to the rows that a QR decomposition with pivots chooses: A.
+            # Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
+            # clustering", Information and Inference 8(1), 181-203, 2019.
+            _, _, pivots = qr(U.T, pivoting=True, mode="economic")
+            left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
+            self._rotation = left @ right
             self.labels_ = np.argmax(np.abs(U @ self._rotation), axis=1)
-
-    def _labels_at(self, given: Any) -> Indices:
-        if self._centers is not None:
-            found = self._centers.predict(self.model_.transform(given))
-            return np.asarray(found, dtype=self.labels_.dtype)
-        if self._rotation is not None:
-            return np.argmax(np.abs(self.model_.transform(given) @ self._rotation), axis=1)
-        return self.model_.predict(given)
-
-
-def _rotation_by_pivots(U: Array) -> Array:
-    """The rotation nearest to the rows that a QR decomposition with pivots chooses.
-
-    References
-    ----------
-    .. [1] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
-       clustering", Information and Inference 8(1), 181-203, 2019.
-    """
-    _, _, pivots = qr(U.T, pivoting=True, mode="economic")
-    left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
-    return np.asarray(left @ right)

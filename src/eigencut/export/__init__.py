@@ -1,35 +1,38 @@
 """Models for services without Python: ONNX graphs that give the same labels.
 
 A graph takes rows through what ``predict`` does: the columns' units (of a ``TableModel``), the
-eigenfunctions (``gaussian.py``, ``landmarks.py``), and the label by the fitted rotation.
+eigenfunctions (``eigenfunctions.py``) and the label by the fitted rotation; or, of a discrete cut,
+the shares of clusters and the largest of them.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array
+from eigencut._utils.running import warn_user
 from eigencut._utils.validation import check_choice
-from eigencut._utils.warn import warn_user
 from eigencut._version import __version__
-from eigencut.affinities import Gaussian, Landmarks, Neighbors
+from eigencut.affinities import Gaussian, Landmarks, Neighbors, RankedNeighbors
 from eigencut.discretization import TIE
 from eigencut.exceptions import invalid
-from eigencut.export.gaussian import GaussianNodes
-from eigencut.export.graph import (
+from eigencut.export.eigenfunctions import (
     EXPORTED,
-    PRECISIONS,
-    OnnxGraph,
-    has_point_nodes,
-    import_onnx,
-    probability_nodes,
+    gaussian_functions,
+    has_point,
+    landmark_functions,
+    neighbor_functions,
+    probabilities,
+    ranked_shares,
+    share_probabilities,
 )
-from eigencut.export.neighbors import LandmarkNodes, NeighborNodes
+from eigencut.export.graph import PRECISIONS, OnnxGraph, Tensor, where
 from eigencut.extension.eigenfunctions import Algorithm1, CombinedFunctions
+from eigencut.fitted import FittedRelaxedCut
 from eigencut.gpod import GPOD
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.io.column_kinds import quoted
@@ -41,10 +44,12 @@ __all__ = ["run_onnx", "to_onnx"]
 
 # How the eigenfunctions are written, by the affinity.
 _FUNCTIONS: dict[type, Any] = {
-    Gaussian: GaussianNodes,
-    Landmarks: LandmarkNodes,
-    Neighbors: NeighborNodes,
+    Gaussian: gaussian_functions,
+    Landmarks: landmark_functions,
+    Neighbors: neighbor_functions,
+    RankedNeighbors: ranked_shares,
 }
+_MOST_CLUSTERS = 1000  # of votes, which are an array of rows times neighbours times clusters
 
 
 def to_onnx(
@@ -63,11 +68,13 @@ def to_onnx(
     ----------
     model : fitted GPOD or TableModel
         With a Gaussian affinity (and the consistent extension), a graph of neighbours of dense
-        rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine".
+        rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine". Of discrete cuts,
+        those of ``RankedNeighbors`` with at most 1000 clusters.
     path : path
     dtype : {"float64", "float32"}, default="float64"
         Of the input and the weights. Labels equal the model's in float64; in float32, which is
-        smaller and faster, rows between two clusters can get the other label.
+        smaller and faster, rows between two clusters can get the other label. Where distances to
+        two training rows differ by rounding alone, either is taken for the nearer one.
 
     Examples
     --------
@@ -86,7 +93,7 @@ def to_onnx(
     check_choice("dtype", dtype, tuple(PRECISIONS))
     gpod = check_model(model).one_cut()
     check_replaceable(path)
-    import_onnx()
+    graph = OnnxGraph(dtype)
     _refuse_what_onnx_cannot_say(gpod)
     table = table_model(gpod) if model is gpod else model
     if not table.is_numeric:
@@ -94,16 +101,9 @@ def to_onnx(
         expected = "hold numbers for a model to be exported"
         remedy = "encode them before, or keep to Python"
         raise invalid("Columns", expected, f"other kinds in {quoted(others)}", remedy)
-    graph = OnnxGraph(dtype)
-    rows, is_complete = _prepared_rows(graph, table.preparation_)
-    outputs = _outputs(graph, gpod, rows, is_complete)
-    proto = graph.model(
-        n_columns=gpod.n_features_in_,
-        outputs=outputs,
-        n_clusters=gpod.n_clusters_,
-        n_numbers=gpod.numbering_.n_given,
-        properties={"eigencut": __version__, "columns": "\n".join(table.columns_)},
-    )
+    outputs = _outputs(graph, gpod, table.preparation_)
+    properties = {"eigencut": __version__, "columns": "\n".join(table.columns_)}
+    proto = graph.model(gpod.n_features_in_, outputs, properties)
     if proto.ByteSize() > 1_900_000_000:  # protobuf ends at 2 GB
         expected = "fit into an ONNX file of 2 GB"
         raise invalid("model", expected, f"{proto.ByteSize()} bytes", "fit it on fewer rows")
@@ -115,7 +115,7 @@ def to_onnx(
 
 def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if type(model.affinity_) not in _FUNCTIONS:
-        expected = "be Gaussian, Neighbors or Landmarks for a model to be exported"
+        expected = "be Gaussian, Neighbors, RankedNeighbors or Landmarks for a model to be exported"
         remedy = "fit with affinity='gaussian'"
         raise invalid("affinity", expected, type(model.affinity_).__name__, remedy)
     if model.affinity_.metric not in EXPORTED:
@@ -126,6 +126,11 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
     if any(map(issparse, kept)):
         expected = "be of dense rows to be exported"
         raise invalid("A model", expected, "one of sparse rows", "fit on X.toarray()")
+    if isinstance(model.affinity_, RankedNeighbors):
+        if model.n_clusters_ > _MOST_CLUSTERS:
+            expected = f"have at most {_MOST_CLUSTERS} clusters to be exported"
+            raise invalid("model", expected, model.n_clusters_, "keep to Python, or fit fewer")
+        return
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
         raise invalid(
@@ -140,77 +145,79 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
         raise invalid("extension", expected, repr(model.extension), remedy)
 
 
-def _prepared_rows(graph: OnnxGraph, preparation: Preparation) -> tuple[str, str]:
-    """The rows as the GPOD wants them, in float64, and whether each is complete and finite."""
-    rows = graph("Cast", "X", to=graph.DOUBLE)
-    if preparation.fills:
-        rows = graph("Where", graph("IsNaN", rows), graph.double(preparation.fill), rows)
-    # A number minus itself is 0, and NaN if it is not a number, or infinite.
-    is_bad = graph("IsNaN", graph("Sub", rows, rows))
-    rows = graph("Where", is_bad, graph.double(0.0), rows)
-    n_bad = graph.reduce("Sum", graph("Cast", is_bad, to=graph.DOUBLE))
-    is_complete = graph("Equal", n_bad, graph.double(0.0))
-    rows = graph("Sub", rows, graph.double(preparation.shift))
-    rows = graph("Div", rows, graph.double(preparation.scale))
-    most = float(np.finfo(np.float64).max)
-    return graph("Clip", rows, graph.double(-most), graph.double(most)), is_complete
-
-
-def _outputs(graph: OnnxGraph, model: GPOD, rows: str, is_complete: str) -> dict[str, str]:
-    """Names of the outputs, by what they are."""
-    has_point = has_point_nodes(graph, model.affinity_.metric, rows)
-    if has_point is not None:
-        is_complete = graph("And", is_complete, has_point)
-    functions = _FUNCTIONS[type(model.affinity_)](graph, model)
-    U, support = functions(rows)
-    fitted = model.fitted_cut_
-    if isinstance(fitted.functions, CombinedFunctions):
-        U = graph("MatMul", U, graph.number(fitted.functions.combination))
-    unit = _divided(graph, U, graph.reduce("Max", graph("Abs", U)))
-    unit = _divided(graph, unit, graph.reduce("L2", unit))
-    scores = graph("MatMul", unit, graph.number(fitted.rotation))
-    labels = _labels(graph, scores)
-    probabilities = probability_nodes(graph, scores, labels, support, fitted)
-    numbers = model.numbering_
+def _outputs(
+    graph: OnnxGraph, model: GPOD, preparation: Preparation
+) -> dict[str, tuple[Tensor, list[Any]]]:
+    """Return the outputs and their shapes, by name."""
+    rows, is_complete = _prepared_rows(graph, model.affinity_.metric, preparation)
+    U, support = _FUNCTIONS[type(model.affinity_)](model, rows)
+    fitted, numbers = model.fitted_cut_, model.numbering_
+    scores, of_scores = U, cast(Any, share_probabilities)
+    if isinstance(fitted, FittedRelaxedCut):
+        if isinstance(fitted.functions, CombinedFunctions):
+            U = U @ fitted.functions.combination
+        unit = _divided(U, abs(U).reduce("Max"))
+        scores, of_scores = _divided(unit, unit.reduce("L2")) @ fitted.rotation, probabilities
+    is_best = scores >= scores.reduce("Max") - graph.precision.tie  # the first of equal ones
+    labels = is_best.astype(np.int32).place("Max")
+    shares = of_scores(scores, labels, support, fitted)
     if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
-        labels = graph("Gather", graph.integers(numbers.numbers), labels)
-        columns_of = numbers.of_columns(np.eye(len(numbers.numbers)))
-        probabilities = graph("MatMul", probabilities, graph.number(columns_of))
+        labels = graph.constant(numbers.numbers, np.int64).take(labels)
+        shares = shares @ numbers.of_columns(np.eye(len(numbers.numbers)))
     if model.outliers == "label":
-        is_outlier = graph("Less", support, graph.number(fitted.least_support - TIE))
-        labels = graph("Where", is_outlier, graph.integers([-1]), labels)
-    labels = graph("Where", is_complete, labels, graph.integers([-1]))
-    nothing, columns = graph.number(np.nan), graph.integers([1])
-    support = graph("Where", is_complete, support, nothing)
+        labels = where(support < fitted.least_support - TIE, [-1], labels)
     return {
-        "labels": graph("Squeeze", labels, columns),
-        "embedding": graph("Where", is_complete, U, nothing),
-        "support": graph("Squeeze", support, columns),
-        "probabilities": graph("Where", is_complete, probabilities, nothing),
+        "labels": (where(is_complete, labels, [-1]).squeeze(), ["n"]),
+        "embedding": (where(is_complete, U, np.nan), ["n", model.n_clusters_]),
+        "support": (where(is_complete, support, np.nan).squeeze(), ["n"]),
+        "probabilities": (where(is_complete, shares, np.nan), ["n", numbers.n_given]),
     }
 
 
-def _labels(graph: OnnxGraph, scores: str) -> str:
-    """The best column; the first of equal ones."""
-    best = graph("Sub", graph.reduce("Max", scores), graph.number(graph.precision.tie))
-    is_best = graph("Cast", graph("GreaterOrEqual", scores, best), to=graph.INT32)
-    return graph("ArgMax", is_best, axis=1, keepdims=1)
+def _prepared_rows(
+    graph: OnnxGraph, metric: str, preparation: Preparation
+) -> tuple[Tensor, Tensor]:
+    """Return the rows as the GPOD takes them, in float64, and whether it has an answer for each."""
+    rows = graph.X.astype(np.float64)
+    if preparation.fills:
+        rows = where(np.isnan(rows), preparation.fill, rows)
+    is_bad = np.isnan(rows - rows)  # which is 0 for a number, and NaN for NaN and infinity
+    rows = where(is_bad, 0.0, rows)
+    is_complete = is_bad.astype(np.float64).reduce("Sum") == 0.0
+    most = float(np.finfo(np.float64).max)
+    rows = _logged(rows, preparation.floor)
+    rows = ((rows - preparation.shift) / preparation.scale).clip(-most, most)
+    is_point = has_point(metric, rows)
+    return rows, is_complete if is_point is None else is_complete & is_point
 
 
-def _divided(graph: OnnxGraph, U: str, length: str) -> str:
-    """Rows divided by their length; rows of zeros stay."""
-    is_positive = graph("Greater", length, graph.number(0.0))
-    return graph("Div", U, graph("Where", is_positive, length, graph.number(1.0)))
+def _logged(rows: Tensor, floor: Array) -> Tensor:
+    """Return what ``tables.units.logged`` does."""
+    if not floor.any():
+        return rows
+    safe, is_logged = np.where(floor > 0, floor, 1.0), (floor > 0).astype(np.float64)
+    is_below = rows < safe
+    logs = where(is_below, (rows - safe) / safe + np.log(safe), np.log(where(is_below, safe, rows)))
+    return logs * is_logged + rows * (1 - is_logged)
+
+
+def _divided(U: Tensor, length: Tensor) -> Tensor:
+    """Return rows divided by their length; rows of zeros stay."""
+    return U / where(length > 0.0, length, 1.0)
 
 
 def _compare(content: bytes, model: TableModel, dtype: str) -> None:
-    """onnxruntime and the model on training rows, 2000 at most: equal labels, or an error."""
+    """onnxruntime and the model on training rows, 2000 at most: equal labels, or an error.
+
+    With and without its optimizations, which must not change what comparisons decide.
+    """
     affinity: Any = model.gpod.affinity_
     rows: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
     rows = rows[:: -(-len(rows) // 2000)]
     rows = model.in_units(rows).astype(dtype)
-    labels = run_onnx(content, rows)["labels"]
-    different = int((labels != model.predict(rows.astype(np.float64))).sum())
+    labels = model.predict(rows.astype(np.float64))
+    found = [_run(content, rows, optimize)["labels"] for optimize in (True, False)]
+    different = max(int((others != labels).sum()) for others in found)
     if different and dtype == "float64":
         raise ArithmeticError(
             f"The ONNX graph gave {different} of {len(rows)} training rows another label than the "
@@ -250,9 +257,15 @@ def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
     ...     sorted(run_onnx(Path(folder, "moons.onnx"), X[:5]))
     ['embedding', 'labels', 'probabilities', 'support']
     """
+    return _run(content, X, optimize=True)
+
+
+def _run(content: bytes | str | os.PathLike[str], X: Any, optimize: bool) -> dict[str, Any]:
     import onnxruntime
 
     source = content if isinstance(content, bytes) else os.fspath(content)
-    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    options, levels = onnxruntime.SessionOptions(), onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {"X": X}), strict=True))

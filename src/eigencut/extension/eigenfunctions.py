@@ -25,26 +25,101 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import EPS, TINY, Array, Indices, row_blocks
-from eigencut._utils.threads import for_each
-from eigencut._utils.warn import warn_user
-from eigencut.affinities.base import Affinity, Product
+from eigencut import kernels
+from eigencut._utils.arrays import EPS, TINY, Array, Indices
+from eigencut._utils.running import for_each, row_blocks, warn_user
 from eigencut.cut import Cut
 from eigencut.exceptions import invalid
-from eigencut.extension.single_precision import SinglePrecisionAverager
 from eigencut.io.state_reader import StateReader
-from eigencut.neighbors.distinct_rows import row_keys
+from eigencut.kernels.numpy_kernels import LAYOUT
+from eigencut.neighbors.metrics import row_keys
 from eigencut.solvers.relaxed_cut import LARGEST_SAVED, EigenPairs
+
+if TYPE_CHECKING:
+    from eigencut.affinities.base import Affinity, Product
 
 # Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
 # flip the sign: such a row is not supported by the data.
 SUPPORT = 1e-4
-CHUNK_ROWS = 4096  # new rows that one thread works on at a time
+CHUNK_ROWS = 4096  # new rows that one thread works on at a time,
+CHUNK_ROWS_IN_DOUBLE = 1 << 15  # and in double precision
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SinglePrecisionAverages:
+    """Averages in single precision, and how far off they may be."""
+
+    values: Array  # (n_rows, n_columns)
+    log_degrees: Array  # (n_rows,)
+    # (n_rows,): bound on the relative error of the sums: a degree is off by at most this share, a
+    # value by at most twice this share of its column's spread. Infinite where single precision
+    # fails.
+    error: Array
+    spread: Array  # (n_columns,): half the range of each averaged column
+
+
+class SinglePrecisionAverager:
+    """Averages the columns of V over the training rows, in single precision, with a bound.
+
+    The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. ``factor`` is
+    the right factor of the exponents, ``g(y) [y, -1, -|y|^2]`` of each vertex: with it everything
+    is two matrix products and an exponential (``kernels``). With u = 2^-24, the unit of float32:
+
+    * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
+      ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.
+    * A sum over a panel adds at most ``n_panel u`` of the sum of absolute values, in whatever order
+      the products are summed. Panels are added in float64.
+    * Columns are centred and scaled to [-1, 1] first, so an average is off by at most twice the sum
+      of these, times half the range of its column.
+    """
+
+    unit = 2.0**-24
+    largest_exponent_error = 0.05  # beyond, single precision is of no use
+    largest_factor = 1e30  # of the exponents; float32 ends at 3e38
+    least_weight = 1e-20  # sums of weights below it may have lost some that underflowed
+
+    def __init__(self, factor: Array, V: Array, multiplicity: Array) -> None:
+        lowest, highest = V.min(axis=0), V.max(axis=0)
+        self._middle, self._spread = lowest / 2 + highest / 2, highest / 2 - lowest / 2
+        scale = np.where(self._spread > 0, self._spread, 1.0)
+        columns = np.column_stack([(V - self._middle) / scale, np.ones(len(V))])
+        columns *= multiplicity[:, np.newaxis]
+        self._n_rows = float(multiplicity.sum())
+        clipped = np.clip(factor, -self.largest_factor, self.largest_factor)
+        self._sums = kernels.chosen.weighted_sums_of(clipped, columns)
+        # The largest of g, g |y| and g |y|^2: what the error of an exponent depends on.
+        g, g_squares = -factor[:, -2], -factor[:, -1]
+        self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
+
+    def __call__(self, left: Array) -> SinglePrecisionAverages:
+        """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
+        exponent_error = self._exponent_error(left)
+        usable = exponent_error < self.largest_exponent_error
+        sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
+        usable &= sums[:, -1] > self.least_weight
+        degrees = np.where(usable, sums[:, -1], 1.0)
+        error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * self.unit)
+        return SinglePrecisionAverages(
+            self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
+            np.log(degrees / self._n_rows),
+            np.where(usable, error, np.inf),
+            self._spread,
+        )
+
+    def _exponent_error(self, left: Array) -> Array:
+        if max(self._reach) > self.largest_factor:
+            return np.full(len(left), np.inf)
+        g, g_squares = left[:, -1], left[:, -2]
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
+            reach += g_squares * self._reach[2]
+        return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * self.unit * reach)
 
 
 @dataclass(frozen=True)
@@ -139,7 +214,7 @@ class Eigenfunctions:
 
     def _consistent_form(
         self, average: Array, of_small: Array, log_degrees: Array
-    ) -> tuple[Array, NDArray[np.bool_]]:
+    ) -> tuple[Array, Mask]:
         """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
 
         Elsewhere the limit lambda = 0 holds: the average of nearby rows itself. It also holds among
@@ -185,22 +260,50 @@ class Eigenfunctions:
         bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
         return SinglePrecisionValues(values, bound, found.log_degrees, found.error)
 
-    def in_single_precision(self, X: Array) -> NDArray[np.float32]:
-        """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
-        if not self.single_precision_pays(X.shape[0]):
-            return self(X).astype(np.float32)
-        values = np.empty((len(X), self.pairs.vectors.shape[1]), dtype=np.float32)
-        is_good = np.empty(len(X), dtype=bool)
+    def in_cheapest_precision(
+        self,
+        X: Array,
+        answers: NDArray[Any],
+        exact: Callable[[Array], NDArray[Any]],
+        rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Mask]],
+    ) -> NDArray[Any]:
+        """Fill ``answers``, one for each row, in single precision where it is as good as double.
+
+        ``exact`` answers for rows; ``rough`` for values in single precision, and says of which it
+        is certain. The others, and all rows where single precision does not pay, are answered by
+        ``exact``: few rows at once, many in chunks.
+        """
+        n_rows = X.shape[0]
+        if not self.single_precision_pays(n_rows):
+            if n_rows <= CHUNK_ROWS_IN_DOUBLE:
+                return exact(X)
+
+            def fill_exactly(start: int) -> None:
+                rows = slice(start, start + CHUNK_ROWS_IN_DOUBLE)
+                answers[rows] = exact(X[rows])
+
+            for_each(fill_exactly, range(0, n_rows, CHUNK_ROWS_IN_DOUBLE))
+            return answers
+        is_certain = np.empty(n_rows, dtype=bool)
 
         def fill(start: int) -> None:
             rows = slice(start, start + CHUNK_ROWS)
-            rough = self.single_precision_values(X[rows])
-            values[rows] = rough.values
-            is_good[rows] = rough.error < 1e-3 * np.linalg.norm(rough.values, axis=1)
+            answers[rows], is_certain[rows] = rough(self.single_precision_values(X[rows]))
 
-        for_each(fill, range(0, len(X), CHUNK_ROWS))
-        values[~is_good] = self(X[~is_good])
-        return values
+        for_each(fill, range(0, n_rows, CHUNK_ROWS))
+        doubtful = np.flatnonzero(~is_certain)
+        answers[doubtful] = exact(X[doubtful])
+        return answers
+
+    def in_single_precision(self, X: Array) -> NDArray[np.float32]:
+        """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
+
+        def rough(found: SinglePrecisionValues) -> tuple[Array, Mask]:
+            is_good = found.error < 1e-3 * np.linalg.norm(found.values, axis=1)
+            return found.values, is_good
+
+        values = np.empty((X.shape[0], self.pairs.vectors.shape[1]), dtype=np.float32)
+        return self.in_cheapest_precision(X, values, lambda X: self(X).astype(np.float32), rough)
 
     def _state(self) -> dict[str, Any]:
         """As plain values and arrays, without the affinity."""

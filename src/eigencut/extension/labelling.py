@@ -8,18 +8,15 @@ of them near the boundary of two clusters, are computed again in double precisio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import for_each
 from eigencut.discretization import TIE, assign, normalize_rows
-from eigencut.extension.eigenfunctions import CHUNK_ROWS, Eigenfunctions, SinglePrecisionValues
-
-Mask = NDArray[np.bool_]
+from eigencut.exceptions import invalid
+from eigencut.extension.eigenfunctions import Eigenfunctions, Mask, SinglePrecisionValues
+from eigencut.io.state_reader import StateReader
 
 OUTLIER = -1
 
@@ -56,50 +53,7 @@ def label_rows(
         return np.where(is_outlier(values.log_degrees, least_support), OUTLIER, labels), is_certain
 
     labels = np.empty(X.shape[0], dtype=np.intp)
-    return in_cheapest_precision(functions, X, labels, exact, rough)
-
-
-def in_cheapest_precision(
-    functions: Eigenfunctions,
-    X: Array,
-    answers: NDArray[Any],
-    exact: Callable[[Array], NDArray[Any]],
-    rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Mask]],
-) -> NDArray[Any]:
-    """Fill ``answers``, one for each row, in single precision where it is as good as double.
-
-    ``exact`` answers for rows; ``rough`` for values in single precision, and says of which it is
-    certain. The others, and all rows where single precision does not pay, are answered by
-    ``exact``.
-    """
-    if not functions.single_precision_pays(X.shape[0]):
-        return _in_chunks(exact, X, answers)
-    is_certain = np.empty(len(X), dtype=bool)
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + CHUNK_ROWS)
-        answers[rows], is_certain[rows] = rough(functions.single_precision_values(X[rows]))
-
-    for_each(fill, range(0, len(X), CHUNK_ROWS))
-    doubtful = np.flatnonzero(~is_certain)
-    answers[doubtful] = exact(X[doubtful])
-    return answers
-
-
-def _in_chunks(
-    exact: Callable[[Array], NDArray[Any]], X: Array, answers: NDArray[Any]
-) -> NDArray[Any]:
-    """Answers for few rows at once, for many in chunks, each by one thread."""
-    chunk = 1 << 15
-    if X.shape[0] <= chunk:
-        return exact(X)
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + chunk)
-        answers[rows] = exact(X[rows])
-
-    for_each(fill, range(0, X.shape[0], chunk))
-    return answers
+    return functions.in_cheapest_precision(X, labels, exact, rough)
 
 
 def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Mask]:
@@ -190,5 +144,57 @@ def row_probabilities(
         # Bounds are of the worst case: true errors are a thousandth of them.
         return found, is_certain & (top * (1 - top) * certain * off < 0.1 * temperature)
 
-    K = rotation.shape[1]
-    return in_cheapest_precision(functions, X, np.empty((X.shape[0], K)), exact, rough)
+    found = np.empty((X.shape[0], rotation.shape[1]))
+    return functions.in_cheapest_precision(X, found, exact, rough)
+
+
+@dataclass(frozen=True)
+class ClusterNumbers:
+    """The number of each cluster."""
+
+    numbers: Indices  # (K,): ascending: that of the first column of a rotation comes first
+    # How many numbers were given so far, to these clusters or to others that have gone.
+    n_given: int
+
+    @classmethod
+    def of_fit(cls, n_clusters: int) -> ClusterNumbers:
+        """Those of a fit: 0, 1, ..., K-1."""
+        return cls(np.arange(n_clusters), n_clusters)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether column k is cluster k, and there is no other."""
+        return self.n_given == len(self.numbers)
+
+    def of_labels(self, labels: Indices) -> Indices:
+        """Columns as the numbers of their clusters; what is below 0 stays."""
+        if self.is_plain:
+            return labels
+        return np.where(labels < 0, labels, self.numbers[labels])
+
+    def of_columns(self, values: Array) -> Array:
+        """A column for each number ever given, those of clusters that have gone being 0."""
+        if self.is_plain:
+            return values
+        spread = np.zeros((len(values), self.n_given), dtype=values.dtype)
+        spread[:, self.numbers] = values
+        return spread
+
+    def refuse_gaps(self, what: str) -> None:
+        """An error for what speaks of clusters 0 to K-1, if they have other numbers."""
+        if not self.is_plain:
+            listed = ", ".join(map(str, self.numbers))
+            got = f"clusters {listed}, since others have gone in updates"
+            expected = f"have the clusters 0 to K-1 for {what}"
+            raise invalid("model", expected, got, "fit it anew on all rows")
+
+    def _state(self) -> dict[str, object]:
+        return {"numbers": self.numbers.astype(np.int64), "n_given": self.n_given}
+
+    @classmethod
+    def _restored(cls, state: StateReader, n_clusters: int) -> ClusterNumbers:
+        n_given = state.integer("n_given", n_clusters, 1 << 16)  # columns of probabilities
+        numbers = state.indices("numbers", (n_clusters,), below=n_given)
+        if (np.diff(numbers) <= 0).any():
+            raise ValueError("numbers of clusters must be ascending.")
+        return cls(numbers, n_given)

@@ -1,5 +1,5 @@
-"""The weighted graph that is cut: complete in tiles, sparse, or on landmarks; and its components.
+"""The weighted graph that is cut: sparse, or complete in tiles on rows or landmarks.
 
-Components too small to be clusters are set aside and attached in ``small_components``. It imports
-kernels and runtime, never an affinity: affinities make graphs.
+Components too small to be clusters are set aside (``Pieces``). It imports kernels and runtime,
+never an affinity: affinities make graphs.
 """

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from eigencut._utils.arrays import EPS, TINY, Array, Indices
+from eigencut._utils.running import for_each, holding
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,10 @@ class Graph(ABC):
         """``rule`` of the values at rows, given the values at vertices."""
 
     @abstractmethod
+    def shares_at_rows(self, shares: Any, labels: Indices) -> Any:
+        """Return the shares of clusters at rows, given shares and labels of the vertices."""
+
+    @abstractmethod
     def support_quantile(self, share: float) -> float:
         """What this share of the training rows stays below in support."""
 
@@ -149,6 +159,9 @@ class RowGraph(Graph):
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         return rule(values)[self.vertex_of_row]
 
+    def shares_at_rows(self, shares: Any, labels: Indices) -> Any:
+        return shares[self.vertex_of_row]
+
     def support_quantile(self, share: float) -> float:
         """Of log d(x), each row without itself: a new row has no affinity to itself either."""
         n, itself = self.n_rows, np.minimum(self.multiplicity, self.one_row)
@@ -170,3 +183,216 @@ def weighted_quantile(values: Array, weight: Array, share: float, one: float) ->
     found = np.searchsorted(up_to, one * around * (1 + 1e-9), side="right")
     low, high = values[order[np.minimum(found, len(values) - 1)]]
     return float(low + (high - low) * (place - around[0]))
+
+
+class SparseProduct:
+    """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns, in threads.
+
+    scipy's product runs in one thread, but it releases the interpreter's lock. Every row of the
+    product is one sum in a fixed order, so the result does not depend on the number of threads.
+    """
+
+    block_entries = 1 << 19  # of the matrix in a block; fewer are not worth a thread
+
+    def __init__(self, matrix: Any) -> None:
+        self._n_rows, n_columns = matrix.shape
+        n_blocks = max(1, matrix.nnz // self.block_entries)
+        bounds = np.linspace(0, self._n_rows, n_blocks + 1).astype(np.intp)
+        self._blocks = []
+        for start, stop in pairwise(bounds):
+            first, last = matrix.indptr[start], matrix.indptr[stop]
+            parts = (matrix.data[first:last], matrix.indices[first:last])
+            pointers = matrix.indptr[start : stop + 1] - first
+            block = csr_array((*parts, pointers), shape=(stop - start, n_columns))
+            self._blocks.append((slice(start, stop), block))
+
+    def __matmul__(self, V: NDArray[np.floating]) -> Any:
+        V = np.ascontiguousarray(V)
+        if len(self._blocks) == 1:
+            return self._blocks[0][1] @ V
+        product = np.empty((self._n_rows, V.shape[1]), dtype=V.dtype)
+
+        def fill(item: tuple[slice, Any]) -> None:
+            rows, block = item
+            product[rows] = block @ V
+
+        for_each(fill, self._blocks)
+        return product
+
+
+@dataclass(frozen=True)
+class SparseGraph(RowGraph):
+    """A graph of few edges: weights as a symmetric ``scipy.sparse.csr_array``."""
+
+    weights: Any
+
+    def matmat(self, V: Array) -> Array:
+        return np.asarray(SparseProduct(self.weights) @ (V / self.n_rows))
+
+    def dense(self, vertices: Indices | None = None) -> Array:
+        return np.asarray(self.among(vertices).toarray())
+
+    def among(self, vertices: Indices | None) -> Any:
+        """The sparse weights among some vertices; among all for None."""
+        return self.weights if vertices is None else self.weights[vertices][:, vertices]
+
+    def components(self) -> Indices:
+        from scipy.sparse.csgraph import connected_components
+
+        edges = self.weights
+        if edges.nnz and edges.data.min() <= EDGE * self.degrees.max():  # else all edges count
+            edges, root_degree = edges.tocoo(), np.sqrt(self.degrees)
+            threshold = EDGE * root_degree[edges.row] * root_degree[edges.col]
+            edges.data = np.where(edges.data > threshold, edges.data, 0.0)
+            edges.eliminate_zeros()
+        return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class RankedGraph(SparseGraph):
+    """A graph by the order of nearest vertices: weights do not tell how near they are."""
+
+    numbers: Indices  # (n_vertices, k): the nearest of each vertex, itself the first
+    support: Array  # (n_vertices,): how well others support it
+
+    def support_quantile(self, share: float) -> float:
+        return weighted_quantile(self.support, self.multiplicity, share, self.one_row)
+
+
+def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
+    """Return the share of the votes of each row that goes to each cluster, as a sparse array.
+
+    Both arguments are of shape (n_rows, k): what a row gives, and to which cluster.
+    """
+    m, k = votes.shape
+    shares = csr_array((votes.ravel(), labels.ravel(), np.arange(0, m * k + 1, k)), (m, n_clusters))
+    shares.sum_duplicates()
+    sums = shares.sum(axis=1)
+    shares.data /= np.repeat(sums, np.diff(shares.indptr))
+    return shares
+
+
+def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
+    """Of the numbers in a sparse array: 32 bits halve the memory."""
+    return np.int32 if n_edges < 2**31 else np.int64
+
+
+def edges_to(numbers: Indices, n: int, values: Any = None) -> Any:
+    """The matrix from each row to its numbers: with ones, or values in the order of columns."""
+    m, k = numbers.shape
+    kind = index_type(n * k)
+    columns = np.sort(numbers, axis=1).astype(kind).ravel()
+    values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
+    starts = np.arange(0, m * k + 1, k, dtype=kind)
+    return csr_array((values, columns, starts), shape=(m, n))
+
+
+pieces_are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default=False)
+
+
+def knowing_pieces(are_known: bool) -> AbstractContextManager[None]:
+    """Whether it was said of a model before that its graph is in pieces: then not once more."""
+    return holding(pieces_are_known, are_known)
+
+
+def connected_components(graph: Graph) -> Indices:
+    """The component of every vertex, numbered by decreasing number of rows."""
+    label = graph.components()
+    n_found = int(label.max()) + 1
+    sizes = np.bincount(label, weights=graph.multiplicity, minlength=n_found)
+    rank = np.empty(n_found, dtype=np.intp)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(n_found)
+    return rank[label]
+
+
+def refuse_without_edges(
+    component: Indices, graph: Graph, n_clusters: int, connection_hint: Callable[[], str]
+) -> None:
+    """An error for a graph in which no two different rows are connected."""
+    n_components = int(component.max()) + 1
+    if n_components == graph.n_vertices and n_components > n_clusters:
+        raise ValueError(
+            f"affinity must connect the rows. Got a graph of {n_components} different rows without "
+            f"a single edge. {connection_hint()}"
+        )
+
+
+def listed(sizes: NDArray[np.int_], most: int = 8) -> str:
+    """The first sizes in words."""
+    return ", ".join(map(str, sizes[:most])) + (", ..." if len(sizes) > most else "")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which components of a graph are too small to be clusters."""
+
+    share: float = 1 / 16  # A component of this share of an average cluster is large enough,
+    least_rows: int = 2  # and has so many rows: a row alone is no cluster.
+
+
+POLICY = Policy()
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The components of a graph, by size: which of them may be clusters.
+
+    Graphs of real data fall into one or a few large components and many small ones: outliers, or a
+    handful of rows that are each other's neighbours. Every component has an eigenvector of
+    eigenvalue zero, so each of them would be a cluster before any large component is cut. Therefore
+    small components do not take part in the eigenproblem. Afterwards each takes the value of the
+    eigenvectors at one vertex nearby, and so gets the label that a new row there would get.
+
+    A component is small if it has fewer rows than ``max(2, min(n / K, largest component) / 16)``;
+    where rows have weights, two of the median weight. If more than K components reach this size,
+    the K largest take part. As many as hold K different rows always do.
+    """
+
+    # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
+    component: Indices
+    graph: Graph
+
+    @cached_property
+    def n_rows(self) -> Array:
+        """Of each component."""
+        rows = np.bincount(self.component, weights=self.graph.multiplicity)
+        return np.asarray(rows, dtype=np.float64)
+
+    @cached_property
+    def _n_vertices(self) -> Indices:
+        """Of the first component, the first two, and so on."""
+        return np.cumsum(np.bincount(self.component))
+
+    def n_large(self, n_clusters: int) -> int:
+        """How many components, the largest, take part by their size."""
+        enough = POLICY.share * min(self.graph.n_rows / n_clusters, self.n_rows[0])
+        least = max(POLICY.least_rows * self.graph.one_row, enough)
+        n_large = min(int((self.n_rows >= least).sum()), n_clusters)
+        return max(n_large, int(np.searchsorted(self._n_vertices, n_clusters)) + 1)
+
+    def first(self, n_pieces: int) -> Indices:
+        """The component of every vertex of the largest so many, and -1 for others."""
+        return np.where(self.component < n_pieces, self.component, -1)
+
+
+def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:
+    """Give each small component the eigenvectors' value at the most typical vertex next to it.
+
+    On a small component the eigenvectors are then constant, hence harmonic: ``L u = 0``, as if it
+    had no mass. The extension treats it so (see ``Eigenfunctions``), and reproduces the value.
+    ``component`` and ``nearest`` are of the vertices ``aside``, on which the vectors are zero.
+    """
+    attached = vectors.copy()
+    order = np.argsort(component, kind="stable")
+    starts = np.flatnonzero(np.diff(component[order])) + 1
+    for members in np.split(order, starts):
+        attached[aside[members]] = vectors[_most_typical(nearest[members], vectors)]
+    return attached
+
+
+def _most_typical(vertices: Indices, vectors: Array) -> int:
+    """The vertex whose row of the eigenvectors points most in the direction of all of them."""
+    rows = vectors[vertices]
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(length > 0, length, 1.0)
+    return int(vertices[np.argmax(rows @ rows.sum(axis=0))])

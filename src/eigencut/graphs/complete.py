@@ -1,33 +1,42 @@
-"""The complete graph: edges between all vertices, their weights in tiles."""
+"""Complete graphs: edges between all vertices, which are rows or landmarks; their weights in tiles.
+
+A row belongs to its nearest landmarks: Z (n x p) has r positive entries per row that sum to 1. Only
+those entries are kept, and everything the eigenproblem needs of them is ``Z^T Z``, a sum over rows.
+Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum is
+exact: it is the same to the last bit in whatever order rows come, and in whatever parts. Rows that
+have weights count so many units: an integer weight is that many identical rows, to the last bit.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import for_each
-from eigencut.graphs.base import EDGE, Graph, RowGraph
+from eigencut._utils.running import for_each
+from eigencut.exceptions import invalid
+from eigencut.graphs.base import (
+    EDGE,
+    Graph,
+    OutlierThreshold,
+    RowGraph,
+    shares_of_votes,
+    weighted_quantile,
+)
+from eigencut.io.state_reader import StateReader
 
 
 @dataclass(frozen=True)
 class SymmetricTiles:
-    """The tiles (i, j), i <= j, of a symmetric n x n matrix: half the memory of the whole.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
-    >>> tiles = SymmetricTiles.compute(2, lambda rows, columns: matrix[rows, columns])
-    >>> tiles.matmat(np.eye(2))
-    array([[2., 1.],
-           [1., 3.]])
-    """
+    """The tiles (i, j), i <= j, of a symmetric n x n matrix: half the memory of the whole."""
 
     side: ClassVar[int] = 384  # of a tile
 
@@ -63,7 +72,7 @@ class SymmetricTiles:
 
     def matmat(self, V: Array) -> Array:
         """The product with the columns of V; every tile is read once and used twice."""
-        return kernels.chosen.symmetric_product(self.squares, self.places, V)
+        return kernels.chosen.symmetric_product(self.squares, self.places, V, for_each)
 
     def rows(self, wanted: Indices) -> Array:
         """Whole rows of the matrix."""
@@ -129,3 +138,327 @@ class CompleteGraph(Graph):
 @dataclass(frozen=True)
 class DenseGraph(CompleteGraph, RowGraph):
     """The complete graph on rows."""
+
+
+QUANTUM = 2.0**-34
+LARGEST_UNITS = 1 << 62
+EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """Rows of Z."""
+
+    nearest: NDArray[np.integer]  # (n_rows, r): the landmarks with positive entries
+    weights: Array  # (n_rows, r): the entries
+
+    def __len__(self) -> int:
+        return len(self.nearest)
+
+    def __getitem__(self, rows: slice) -> Memberships:
+        return Memberships(self.nearest[rows], self.weights[rows])
+
+    def average(self, V: Array) -> Array:
+        """``Z V``: averages of values at landmarks."""
+        columns = np.ascontiguousarray(V.T)  # long ones are faster than many short rows
+        values = np.zeros((V.shape[1], len(self)))
+        for nearest, weights in zip(self.nearest.T, self.weights.T, strict=True):
+            values += weights * columns.take(nearest, axis=1)
+        return values.T
+
+    def gather(self, V: Array, n_landmarks: int) -> Array:
+        """``Z^T V``: sums over rows."""
+        place = self.nearest.ravel()
+        columns = [
+            np.bincount(
+                place, weights=(self.weights * v[:, np.newaxis]).ravel(), minlength=n_landmarks
+            )
+            for v in V.T
+        ]
+        return np.column_stack(columns) if columns else np.empty((n_landmarks, 0))
+
+    def compact(self, n_landmarks: int) -> Memberships:
+        """The same with the smallest integers that can number the landmarks."""
+        smallest = np.min_scalar_type(max(n_landmarks - 1, 0))
+        return Memberships(self.nearest.astype(smallest), self.weights)
+
+
+@dataclass(frozen=True)
+class MembershipSums:
+    """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
+
+    Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
+    """
+
+    # (n_landmarks, n_landmarks), sparse: one half of E, every pair of landmarks with rows in common
+    # being either above or below the diagonal.
+    units: Any
+    unit: float = QUANTUM  # What a unit is
+    # (n_landmarks,): the column sums of Z; where rows have no masses E has them.
+    at_landmarks: NDArray[np.int64] | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        members: Memberships,
+        n_landmarks: int,
+        masses: Array | None = None,
+        row_units: RowUnits | None = None,
+    ) -> MembershipSums:
+        """Of one block of rows, which may have masses of at most 1, and weights."""
+        n_parts = 2  # of the rows, for as many threads
+        parts = np.zeros((n_parts, n_landmarks, n_landmarks), dtype=np.int64)
+        at_landmarks = np.zeros((n_parts, n_landmarks), dtype=np.int64)
+        step = -(-len(members) // n_parts)
+
+        def fill(part: int) -> None:
+            rows = slice(part * step, (part + 1) * step)
+            nearest, weights = members.nearest[rows].astype(np.intp), members.weights[rows]
+            if masses is not None:
+                some = None if row_units is None else row_units[rows]
+                _add_columns(nearest, weights, at_landmarks[part], some)
+                weights = weights * np.sqrt(masses[rows, np.newaxis])
+            if row_units is None:
+                kernels.chosen.add_membership_sums(nearest, weights, QUANTUM, parts[part])
+            else:
+                _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
+
+        for_each(fill, range(n_parts))
+        of_columns = None if masses is None else at_landmarks.sum(axis=0)
+        unit = QUANTUM if row_units is None else QUANTUM * row_units.one
+        return cls(csr_array(parts.sum(axis=0)), unit, of_columns)
+
+    def added(self, other: MembershipSums) -> MembershipSums:
+        units = self.units + other.units
+        if units.max() > LARGEST_UNITS:
+            most = f"{LARGEST_UNITS * QUANTUM:.0f}"
+            remedy = "fit on a part of the rows, and label the others"
+            raise invalid(
+                "A landmark", f"not have more than {most} rows", "more", remedy, OverflowError
+            )
+        at_landmarks = self.at_landmarks
+        if at_landmarks is not None and other.at_landmarks is not None:
+            at_landmarks = at_landmarks + other.at_landmarks
+        return MembershipSums(units, self.unit, at_landmarks)
+
+    @property
+    def n_landmarks(self) -> int:
+        return int(self.units.shape[0])
+
+    @property
+    def gram(self) -> Array:
+        """E."""
+        half = self.units.toarray().astype(np.float64) * self.unit
+        return half + half.T - np.diag(half.diagonal())
+
+    @property
+    def rows_at_landmarks(self) -> Array:
+        """Lambda, the column sums of Z."""
+        if self.at_landmarks is None:
+            return np.asarray(self.gram.sum(axis=1))  # rows of Z sum to 1
+        return self.at_landmarks.astype(np.float64) * self.unit
+
+    def decayed(self, decay: float) -> MembershipSums:
+        """As if every row counted only ``decay``; 1 changes nothing."""
+        if decay == 1.0:
+            return self
+        units, at_landmarks = self.units.copy(), self.at_landmarks
+        units.data = np.rint(decay * units.data).astype(np.int64)
+        units.eliminate_zeros()
+        if at_landmarks is not None:
+            at_landmarks = np.rint(decay * at_landmarks).astype(np.int64)
+        return replace(self, units=units, at_landmarks=at_landmarks)
+
+    def moved(self, to: Indices, n_landmarks: int) -> MembershipSums:
+        """With landmark j at the place ``to[j]`` of others, or left out where that is -1.
+
+        Places keep their order, so that every pair stays on its side of the diagonal.
+        """
+        pairs, shape = self.units.tocoo(), (n_landmarks, n_landmarks)
+        first, second = to[pairs.row], to[pairs.col]
+        is_left = (first >= 0) & (second >= 0)
+        units = csr_array((pairs.data[is_left], (first[is_left], second[is_left])), shape=shape)
+        at_landmarks = None
+        if self.at_landmarks is not None:
+            at_landmarks = np.zeros(n_landmarks, dtype=np.int64)
+            at_landmarks[to[to >= 0]] = self.at_landmarks[to >= 0]
+        return MembershipSums(units, self.unit, at_landmarks)
+
+    def _state(self) -> dict[str, Any]:
+        pairs = self.units.tocoo()
+        places = pairs.row.astype(np.int64) * self.n_landmarks + pairs.col
+        found: dict[str, Any] = {"places": places, "units": pairs.data, "unit": self.unit}
+        if self.at_landmarks is not None:
+            found["at_landmarks"] = self.at_landmarks
+        return found
+
+    @classmethod
+    def _restored(cls, state: StateReader, n_landmarks: int) -> MembershipSums:
+        places = state.indices("places", (None,), below=n_landmarks**2)
+        units = state.indices("units", places.shape, below=LARGEST_UNITS + 1, least=1)
+        if (np.diff(places) <= 0).any():
+            raise ValueError("sums must be of different pairs of landmarks, in order.")
+        at_landmarks = None
+        if "at_landmarks" in state:
+            most = LARGEST_UNITS + 1
+            at_landmarks = state.indices("at_landmarks", (n_landmarks,), below=most)
+        pairs, shape = np.divmod(places, n_landmarks), (n_landmarks, n_landmarks)
+        unit = state.number("unit", 1e-150, 1e150)
+        return cls(csr_array((units.astype(np.int64), pairs), shape=shape), unit, at_landmarks)
+
+
+@dataclass(frozen=True)
+class RowUnits:
+    """The weights of rows, in a form in which sums are exact: integers, and what is left."""
+
+    whole: NDArray[np.int64]  # (n_rows,)
+    rest: Array  # (n_rows,): from 0 to 1
+    # The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
+    # less than the number of rows; then another power of two.
+    one: float
+
+    @classmethod
+    def from_weights(cls, sample_weight: Array, one: float) -> RowUnits:
+        """Weights as multiples of ``one``."""
+        rest, whole = np.modf(sample_weight / one)
+        return cls(whole.astype(np.int64), rest, one)
+
+    @staticmethod
+    def suited_to(total: float, n_rows: int) -> float:
+        """The weight to count in, given that of all rows together and their number."""
+        _, most = math.frexp(total / 2.0**28)  # so that no sum of units overflows
+        _, mean = math.frexp(total / n_rows)
+        return 2.0 ** (max(most, 0) or min(mean - 1, 0))
+
+    def __getitem__(self, rows: slice) -> RowUnits:
+        return RowUnits(self.whole[rows], self.rest[rows], self.one)
+
+    def times(self, rounded: Array) -> NDArray[np.int64]:
+        """The products with integers of which there is a column, or several, for each row."""
+        rest = np.rint(self.rest[:, np.newaxis] * rounded).astype(np.int64)
+        return self.whole[:, np.newaxis] * rounded.astype(np.int64) + rest
+
+
+def _add_columns(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
+) -> None:
+    """Add the column sums of Z."""
+    for start in range(0, len(nearest), 1 << 16):
+        rows = slice(start, start + (1 << 16))
+        rounded = np.rint(weights[rows] / QUANTUM)
+        if row_units is not None:
+            units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
+        else:  # sums of integers below 2^53 are exact
+            found = np.bincount(nearest[rows].ravel(), rounded.ravel(), len(units))
+            units += found.astype(np.int64)
+
+
+def _add_weighted_pairs(
+    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits
+) -> None:
+    """Add one half of Z^T Z, each row so many times."""
+    p, r = len(units), nearest.shape[1]
+    a, b = np.tril_indices(r)
+    flat = units.reshape(-1)
+    for start in range(0, len(nearest), 1 << 17):
+        rows = slice(start, start + (1 << 17))
+        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
+        place = nearest[rows][:, a] * p + nearest[rows][:, b]
+        flat += _histogram(place, row_units[rows].times(rounded), p * p)
+
+
+def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Sums of integers at places, without rounding: sums in float64 are exact below 2^53."""
+    low_bits = 31  # whose sums are formed apart from those of the others
+    where, low = place.ravel(), (values & ((1 << low_bits) - 1)).ravel()
+    found = np.bincount(where, low, n).astype(np.int64)
+    high = (values >> low_bits).ravel()
+    if high.any():
+        found += np.bincount(where, high, n).astype(np.int64) << low_bits
+    return found
+
+
+@dataclass(frozen=True)
+class RowSupport:
+    """Support of the training rows that landmarks were placed by, and how many rows each counts."""
+
+    values: Array
+    counts: Array
+    n_landmarks: int
+
+    @property
+    def one_row(self) -> float:
+        """What an ordinary row counts."""
+        return float(np.median(self.counts))
+
+    def quantile(self, share: float) -> float:
+        return weighted_quantile(self.values, self.counts, share, self.one_row)
+
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
+        """The support that this share of the rows stays below, and more of other rows.
+
+        Landmarks lie nearer to the rows that they were placed by: of other rows up to twice as many
+        stay below where a landmark has 40 rows, and up to eight times as many where it has fewer.
+        """
+        n_rows = float(self.counts.sum())
+        per_landmark = len(self.values) / self.n_landmarks
+        of_others = min(share * min(1 + 40.0 / per_landmark, 8.0), 1.0)
+        return OutlierThreshold(self.quantile(share), of_others * n_rows, n_rows, self.one_row)
+
+
+@dataclass(frozen=True)
+class LandmarkGraph(CompleteGraph):
+    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1."""
+
+    vertices_are: ClassVar[str] = "landmarks"
+
+    summed: float  # n, the rows that E is the sum of, or what they count together
+    members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
+    # Support of a sample of the rows, or what was decided by one.
+    sampled: RowSupport | OutlierThreshold
+
+    @cached_property
+    def n_rows(self) -> float:
+        return self.summed
+
+    @cached_property
+    def one_row(self) -> float:  # a vertex stands for many rows here
+        return self.sampled.one_row
+
+    @property
+    def n_labels(self) -> int:
+        return sum(len(block) for block in self.members or [])
+
+    @property
+    def has_rows(self) -> bool:
+        return self.members is not None
+
+    def keeps_embedding(self, n_columns: int) -> bool:
+        return self.has_rows and self.n_labels * n_columns <= EMBEDDING_ENTRIES
+
+    def support_quantile(self, share: float) -> float:
+        return self.sampled.quantile(share)
+
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
+        return self.sampled.outlier_threshold(share)
+
+    def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
+        pieces = [
+            block[start : start + 16384]
+            for block in self.members or []
+            for start in range(0, len(block), 16384)
+        ]
+        found: list[Any] = [None] * len(pieces)
+
+        def fill(place: int) -> None:
+            found[place] = rule(pieces[place].average(values))
+
+        for_each(fill, range(len(pieces)), "blocks of rows")
+        return np.concatenate(found)
+
+    def shares_at_rows(self, shares: Any, labels: Indices) -> Any:
+        blocks = [
+            shares_of_votes(block.weights, labels[block.nearest], shares.shape[1])
+            for block in self.members or []
+        ]
+        return vstack(blocks, format="csr")

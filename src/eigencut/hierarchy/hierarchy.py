@@ -16,15 +16,18 @@ joined, where there are coordinates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut.fitted import FittedCut
+from eigencut._utils.validation import is_integer
+from eigencut.exceptions import invalid
+from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
 
 # How much weight there is between clusters: the graph of the clusters themselves.
@@ -32,8 +35,9 @@ from eigencut.graphs.base import EDGE
 #     B_kl = sum over x in k, y in l of W(x, y),
 #
 # with the factor 1/n of the graph. A model that keeps its rows is asked for W times the indicators,
-# which is exact. Others (landmarks, precomputed affinities) know their graph by K eigenfunctions.
-# With the indicators Z, ``A = Z^T M U`` and the masses m of the clusters,
+# which is exact, and a discrete cut keeps B itself. Others (landmarks, precomputed affinities) know
+# their graph by K eigenfunctions. With the indicators Z, ``A = Z^T M U`` and the masses m of the
+# clusters,
 #
 #     Z^T L Z = A Lambda A^T + sum over the unknown eigenpairs of lambda_j a_j a_j^T,
 #
@@ -43,49 +47,49 @@ from eigencut.graphs.base import EDGE
 
 @dataclass(frozen=True)
 class ClusterWeights:
-    """The weights between clusters.
+    """The weights between clusters."""
 
-    Attributes
-    ----------
-    weights : array of shape (K, K)
-        Symmetric, B; the diagonal is what stays within clusters.
-    mass : array of shape (K,)
-        Of each cluster: its volume for NCut, its rows for RatioCut, in the units of the weights.
-    rows : array of shape (K,)
-        How many rows there are in each cluster.
-    means : array of shape (K, n_features) or None
-        Of the rows of each cluster, where they are known.
-    exact : bool
-    """
-
-    weights: Array
-    mass: Array
-    rows: Array
-    means: Array | None
+    weights: Array  # symmetric, B; the diagonal is what stays within clusters
+    mass: Array  # of each cluster: its volume for NCut, its rows for RatioCut
+    rows: Array  # how many there are in each cluster
+    means: Array | None  # of the rows of each cluster, where they are known
     exact: bool
 
 
 def cluster_weights(fitted: FittedCut) -> ClusterWeights:
-    """Of a fitted cut, on the rows that it was fitted on."""
-    functions, affinity = fitted.functions, fitted.affinity
-    K, count = len(fitted.rotation), affinity.multiplicity_
-    is_in = fitted.partition.labels[:, np.newaxis] == np.arange(K)
-    mass = (count * functions.cut.mass(functions.degrees)) @ is_in
-    places = getattr(affinity, "rows_", None)
-    exact = places is not None
-    weights = _weights_of_rows(fitted, places, is_in) if exact else _estimated(fitted, is_in)
+    """Return those of a fitted cut, on the rows that it was fitted on."""
+    affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
+    count = affinity.multiplicity_
+    rows: Any = np.bincount(labels, count, K)
+    places: Any = getattr(affinity, "rows_", None)
+    if isinstance(fitted, FittedDiscreteCut):
+        weights, exact = fitted.links.toarray() / affinity.n_rows_, True
+        mass = weights.sum(axis=1) if fitted.cut.mass_is_degree else rows
+    else:
+        weights, mass, exact = _by_functions(fitted, places)
     weights = (weights + weights.T) / 2
     # What is no edge for the eigensolver is none here; eigenvectors leave 1e-8 of a zero weight.
     least = (EDGE if exact else 1e-8) * np.sqrt(np.outer(mass, mass))
     weights = np.where(weights > least, weights, 0.0)
-    places = getattr(affinity, "landmark_rows_", None) if places is None else places
-    return ClusterWeights(weights, mass, count @ is_in, _means(places, is_in, count), exact)
+    places, means = getattr(affinity, "landmark_rows_", None) if places is None else places, None
+    if places is not None:
+        share = count / np.maximum(rows, 1.0)[labels]
+        members = csr_array((share, labels, np.arange(len(labels) + 1)), (len(labels), K))
+        sums = members.T @ places
+        means = np.asarray(sums.toarray() if issparse(sums) else sums)
+    return ClusterWeights(weights, mass, rows=rows, means=means, exact=exact)
 
 
-def _weights_of_rows(fitted: FittedCut, rows: Any, is_in: Array) -> Array:
-    product = fitted.affinity.apply(rows, is_in.astype(np.float64))
-    to_clusters = np.exp(product.log_scale)[:, np.newaxis] * product.values
-    return np.asarray((fitted.affinity.multiplicity_[:, np.newaxis] * is_in).T @ to_clusters)
+def _by_functions(fitted: FittedCut, places: Any) -> tuple[Array, Array, bool]:
+    """Return the weights and masses of clusters, and whether the weights are exact."""
+    functions, affinity, count = fitted.functions, fitted.affinity, fitted.affinity.multiplicity_
+    is_in = fitted.partition.labels[:, np.newaxis] == np.arange(fitted.n_clusters)
+    mass = (count * functions.cut.mass(functions.degrees)) @ is_in
+    if places is not None:
+        product = affinity.apply(places, is_in.astype(np.float64))
+        to_clusters = np.exp(product.log_scale)[:, np.newaxis] * product.values
+        return (count[:, np.newaxis] * is_in).T @ to_clusters, mass, True
+    return _estimated(fitted, is_in), mass, False
 
 
 def _estimated(fitted: FittedCut, is_in: Array) -> Array:
@@ -96,15 +100,6 @@ def _estimated(fitted: FittedCut, is_in: Array) -> Array:
     unknown = np.diag(weight[part] @ is_in[part]) - coefficients @ coefficients.T
     laplacian = (coefficients * pairs.values) @ coefficients.T + pairs.values[-1] * unknown
     return np.asarray(np.diag((count * functions.degrees) @ is_in) - laplacian)
-
-
-def _means(places: Any, is_in: Array, count: Array) -> Array | None:
-    if places is None:
-        return None
-    share = count[:, np.newaxis] * is_in
-    share = share / np.maximum(share.sum(axis=0), 1.0)
-    found = places.T @ share
-    return np.asarray(found.toarray() if issparse(found) else found).T
 
 
 @dataclass(frozen=True)
@@ -172,16 +167,32 @@ class Hierarchy(JsonReady):
         array of shape (K,)
         """
         K = len(self.sizes)
-        is_count = isinstance(n_groups, (int, np.integer)) and not isinstance(n_groups, bool)
-        if not (is_count and 1 <= n_groups <= K):
-            raise ValueError(
-                f"n_groups must be an integer from 1 to the {K} clusters of the model. Got "
-                f"{n_groups!r}; use recluster for more."
-            )
+        if not (is_integer(n_groups) and 1 <= n_groups <= K):
+            expected = f"be an integer from 1 to the {K} clusters of the model"
+            raise invalid("n_groups", expected, repr(n_groups), "use recluster for more")
         group = np.arange(K)
         for joining in self.joinings[: K - n_groups]:
             group[group == joining.joined] = joining.kept
         return group
+
+    def levels(self, counts: Sequence[int]) -> Indices:
+        """For each cluster the number of its group at several levels, the finest first.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            How many groups each level has, falling, at most K: ``(20, 5)``.
+
+        Returns
+        -------
+        array of shape (n_levels, K)
+            Groups of a coarser level are made of whole groups of a finer one.
+        """
+        listed = list(counts) if isinstance(counts, (Sequence, np.ndarray)) else []
+        if not listed or isinstance(counts, str) or (np.diff(listed) >= 0).any():
+            expected = "be numbers of groups, each below the one before it"
+            raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
+        return np.array([self.labels(n_groups) for n_groups in listed])
 
     def __str__(self) -> str:
         K = len(self.sizes)
@@ -195,7 +206,8 @@ class Hierarchy(JsonReady):
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
             cuts = parts.get(number, [])
-            rows = round(float(self.sizes[self._members(number, cuts[n_made:])].sum()))
+            n_groups = cuts[n_made].n_groups - 1 if n_made < len(cuts) else K
+            rows = round(float(self.sizes[self.labels(n_groups) == number].sum()))
             name = "all" if not branch else str(number)
             lines.append(f"{branch}{name}: {rows} rows")
             if n_made < len(cuts):
@@ -205,26 +217,25 @@ class Hierarchy(JsonReady):
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
         return "\n".join(lines)
 
-    def _members(self, number: int, cuts: list[Joining]) -> Indices:
-        """The clusters of a group, given the cuts that are still to be made in it."""
-        n_groups = cuts[0].n_groups - 1 if cuts else len(self.sizes)
-        return np.flatnonzero(self.labels(n_groups) == number)
-
 
 def hierarchy_of(fitted: FittedCut) -> Hierarchy:
     """The tree of the clusters of a fitted cut."""
-    return join_all(cluster_weights(fitted), fitted.functions.cut.name)
+    return join_all(cluster_weights(fitted), fitted.cut.name)
 
 
 def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
     """Join clusters until one group is left."""
     B, mass, count, K = found.weights.copy(), found.mass.copy(), found.rows.copy(), len(found.mass)
-    means = None if found.means is None else _moderate(found.means)
+    means = None
+    if found.means is not None:  # about their middle, and so that no square is infinite
+        means = found.means / (np.abs(found.means).max() or 1.0)
+        means -= means.mean(axis=0)
     total_mass, total = float(mass.sum()), float(B.sum())
     per_chance = total_mass**2 / total if total > 0 else 0.0
     values, joinings = np.zeros(K), []
     for n_groups in range(K, 1, -1):
-        values[n_groups - 1] = _cut_value(B, mass)
+        leaves = B.sum(axis=1) - B.diagonal()
+        values[n_groups - 1] = _ratio(leaves, np.nan_to_num(mass)).sum()
         links = per_chance * _ratio(B, np.outer(mass, mass))
         kept, joined = _next(links, mass, means)
         joinings.append(
@@ -240,11 +251,6 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
             sums[kept] += sums[joined]
         mass[joined] = np.nan  # is no group any more
     return Hierarchy(cut, found.rows, tuple(joinings), values, found.exact)
-
-
-def _cut_value(B: Array, mass: Array) -> float:
-    leaves = B.sum(axis=1) - B.diagonal()
-    return float(_ratio(leaves, np.nan_to_num(mass)).sum())
 
 
 def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
@@ -266,10 +272,3 @@ def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
 def _ratio(above: Array, below: Array) -> Array:
     is_there = below > 0
     return np.where(is_there, above / np.where(is_there, below, 1.0), 0.0)
-
-
-def _moderate(means: Array) -> Array:
-    """About their middle, and so that no square is infinite."""
-    largest = np.abs(means).max()
-    scaled = means / largest if largest > 0 else means
-    return np.asarray(scaled - scaled.mean(axis=0))

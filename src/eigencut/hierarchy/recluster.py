@@ -8,20 +8,19 @@ have the next free numbers; so no other number changes, however often clusters a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import wraps
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import all_or_nothing
-from eigencut._utils.threads import threads
-from eigencut._utils.validation import check_count, check_sample_weight
+from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
+from eigencut._utils.validation import check_count, check_sample_weight, is_integer
 from eigencut.affinities.base import whole_or_real
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
@@ -31,9 +30,6 @@ from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
 from eigencut.model import Mask, Model, Prepared, check_model, spread
 from eigencut.tables.table_model import TableModel, table_model
-
-if TYPE_CHECKING:
-    from eigencut.updating.drift import Drift
 
 _MOST_SPLITS = 10_000  # of a model in a file
 
@@ -55,6 +51,20 @@ class Split:
     cluster: int
     numbers: Indices
     part: GPOD
+
+
+def _asks_base(name: str) -> Any:
+    """Return the property or method by which a model asks the one before the split."""
+    asked = getattr(TableModel, name)
+    is_property = isinstance(asked, property)
+
+    @wraps(asked.fget if is_property else asked)
+    def ask(self: Reclustered, *args: Any, **params: Any) -> Any:
+        self.check_fitted()
+        answer = getattr(self.base_, name)
+        return answer if is_property else answer(*args, **params)
+
+    return property(ask) if is_property else ask
 
 
 class Reclustered(Model):
@@ -93,7 +103,7 @@ class Reclustered(Model):
         pass
 
     @classmethod
-    def _of(cls, base: Any, splits: Sequence[Split]) -> Reclustered:
+    def _from_splits(cls, base: Any, splits: Sequence[Split] = ()) -> Reclustered:
         model = cls()
         model.base_, model.splits_ = base, tuple(splits)
         return model
@@ -125,20 +135,11 @@ class Reclustered(Model):
         """Raise an error: a guarantee needs refits of one cut; see ``GPOD.predict_set``."""
         return self.one_cut().predict_set(X, coverage, calibration=calibration)
 
-    def score_samples(self, X: Any) -> Array:
-        """The similarity of each row to the training rows; see ``GPOD.score_samples``."""
-        self.check_fitted()
-        return self.base_.score_samples(X)
-
-    def transform(self, X: Any) -> Array:
-        """The embedding by the cut before the split; ``splits_[0].part`` has that of a part."""
-        self.check_fitted()
-        return self.base_.transform(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the error of the cut before the split; see ``GPOD.score``."""
-        self.check_fitted()
-        return self.base_.score(X)
+    # Of the cut before the split; ``splits_[0].part`` has the embedding of a part.
+    score_samples = _asks_base("score_samples")
+    transform = _asks_base("transform")
+    score = _asks_base("score")
+    drift = _asks_base("drift")
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
@@ -189,8 +190,12 @@ class Reclustered(Model):
             model stays as it was.
         """
         self.check_fitted()
+        with one_at_a_time(self):
+            return self._update(X, sample_weight, decay)
+
+    def _update(self, X: Any, sample_weight: Any, decay: float) -> Self:
         base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
-        updated = Reclustered._of(base, ())
+        updated = Reclustered._from_splits(base)
         with updated.preparing(X) as (rows, complete):
             weight = check_sample_weight(sample_weight, len(complete))
             counts = None if weight is None else weight[complete]
@@ -214,14 +219,6 @@ class Reclustered(Model):
             fresh.base_, fresh.splits_ = updated.base_, updated.splits_
             fresh.labels_ = updated.predict(X)
         return self
-
-    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Say how rows differ from those that the base has seen, by the clusters before the split.
-
-        See ``GPOD.drift``.
-        """
-        self.check_fitted()
-        return self.base_.drift(X, random_state=random_state)
 
     # ------------------------------------------------- what a Model is asked
 
@@ -255,45 +252,19 @@ class Reclustered(Model):
         """The numbers of the clusters and parts, ascending."""
         return np.arange(self.n_clusters_)
 
-    @property
-    def columns_(self) -> list[str]:
-        """Names of the columns, in the order of the fit."""
-        return self.base_.columns_
-
-    @property
-    def is_plane(self) -> bool:
-        """Return whether rows are points of the plane."""
-        return self.base_.is_plane
-
-    @property
-    def is_numeric(self) -> bool:
-        """Return whether all columns are numbers."""
-        return self.base_.is_numeric
-
-    def in_units(self, rows: Array) -> Array:
-        """Return prepared rows of numbers in the units of the columns."""
-        return self.base_.in_units(rows)
-
-    def from_units(self, points: Array) -> Array:
-        """Return points in the units of the columns as prepared rows."""
-        return self.base_.from_units(points)
-
-    def described_columns(self, X: Any) -> Sequence[str] | None:
-        """Return the names of the columns that the base describes."""
-        return self.base_.described_columns(X)
+    columns_ = _asks_base("columns_")
+    is_plane = _asks_base("is_plane")
+    is_numeric = _asks_base("is_numeric")
+    in_units = _asks_base("in_units")
+    from_units = _asks_base("from_units")
+    described_columns = _asks_base("described_columns")
+    prepared_blocks = _asks_base("prepared_blocks")
+    naming_rows = _asks_base("naming_rows")
 
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:
         """Return the rows as the base prepares them."""
         self.check_fitted()
         return self.base_.prepare(X, at_least)
-
-    def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
-        """Prepare a stream as the base does."""
-        return self.base_.prepared_blocks(rows)
-
-    def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
-        """Name refused rows as the base does."""
-        return self.base_.naming_rows(X, rows, complete)
 
     def labels_of(self, rows: Any) -> Indices:
         """Return the numbers of the clusters and parts of prepared rows."""
@@ -324,12 +295,11 @@ class Reclustered(Model):
         return Answers(labels, margins, answers.support, probabilities)
 
     def of_tables(self) -> Reclustered:
-        """The same with a base that takes tables, its columns found by name."""
+        """Return the same with a base that takes tables, its columns found by name."""
         if isinstance(self.base_, TableModel):
             return self
-        model = self._of(table_model(self.gpod), self.splits_)
-        if "labels_" in self.__dict__:
-            model.labels_ = self.labels_
+        model = copy(self)
+        model.base_ = table_model(self.gpod)
         return model
 
     # ------------------------------------------------------------------ saving
@@ -337,10 +307,11 @@ class Reclustered(Model):
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """The base, and for each split its cluster and its part."""
         self.check_fitted()
+        clusters = np.array([split.cluster for split in self.splits_], dtype=np.int64)
         parts = {_part_name(place): split.part for place, split in enumerate(self.splits_)}
-        found = {"base": self.base_, "clusters": _clusters(self.splits_), **parts}
         has_labels = include_training_data and "labels_" in self.__dict__
-        return found | ({"labels": self.labels_} if has_labels else {})
+        labels = {"labels": self.labels_} if has_labels else {}
+        return {"base": self.base_, "clusters": clusters, **parts, **labels}
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
@@ -348,7 +319,7 @@ class Reclustered(Model):
         clusters = state.indices("clusters", (None,), below=2**31)
         if len(clusters) > _MOST_SPLITS:
             raise ValueError(f"a model can have {_MOST_SPLITS} splits at most.")
-        found = self._of(base, ())
+        found = self._from_splits(base)
         if found.gpod.affinity_.pairwise:
             raise ValueError("clusters of precomputed affinities cannot be split.")
         for place, cluster in enumerate(clusters):
@@ -402,32 +373,37 @@ def recluster(
     >>> finer.predict([[40.0, 0.0]])
     array([1])
     """
-    before = model if isinstance(model, Reclustered) else _unsplit(check_model(model))
+    before = check_model(model)
     gpod = before.gpod
+    if gpod.affinity_.pairwise:
+        raise invalid(
+            "model",
+            "be of rows of features to split a cluster",
+            "one of precomputed affinities",
+            "fit GPOD on the affinities among the rows of the cluster instead",
+        )
+    if not isinstance(before, Reclustered):
+        before = Reclustered._from_splits(before)
     gpod.numbering_.refuse_gaps("recluster")
     if n_clusters != "auto":
         check_count("n_clusters", n_clusters, "use the number of parts you expect, or 'auto'")
     K = before.n_clusters_
-    is_number = isinstance(cluster, (int, np.integer)) and not isinstance(cluster, bool)
-    if not (is_number and 0 <= cluster < K):
-        raise ValueError(
-            f"cluster must be the number of a cluster, from 0 to {K - 1}. Got {cluster!r}; use one "
-            "that predict gives."
-        )
+    if not (is_integer(cluster) and 0 <= cluster < K):
+        expected = f"be the number of a cluster, from 0 to {K - 1}"
+        raise invalid("cluster", expected, repr(cluster), "use one that predict gives")
     rows, counts, complete = _rows_and_counts(before, X)
     with threads(gpod.n_jobs):
         inside = np.flatnonzero(before.labels_of(rows) == cluster)
     if len(inside) < 2:
-        raise ValueError(
-            f"X must hold rows of cluster {cluster} to split it. Got {len(inside)} among "
-            f"{rows.shape[0]}; pass more rows, or another cluster."
-        )
+        expected = f"hold rows of cluster {cluster} to split it"
+        got = f"{len(inside)} among {rows.shape[0]}"
+        raise invalid("X", expected, got, "pass more rows, or another cluster")
     part: GPOD = clone(gpod).set_params(n_clusters=n_clusters, outliers="keep")
     if affinity is not None:
         part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
     split = split_of(before, int(cluster), part)
-    found = Reclustered._of(before.base_, (*before.splits_, split))
+    found = Reclustered._from_splits(before.base_, (*before.splits_, split))
     if X is not None:
         with threads(gpod.n_jobs):
             found.labels_ = spread(found.labels_of(rows), complete, -1)
@@ -458,22 +434,6 @@ def _part_name(place: int) -> str:
     return f"part_{letters}"
 
 
-def _clusters(splits: Sequence[Split]) -> Indices:
-    return np.array([split.cluster for split in splits], dtype=np.int64)
-
-
-def _unsplit(model: Model) -> Reclustered:
-    """Return the model with no splits yet."""
-    if model.gpod.affinity_.pairwise:
-        raise invalid(
-            "model",
-            "be of rows of features to split a cluster",
-            "one of precomputed affinities",
-            "fit GPOD on the affinities among the rows of the cluster instead",
-        )
-    return Reclustered._of(model, ())
-
-
 def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mask]:
     """Prepared rows, how much each counts (the same for all if None), and which are complete."""
     if X is not None:
@@ -482,8 +442,7 @@ def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mas
     affinity = model.gpod.affinity_
     rows = getattr(affinity, "rows_", None)
     if rows is None:
-        raise ValueError(
-            "X must be given for a model that has not kept its rows, as landmarks do not. Got "
-            "None; pass the rows of the fit, or others like them (on the command line: a TABLE)."
-        )
+        expected = "be given for a model that has not kept its rows, as landmarks do not"
+        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
+        raise invalid("X", expected, None, remedy)
     return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)

@@ -1,22 +1,34 @@
 """How far a clustering can be trusted on data it has not seen, and what its clusters are.
 
-Cut values, label sets, significance, stability and all of them in one summary: numbers in, plain
-dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
+Leaving shares, cut values, label sets, significance, stability and all of them in one summary:
+numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
 """
 
-from eigencut.inspection.assessment import RiskSummary, assess
-from eigencut.inspection.cut_values import cut_value
-from eigencut.inspection.refits import LabelSets, Stability, label_sets, stability
-from eigencut.inspection.significance import Significance, significance
+from eigencut.inspection.assessment import RiskSummary, assess, cut_value
+from eigencut.inspection.certificate import Certificate, certificate
+from eigencut.inspection.leaving import LeavingSequence, LeavingShares, leaving_share
+from eigencut.inspection.refits import (
+    LabelSets,
+    Significance,
+    Stability,
+    label_sets,
+    significance,
+    stability,
+)
 
 __all__ = [
+    "Certificate",
     "LabelSets",
+    "LeavingSequence",
+    "LeavingShares",
     "RiskSummary",
     "Significance",
     "Stability",
     "assess",
+    "certificate",
     "cut_value",
     "label_sets",
+    "leaving_share",
     "significance",
     "stability",
 ]

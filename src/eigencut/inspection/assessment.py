@@ -1,48 +1,55 @@
-"""One report on a fitted model: what can be acted on first, and the theorems below it."""
+"""What a partition costs, ``sum_k c_k / v_k``, and all that is known of the risk of a model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from numbers import Real
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_array
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import check_fraction
-from eigencut.affinities.base import Affinity
-from eigencut.affinities.kernel import VectorAffinity
-from eigencut.affinities.precomputed import Precomputed
+from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
+from eigencut.affinities import named_affinity
+from eigencut.affinities.base import Affinity, VectorAffinity
+from eigencut.affinities.given import Precomputed
+from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
-from eigencut.inspection.cut_values import cut_value
+from eigencut.graphs.base import RowGraph
+from eigencut.inspection.certificate import Certificate, certificate
+from eigencut.inspection.leaving import LeavingShares, leaving_of
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
 from eigencut.theory.errors import (
     CutValue,
-    ErrorEstimate,
-    Gap,
-    RowPairs,
-    cut_of_pairs,
-    discretization_gap_on,
-    empirical_error,
-    measured_on,
-    population_error_on,
-)
-from eigencut.theory.excess import (
     DependentFunctionsError,
     DiscretizationCost,
+    ErrorEstimate,
+    Gap,
     MeasuredExcess,
+    RowPairs,
     compare,
     constrained_error,
+    cut_of_pairs,
     discretization_cost,
+    discretization_gap,
+    empirical_error,
+    error_of_pairs,
     excess_over_training,
+    measured_on,
+    pairs_of_cut,
+    row_counts,
     training_epsilon,
 )
 
 _LABEL = 32  # width of the first column of the report
+_Lines = Iterator[tuple[str, str]]  # a label and a text each
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,11 @@ class RiskSummary(JsonReady):
     ----------
     cut, n_rows, n_clusters : str, int, int
         Of the model.
+    leaving : LeavingShares or None
+        How much of a row's similarity leaves its cluster on new data, with limits that hold.
+    certificate : Certificate or None
+        How far partitions as good can be from the clusters found; None of a model that keeps no
+        rows, or very many.
     cut_training, cut_heldout : CutValue or None
         The value of the cut over pairs of different rows; None where rows are missing.
     excess : MeasuredExcess or None
@@ -64,7 +76,8 @@ class RiskSummary(JsonReady):
         Share of the rows, held-out ones if there are any, with a margin below 0.1.
     significance, stability : object or None
         Results that were handed to ``assess``.
-    eigenvalues : array of shape (K,)
+    eigenvalues : array of shape (K,) or None
+        This and all that follows, but delta, C and notes, is None of a discrete cut.
     empirical_error : float
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
@@ -76,7 +89,7 @@ class RiskSummary(JsonReady):
     epsilon : float
         Of Theorems 2 and 4, on the same rows.
     delta : float
-        The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
+        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
         squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
@@ -104,6 +117,8 @@ class RiskSummary(JsonReady):
     cut: str
     n_rows: float
     n_clusters: int
+    leaving: LeavingShares | None
+    certificate: Certificate | None
     cut_training: CutValue | None
     cut_heldout: CutValue | None
     excess: MeasuredExcess | None
@@ -111,117 +126,113 @@ class RiskSummary(JsonReady):
     ambiguous: float
     significance: Any
     stability: Any
-    eigenvalues: Array
-    empirical_error: float
+    eigenvalues: Array | None
+    empirical_error: float | None
     population_error: ErrorEstimate | None
     gap_training: Gap | None
     gap_heldout: Gap | None
     cost: DiscretizationCost | None
-    epsilon: float
+    epsilon: float | None
     delta: float
     C: float
-    B: float
-    kappa: float
-    bounds_paper: Bounds
-    bounds_tight: Bounds
-    largest_error: float
-    vacuous: bool
+    B: float | None
+    kappa: float | None
+    bounds_paper: Bounds | None
+    bounds_tight: Bounds | None
+    largest_error: float | None
+    vacuous: bool | None
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
         title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
-        notes = [
+        blocks = ["One cluster: there is no cut to be judged"]
+        if self.n_clusters > 1:  # whether there are clusters at all comes before how good they are
+            text = "not asked: eigencut.inspection.significance(model)"
+            if self.significance is not None:
+                p = self.significance.p_value
+                is_real = p <= POLICY.small_p
+                verdict = "more than one cluster" if is_real else "the rows may be one cluster"
+                text = f"p = {p:.3g}: {verdict}"
+            blocks = [_block("Are the clusters real?", [("significance", text)])]
+        where = "On the training rows"
+        if self.cut_heldout is not None:
+            where = f"On new data, {self.cut_heldout.n_rows} held-out rows"
+        blocks.append(_block(where, self._to_act_on()))
+        if self.eigenvalues is not None:
+            blocks.append(_block("The relaxed cut", self._measured()))
+            constants = [
+                ("C, largest weight", f"{self.C:.4g}"),
+                ("B, largest squared function", f"{self.B:.4g}"),
+                ("kappa, largest |d(x) - W(x, x)|", f"{self.kappa:.4g}"),
+                ("epsilon", f"{self.epsilon:.4g}"),
+            ]
+            where = f"The paper's bounds (delta = {self.delta:g}), constants as the rows show them"
+            blocks.append(_block(where, constants))
+            head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
+            blocks.append(_block(head, self._bounds()))
+        notes = (
             fill(note, 96, initial_indent="  - ", subsequent_indent="    ") for note in self.notes
-        ]
-        blocks = [
-            [title],
-            self._whether_real(),
-            self._to_act_on(),
-            self._measured(),
-            self._theorems(),
-            ["Notes", *notes],
-        ]
-        return "\n\n".join("\n".join(block) for block in blocks)
+        )
+        if self.leaving is not None and self.n_clusters > 1:
+            title += f"\n{self.leaving.sentence}"
+        if self.certificate is not None and self.certificate.holds:
+            title += f"\n{self.certificate.sentence}"
+        return "\n\n".join([title, *blocks, "\n".join(["Notes", *notes])])
 
-    def _whether_real(self) -> list[str]:
-        """Whether there are clusters at all comes before how good they are."""
-        if self.n_clusters == 1:
-            return ["One cluster: there is no cut to be judged"]
-        text = "not asked: eigencut.inspection.significance(model)"
-        if self.significance is not None:
-            p = self.significance.p_value
-            is_real = p <= POLICY.small_p
-            verdict = "more than one cluster" if is_real else "the rows may be one cluster"
-            text = f"p = {p:.3g}: {verdict}"
-        return ["Are the clusters real?", _line("significance", text)]
-
-    def _to_act_on(self) -> list[str]:
-        own, held_out, excess = self.cut_training, self.cut_heldout, self.excess
-        cut, lines = held_out or own, ["On the training rows"]
-        if held_out is not None:
-            lines = [f"On new data, {held_out.n_rows} held-out rows"]
+    def _to_act_on(self) -> _Lines:
+        own, excess = self.cut_training, self.excess
+        cut = self.cut_heldout or own
+        if self.leaving is not None:
+            yield "leaves each cluster", _listed(self.leaving.mean)
+            yield "", f"at most {_listed(self.leaving.high)} ({self.leaving.confidence:.0%})"
         if cut is not None:
-            text = _with_error(cut.value, cut.standard_error)
+            yield "cut value", _of_cut(cut)
+            if cut.interval is not None:
+                low, high = cut.interval
+                yield "", f"{low:.3g} to {high:.3g} ({cut.confidence:.0%})"
             if cut is not own and own is not None:
-                text += f"; on the training rows {_with_error(own.value, own.standard_error)}"
-            name = f"{THEORIES[self.cut].cost_of_one} of each cluster"
-            lines += [_line("cut value", text), _line(name, _listed(cut.per_cluster))]
+                yield "", f"{_of_cut(own)} on the training rows"
+            yield f"{THEORIES[self.cut].cost_of_one} of each cluster", _listed(cut.per_cluster)
         if excess is not None:
-            text = f"{_with_error(excess.continuous, excess.continuous_error)} of the functions"
-            lines.append(_line("excess risk, measured", text))
-            text = f"{_with_error(excess.discrete, excess.discrete_error)} of the clusters, at most"
-            lines.append(_line("", text))
+            value = _with_error(excess.continuous, excess.continuous_error)
+            yield "excess risk, measured", f"{value} of the functions"
+            value = _with_error(excess.discrete, excess.discrete_error)
+            yield "", f"{value} of the clusters, against the best functions"
         if self.outliers is not None:
-            lines.append(_line("outliers", f"{self.outliers:.1%} are unlike the training rows"))
-        text = f"{self.ambiguous:.1%} have a margin below {POLICY.ambiguous_margin:g}"
-        lines.append(_line("ambiguous rows", text))
+            yield "outliers", f"{self.outliers:.1%} are unlike the training rows"
+        least = f"{POLICY.ambiguous_margin:g}"
+        yield "ambiguous rows", f"{self.ambiguous:.1%} have a margin below {least}"
         if self.stability is not None:
-            lines.append(_line("stability", f"{self.stability.mean:.1%} of labels stay in refits"))
-        return lines
+            chance = getattr(self.stability, "chance", None)
+            by_chance = "" if chance is None else f"; {chance:.1%} would by chance"
+            yield "stability", f"{self.stability.mean:.1%} of labels stay in refits{by_chance}"
 
-    def _measured(self) -> list[str]:
-        lines = [
-            "The relaxed cut",
-            _line("eigenvalues", _listed(self.eigenvalues)),
-            _line("empirical error", f"{self.empirical_error:.4g} on the training rows"),
-        ]
-        error = self.population_error
-        if error is not None:
+    def _measured(self) -> _Lines:
+        assert self.eigenvalues is not None
+        yield "eigenvalues", _listed(self.eigenvalues)
+        yield "empirical error", f"{self.empirical_error:.4g} on the training rows"
+        if (error := self.population_error) is not None:
             value = _with_error(error.value, error.standard_error)
-            lines.append(_line("population error", f"{value} on {error.n_rows} held-out rows"))
+            yield "population error", f"{value} on {error.n_rows} held-out rows"
         for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
             if gap is not None:
-                text = f"{gap.total:.4g} on {gap.n_rows} {where} rows"
-                lines.append(_line("discretization gap", text))
-        return lines
+                yield "discretization gap", f"{gap.total:.4g} on {gap.n_rows} {where} rows"
 
-    def _theorems(self) -> list[str]:
+    def _bounds(self) -> _Lines:
         paper, tight, theory = self.bounds_paper, self.bounds_tight, THEORIES[self.cut]
-        constants = (
-            ("C, largest weight", self.C),
-            ("B, largest squared function", self.B),
-            ("kappa, largest |d(x) - W(x, x)|", self.kappa),
-            ("epsilon", self.epsilon),
-        )
-        lines = [
-            f"The theorems (delta = {self.delta:g}), with what the rows show of their constants"
-        ]
-        lines += [_line(name, f"{value:.4g}") for name, value in constants]
-        lines += ["", _line("Bounds of the excess risk", f"{'paper':>10}  {'tight':>10}", "")]
+        assert paper is not None and tight is not None and self.largest_error is not None
         for name, value in paper.terms.items():
-            lines.append(_line(name, f"{value:10.4g}  {tight.terms[name]:10.4g}"))
+            yield name, f"{value:10.4g}  {tight.terms[name]:10.4g}"
         for name in ("continuous", "discrete", "generalization"):
-            both = [getattr(of, name) for of in (paper, tight)]
-            where = f"{getattr(theory, name)}, confidence {paper.confidence[name]:.0%}"
-            verdicts = ("", " vacuous but for tight", " vacuous")
-            verdict = verdicts[sum(value >= self.largest_error for value in both)]
-            text = f"{both[0]:10.4g}  {both[1]:10.4g}  ({where}){verdict}"
-            lines.append(_line(f"= {name}", text))
-        lines.append(_line("largest possible error", f"{self.largest_error:10.4g}"))
+            first, second = (getattr(bound, name) for bound in (paper, tight))
+            where = getattr(theory, name)
+            n_vacuous = (first >= self.largest_error) + (second >= self.largest_error)
+            verdict = ("", " vacuous but for tight", " vacuous")[n_vacuous]
+            yield f"= {name}", f"{first:10.4g}  {second:10.4g}  ({where}){verdict}"
+        yield "largest possible error", f"{self.largest_error:10.4g}"
         if self.cost is not None:
             at_most = f"at most {self.cost.by_error:.4g}, by its Dirichlet form"
-            lines.append(_line("cost of discretization", f"{self.cost.cost:10.4g}  ({at_most})"))
-        return lines
+            yield "cost of discretization", f"{self.cost.cost:10.4g}  ({at_most})"
 
 
 def assess(
@@ -243,7 +254,7 @@ def assess(
         no excess risk, no population error, and the epsilon of the bounds is that of the training
         rows.
     delta : float, default=0.05
-        The bounds hold with probability 1 - 2 delta (generalization: 1 - delta).
+        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     sample_weight : array-like of shape (m,), optional
         How many times each held-out row counts; weights that are no integers count together as many
         rows as ``(sum w)^2 / sum w^2``. Of the training rows n, and so every bound, counts the
@@ -269,84 +280,122 @@ def assess(
     """
     delta = check_fraction("delta", delta, 0.05)
     with measured_on(model, X_heldout, sample_weight) as (gpod, rows, counts):
-        return _summary(gpod, rows, counts, delta, significance, stability)
-
-
-def _summary(
-    gpod: Any, rows: Any, counts: Array | None, delta: float, significance: Any, stability: Any
-) -> RiskSummary:
-    affinity, fitted = gpod.affinity_, gpod.fitted_cut_
-    functions, n, K = fitted.functions, affinity.n_rows_, len(gpod.eigenvalues_)
-    cut, C = functions.cut, float(affinity.largest_weight_)
-    B = float(np.square(functions.unit(functions.at_training_vertices())).max())
-    has_rows = hasattr(affinity, "rows_")
-    keeps_rows = has_rows or hasattr(gpod, "embedding_")
-    error = gap = heldout = excess = outliers = cost = None
-    notes: list[str] = []
-    if rows is None and not keeps_rows:
-        raise invalid(
-            "X_heldout",
-            "be given for a model that has not kept its training rows",
-            None,
-            "pass rows that it was not fitted on",
+        affinity, fitted = gpod.affinity_, gpod.fitted_cut_
+        n, K, cut, known = affinity.n_rows_, gpod.n_clusters_, fitted.cut, affinity.weight_bound_
+        C = float(affinity.largest_weight_ if known is None else known)
+        has_rows = hasattr(affinity, "rows_")
+        keeps_rows = has_rows or hasattr(gpod, "embedding_")
+        if rows is None and not keeps_rows:
+            raise invalid(
+                "X_heldout",
+                "be given for a model that has not kept its training rows",
+                None,
+                "pass rows that it was not fitted on",
+            )
+        leaving = None
+        if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
+            leaving = leaving_of(fitted, rows, counts, POLICY.confidence)
+        is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
+        of_cut: dict[str, Any] = {
+            "leaving": leaving,
+            "certificate": certificate(gpod) if is_small and K > 1 else None,
+            "cut": cut.name,
+            "n_rows": n,
+            "n_clusters": K,
+            "cut_training": cut_value(gpod, self_weights=False) if has_rows else None,
+            "significance": significance,
+            "stability": stability,
+            "delta": delta,
+            "C": C,
+        }
+        if not hasattr(gpod, "eigenvalues_"):
+            return _of_discrete_cut(gpod, rows, counts, of_cut)
+        functions, error, gap, heldout, excess = fitted.functions, None, None, None, None
+        B = float(np.square(functions.unit(functions.at_training_vertices())).max())
+        outliers, cost, notes = None, None, list[str]()
+        if rows is not None:
+            gap = discretization_gap(gpod, rows, sample_weight=counts)
+            values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
+            # What follows is made of the same pairs, whose weights take most of the time.
+            pairs = RowPairs.from_rows(affinity, rows, counts)
+            error = error_of_pairs(pairs, values)
+            heldout = cut_of_pairs(pairs, answers.labels, cut, K, known)
+            try:
+                continuous = constrained_error(pairs, values, cut)
+                cost = compare(pairs, continuous, answers.labels, cut, C)
+                excess = excess_over_training(gpod, continuous, heldout)
+            except DependentFunctionsError as error_of_rows:
+                notes.append(f"The excess risk was not measured. {error_of_rows}")
+            B = max(B, float(np.square(values).max()))
+            outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
+            margins = answers.margins
+        else:
+            cost = discretization_cost(gpod) if has_rows else None
+            margins, counts = fitted.margins_at_vertices(), affinity.multiplicity_
+        eps = float("nan")
+        if cost is not None or keeps_rows:
+            eps = training_epsilon(gpod) if cost is None else cost.epsilon
+        diagonal = functions.degrees - affinity.self_weights_
+        kappa = float(np.abs(diagonal).max())
+        paper, tight = (
+            bounds(gpod.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
+            for constant in ("paper", "tight")
         )
+        ceiling = largest_error(gpod.cut, K, C, B)
+        return RiskSummary(
+            **of_cut,
+            cut_heldout=heldout,
+            excess=excess,
+            outliers=outliers,
+            ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
+            eigenvalues=gpod.eigenvalues_,
+            empirical_error=empirical_error(gpod),
+            population_error=error,
+            gap_training=discretization_gap(gpod) if keeps_rows else None,
+            gap_heldout=gap,
+            cost=cost,
+            epsilon=eps,
+            B=B,
+            kappa=kappa,
+            bounds_paper=paper,
+            bounds_tight=tight,
+            largest_error=ceiling,
+            vacuous=paper.continuous >= ceiling,
+            notes=(*notes, *_notes(cut.name, affinity, diagonal, paper, tight, ceiling)),
+        )
+
+
+def _of_discrete_cut(gpod: Any, rows: Any, counts: Any, of_cut: dict[str, Any]) -> RiskSummary:
+    """Return what is known without eigenfunctions."""
+    fitted, heldout, outliers = gpod.fitted_cut_, None, None
     if rows is not None:
-        error = population_error_on(fitted, rows, counts)
-        gap = discretization_gap_on(gpod, rows, counts)
-        values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
-        # What follows is made of the same pairs, whose weights take most of the time.
-        pairs = RowPairs.from_rows(affinity, rows, counts)
-        heldout = cut_of_pairs(pairs, answers.labels, cut, K, C)
-        try:
-            continuous = constrained_error(pairs, values, cut)
-            cost = compare(pairs, continuous, answers.labels, cut, C)
-            excess = excess_over_training(gpod, continuous, heldout)
-        except DependentFunctionsError as error_of_rows:
-            notes.append(f"The excess risk was not measured. {error_of_rows}")
-        B = max(B, float(np.square(values).max()))
+        answers = fitted.answers(rows)
+        pairs = RowPairs.from_rows(gpod.affinity_, rows, counts)
+        known = gpod.affinity_.weight_bound_
+        heldout = cut_of_pairs(pairs, answers.labels, fitted.cut, gpod.n_clusters_, known)
         outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
         margins = answers.margins
+    elif hasattr(gpod.affinity_, "rows_"):
+        margins, counts = fitted.margins(gpod.affinity_.rows_), gpod.affinity_.multiplicity_
     else:
-        cost = discretization_cost(gpod) if has_rows else None
-        margins, counts = fitted.margins_at_vertices(), affinity.multiplicity_
-    eps = float("nan")
-    if cost is not None or keeps_rows:
-        eps = training_epsilon(gpod) if cost is None else cost.epsilon
-    diagonal = functions.degrees - affinity.self_weights_
-    kappa = float(np.abs(diagonal).max())
-    paper, tight = (
-        bounds(gpod.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
-        for constant in ("paper", "tight")
+        margins = fitted.leads(gpod.embedding_)
+    unknown: dict[str, Any] = {field.name: None for field in fields(RiskSummary)}
+    note = (
+        "A discrete cut has no eigenfunctions: errors of functions, the discretization gap and the "
+        "bounds were left out. Fit with solver='relaxed' for them."
     )
-    ceiling = largest_error(gpod.cut, K, C, B)
-    return RiskSummary(
-        cut=cut.name,
-        n_rows=n,
-        n_clusters=K,
-        cut_training=cut_value(gpod, self_weights=False) if has_rows else None,
-        cut_heldout=heldout,
-        excess=excess,
-        outliers=outliers,
-        ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
-        significance=significance,
-        stability=stability,
-        eigenvalues=gpod.eigenvalues_,
-        empirical_error=empirical_error(gpod),
-        population_error=error,
-        gap_training=discretization_gap_on(gpod) if keeps_rows else None,
-        gap_heldout=gap,
-        cost=cost,
-        epsilon=eps,
-        delta=delta,
-        C=C,
-        B=B,
-        kappa=kappa,
-        bounds_paper=paper,
-        bounds_tight=tight,
-        largest_error=ceiling,
-        vacuous=paper.continuous >= ceiling,
-        notes=(*notes, *_notes(cut.name, affinity, diagonal, paper, tight, ceiling)),
-    )
+    if gpod.affinity_.solver == "discrete":
+        note += (
+            " Weights go by ranks of neighbours, so cut values compare only between equally many "
+            "rows."
+        )
+    found = {
+        "cut_heldout": heldout,
+        "outliers": outliers,
+        "ambiguous": float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
+        "notes": (note,),
+    }
+    return RiskSummary(**{**unknown, **of_cut, **found})
 
 
 def _notes(
@@ -372,6 +421,13 @@ def _notes(
     elif sigma is not None and not isinstance(sigma, Real):
         rule = "a function" if callable(sigma) else repr(sigma)
         notes.append(f"{fixed}; here sigma was {rule}. Give it as a number chosen beforehand.")
+    if isinstance(affinity, VectorAffinity) and getattr(affinity, "density_contrast", False):
+        notes.append(f"{fixed}; the density contrast is made of the rows.")
+    if affinity.weight_bound_ is None:
+        notes.append(
+            "C is the largest weight that was seen: no upper bound is known of this affinity, so "
+            "the cut value has no interval; eigencut.inspection.cut_value takes largest_weight."
+        )
     if (diagonal <= 0).all():
         notes.append(
             "kappa is an absolute value: L(x, x) = d(x) - W(x, x) is nowhere positive here, as "
@@ -382,12 +438,19 @@ def _notes(
     return notes
 
 
-def _line(label: str, text: str, indent: str = "  ") -> str:
-    return f"{indent + label:<{_LABEL + 2}}  {text}"
+def _block(title: str, lines: Iterable[tuple[str, str]]) -> str:
+    return "\n".join([title, *(f"  {label:<{_LABEL}}  {text}" for label, text in lines)])
 
 
 def _with_error(value: float, standard_error: float) -> str:
     return f"{value:.4g} ± {standard_error:.2g}"
+
+
+def _of_cut(cut: CutValue) -> str:
+    """The value; with its standard error where that is no understatement, away from zero."""
+    if cut.is_near_zero:
+        return f"{cut.value:.4g}"
+    return _with_error(cut.value, cut.standard_error)
 
 
 def _listed(values: Array) -> str:
@@ -396,3 +459,137 @@ def _listed(values: Array) -> str:
         return text
     low, high = np.nanmin(values), np.nanmax(values)
     return f"{low:.4g} to {high:.4g}, {len(values)} values"
+
+
+def cut_value(
+    model_or_labels: Any,
+    X: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    cut: str | None = None,
+    affinity: Any = None,
+    self_weights: bool | None = None,
+    confidence: float = 0.95,
+    largest_weight: float | None = None,
+) -> CutValue:
+    """Return RatioCut or NCut of a partition: how much of the weights leaves its clusters.
+
+        sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
+                            v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
+
+    as means over pairs of rows. It is the F of the indicators of clusters scaled to unit norm: the
+    F(u-ddot) of Theorems 2 and 4. On the graph of a fit, self-weights included, it is
+    ``tr((Z^T M Z)^-1 Z^T L Z)`` with Z the indicators, and not below the sum of the eigenvalues.
+
+    Parameters
+    ----------
+    model_or_labels : fitted GPOD, or array of shape (n_rows,)
+        A model labels the rows itself, those without support too.
+    X : array-like of shape (n_rows, n_features), optional
+        Rows. With a model: rows that played no part in the fit; default: the training rows. With
+        labels: the rows they belong to, or with ``affinity="precomputed"`` their affinities.
+    sample_weight : array-like of shape (n_rows,), optional
+        How many times each row of X counts; weights that are no integers count together as many
+        rows as ``(sum w)^2 / sum w^2``.
+    cut : {"ncut", "ratiocut"}, optional
+        Default: the model's; "ncut" for labels.
+    affinity : str, Affinity or callable, optional
+        For labels: the weights, as in ``GPOD``, fitted on X. Default: "gaussian".
+    self_weights : bool, optional
+        Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
+        on new rows, where means over different rows estimate the population without bias. To
+        compare both, pass False for both.
+    confidence : float, default=0.95
+        Of the interval.
+    largest_weight : float, optional
+        C, an upper bound of the weight of any two rows, for the interval on new rows. Default: that
+        of the affinity; functions that a user gives have none that is known.
+
+    Returns
+    -------
+    CutValue
+
+    Notes
+    -----
+    The interval is by betting [1]_. Rows are paired at random, each with one other. For the phi_k
+    of the population, ``a - phi_k b`` has mean 0 in every pair, a the weight that leaves cluster
+    k, b what it has of its size; so no stakes on it make rich. The phi at which the fortunes of
+    several stakes and pairings, averaged, stay below ``K / alpha`` are a confidence set for each
+    cluster, all of them together with probability 1 - alpha. It needs rows that are independent
+    and an upper bound of the weights, and no number of rows is too small; with few it is wide.
+
+    The standard error is no interval: where hardly any weight leaves a cluster it is far too small.
+
+    References
+    ----------
+    .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86, 1-27, 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> W = np.array([[1, 1, 0, 0], [1, 1, 0.5, 0], [0, 0.5, 1, 1], [0, 0, 1, 1]])
+    >>> result = cut_value([0, 0, 1, 1], W, affinity="precomputed", self_weights=True)
+    >>> result.per_cluster.round(3), round(result.value, 3)
+    (array([0.111, 0.111]), 0.222)
+    """
+    confidence = check_fraction("confidence", confidence, 0.95)
+    if largest_weight is not None:
+        largest_weight = check_magnitude("largest_weight", largest_weight, "use sup W(x, y)")
+    is_model = hasattr(model_or_labels, "predict")
+    if cut is not None or not is_model:
+        cut = "ncut" if cut is None else cut
+        check_choice("cut", cut, tuple(CUTS))
+    if not is_model:
+        labels, pairs = _labelled_pairs(
+            model_or_labels, X, sample_weight, affinity, with_itself=self_weights is not False
+        )
+        K = int(labels.max()) + 1
+        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K, confidence=confidence)
+    if affinity is not None:
+        expected, remedy = "be left out with a model, which has one", "pass labels instead of it"
+        raise invalid("affinity", expected, repr(affinity), remedy)
+    with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
+        if largest_weight is None:
+            largest_weight = gpod.fitted_cut_.affinity.weight_bound_
+        return cut_of_pairs(
+            pairs,
+            labels,
+            cut=CUTS[cut or gpod.cut],
+            n_clusters=gpod.n_clusters_,
+            largest_weight=None if rows is None else largest_weight,
+            confidence=confidence,
+        )
+
+
+def _labelled_pairs(
+    labels: ArrayLike, X: Any, sample_weight: ArrayLike | None, affinity: Any, with_itself: bool
+) -> tuple[Indices, RowPairs]:
+    """Return labels numbered from 0, and the pairs of the graph of an affinity on X."""
+    if X is None:
+        raise invalid("X", "be given with labels", None, "pass the rows they belong to")
+    own = clone(named_affinity("gaussian" if affinity is None else affinity))
+    sparse_form = "csr" if own.accepts_sparse else False
+    rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
+    given = np.asarray(as_numpy(labels))
+    if given.shape != (rows.shape[0],):
+        expected = f"hold one label for each of the {rows.shape[0]} rows of X"
+        raise invalid("labels", expected, f"shape {given.shape}", "pass both for the same rows")
+    counts = row_counts(sample_weight, rows.shape[0])
+    if counts is not None and not counts.all():
+        raise invalid("sample_weight", "be positive with labels", "zeros", "leave out these rows")
+    numbers = np.unique(given, return_inverse=True)[1].reshape(-1)
+    graph = own.fit_graph(rows, counts)
+    if not isinstance(graph, RowGraph):  # landmarks stand between the rows
+        return numbers, RowPairs.from_rows(own, rows, counts, with_itself)
+    # Rows at one place may have different labels, so each row is a place of its own here.
+    at, n = graph.vertex_of_row, graph.n_rows
+    of_each = np.ones(len(at)) if counts is None else counts
+
+    def all_sums(V: Array) -> Array:
+        summed = np.zeros((graph.n_vertices, V.shape[1]))
+        np.add.at(summed, at, of_each[:, np.newaxis] * V)
+        return n * graph.matmat(summed)[at]
+
+    return numbers, RowPairs(of_each, graph.self_weights[at], all_sums, with_itself)

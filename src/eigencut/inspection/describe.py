@@ -1,31 +1,756 @@
 """What clusters are: sizes, typical rows, what distinguishes them, rules and words.
 
 Typical rows are medoids: those with the least mean distance to the rows of their cluster.
+
+The effect of a number is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
+(Cliff's delta [1]_; ranks alone count, so no outlier moves it), or that of its distance from the
+middle of all rows where this says more. The effect of a category is the difference of its shares.
+Both lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
+
+Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / f(word))``: A is the
+mean number of words in a cluster, f how often the word occurs in all of them.
+
+No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
+for ``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
+
+A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
+for each condition; it is measured on the other half. The tree sees ranks instead of values: a
+threshold is the shortest number between two values that occur.
+
+References
+----------
+.. [1] N. Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", Psychological
+   Bulletin 114, 494-509, 1993.
+.. [2] M. Grootendorst, "BERTopic: Neural topic modeling with a class-based TF-IDF procedure",
+   arXiv:2203.05794, 2022.
+.. [3] R. G. Newcombe, "Interval Estimation for the Difference between Independent Proportions",
+   Statistics in Medicine 17, 873-890, 1998 (method 10).
+.. [4] R. G. Newcombe, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney
+   Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006.
+.. [5] A. Donner, G. Y. Zou, "Closed-form Confidence Intervals for Functions of the Normal Mean and
+   Standard Deviation", Statistical Methods in Medical Research 21, 347-359, 2012.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import pairwise_distances
+from scipy.special import ndtri
+from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Indices, row_blocks
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.running import row_blocks
 from eigencut._utils.validation import check_count, check_fraction, needed
 from eigencut.exceptions import invalid, printable
-from eigencut.inspection.columns import Column, columns_of
-from eigencut.inspection.contrasts import CategoryContrast, Contrast, Word, contrasts, words
 from eigencut.inspection.policy import POLICY
-from eigencut.inspection.rules import Rule, cluster_rule
+from eigencut.io.column_kinds import UNITS_OF_DATES, labels_of, plain_names, refuse_duplicates
+from eigencut.io.table import Table, refuse_lazy
 
+Interval = tuple[Array, Array]  # low, high
+Mask = NDArray[np.bool_]
+_DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 _LINE = 100  # letters of a line
+
+
+# ------------------------------------------------------------------ columns
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: numbers, dates (days since 1970), or codes of categories; missing: NaN, -1."""
+
+    name: str
+    kind: str  # "number", "date" or "category"
+    values: NDArray[Any]
+    categories: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Column:
+        return Column(self.name, self.kind, self.values[rows], self.categories)
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        if self.kind == "category":
+            return np.asarray(self.values < 0)
+        return np.asarray(np.isnan(self.values))
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether it names rows instead of describing them."""
+        n = len(self.categories)
+        return n > POLICY.most_categories and 2 * n > len(self)
+
+    def plain(self, value: Any) -> float | str | None:
+        """Return a value as people write it: a number, the text of a date, or a category."""
+        if self.kind == "category":
+            return self.categories[int(value)] if value >= 0 else None
+        if not np.isfinite(value):
+            return None
+        if self.kind == "number":
+            return float(value)
+        moment = np.datetime64(round(float(value) * _DAY), "us")
+        is_day = moment == moment.astype("datetime64[D]")
+        return str(moment.astype("datetime64[D]" if is_day else "datetime64[s]"))
+
+
+def columns_of(
+    X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
+) -> list[Column]:
+    """Return the columns of a table or an array; of very many those that differ most by label."""
+    refuse_lazy(X)
+    if hasattr(X, "columns"):
+        given = {str(name): name for name in labels_of(X)}
+        refuse_duplicates([str(name) for name in labels_of(X)])
+        return [_column(name, X[given[name]]) for name in (given if names is None else names)]
+    if isinstance(X, Table) and X.coding is not None:
+        return [_of_table(X, name) for name in (X.names if names is None else names)]
+    if isinstance(X, Table):
+        X, names = X.choose(names).values, X.names if names is None else names
+    values: Any = X.tocsc() if issparse(X) else np.asarray(X)
+    known = plain_names(values.shape[1]) if names is None else names
+    chosen: Any = range(values.shape[1])
+    if labels is not None and values.shape[1] > POLICY.most_columns:
+        chosen = _telling(X if issparse(X) else values, labels)
+    cells = (values[:, [j]].toarray()[:, 0] if issparse(X) else values[:, j] for j in chosen)
+    return [_column(known[j], column) for j, column in zip(chosen, cells, strict=True)]
+
+
+def _of_table(table: Table, name: str) -> Column:
+    """Return a column of a table, whose numbers may stand for words and dates."""
+    values, kind = table.values[:, table.names.index(name)], table.kind(name)
+    if kind.has_words:
+        words = tuple(table.words(name))
+        order = sorted(range(len(words)), key=words.__getitem__)
+        place = np.empty(len(words) + 1, dtype=np.intp)
+        place[order], place[-1] = range(len(words)), -1
+        codes = np.where(np.isnan(values), len(words), values).astype(np.intp)
+        return Column(name, "category", place[codes], tuple(words[i] for i in order))
+    if kind.name == "date":
+        in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
+        return Column(name, "date", values * in_days)
+    return Column(name, "number", _finite(values))
+
+
+def _column(name: str, given: Any) -> Column:
+    values = np.asarray(given)
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[us]").astype(np.float64) / _DAY
+        return Column(name, "date", np.where(np.isnat(values), np.nan, days))
+    is_category = str(getattr(given, "dtype", "")).lower().startswith(("categor", "enum"))
+    if values.dtype.kind in "fiu" and not is_category:
+        return Column(name, "number", _finite(values.astype(np.float64)))
+    if values.dtype == object and not is_category:
+        with suppress(OverflowError, TypeError, ValueError):
+            return Column(name, "number", _finite(np.array([_number(cell) for cell in values])))
+    words = [None if _is_missing(cell) else str(cell) for cell in values.tolist()]
+    categories = sorted({word for word in words if word is not None})
+    place = {word: number for number, word in enumerate(categories)}
+    codes = np.array([-1 if word is None else place[word] for word in words], dtype=np.intp)
+    return Column(name, "category", codes, tuple(categories))
+
+
+def _finite(values: Array) -> Array:
+    """Infinities count as missing: they have no middle."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, (str, bytes, bool, np.bool_)):
+        raise TypeError("a category")
+    return np.nan if _is_missing(cell) else float(cell)
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+
+
+def _telling(values: Any, labels: Indices) -> Indices:
+    """Return the columns whose means differ most between clusters, relative to their spread."""
+    inside = labels >= 0
+    is_in = (labels[inside, np.newaxis] == np.arange(labels.max() + 1)).astype(np.float64)
+    rows, count = values[np.flatnonzero(inside)], np.maximum(is_in.sum(axis=0), 1.0)
+    n = max(1.0, float(inside.sum()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(rows.T @ is_in, dtype=np.float64)
+        squares = rows.multiply(rows) if issparse(rows) else np.square(rows)
+        total = np.asarray(squares.sum(axis=0), dtype=np.float64).reshape(-1)
+        total = total - sums.sum(axis=1) ** 2 / n
+        between = (sums**2 / count).sum(axis=1) - sums.sum(axis=1) ** 2 / n
+        share = np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
+    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    return np.sort(order[: POLICY.most_columns])
+
+
+# ---------------------------------------------------------------- contrasts
+
+
+@dataclass(frozen=True)
+class NumberContrast(JsonReady):
+    """How the numbers, or dates, of a column differ in a cluster from those elsewhere."""
+
+    column: str
+    how: str  # "higher", "lower"; of distances from the median, "more extreme", "more central"
+    effect: float  # P(x > y) - P(x < y) for x in the cluster and y elsewhere, from -1 to 1
+    interval: tuple[float, float]  # of the effect
+    inside: tuple[Any, ...]  # the quartiles in the cluster, in the units of the column
+    overall: tuple[Any, ...]  # the quartiles of all rows
+    n_inside: int  # rows with a value
+    n_outside: int
+    kind: str = "number"  # or "date"
+
+    def __str__(self) -> str:
+        low, middle, high, overall = map(value_in_words, (*self.inside, self.overall[1]))
+        return (
+            f"{short(self.column)}: median {middle} ({low} to {high}), {overall} overall; effect "
+            f"{self.effect:+.2f} ({_range(self.interval, '+.2f')})"
+        )
+
+
+@dataclass(frozen=True)
+class CategoryContrast(JsonReady):
+    """How often a category of a column occurs in a cluster."""
+
+    column: str
+    category: str  # "(missing)" for rows without a value
+    how: str  # "more often" or "less often" than elsewhere
+    effect: float  # the share in the cluster less the share elsewhere, from -1 to 1
+    interval: tuple[float, float]  # of the effect
+    share: float  # of the rows of the cluster
+    share_interval: tuple[float, float]
+    overall: float  # the share of all rows
+    lift: float  # share / overall
+    lift_interval: tuple[float, float]
+    n_inside: int  # rows
+    n_outside: int
+    kind: str = "category"
+
+    def __str__(self) -> str:
+        return (
+            f"{short(self.column)} is {short(self.category)}: {self.share:.1%} of its rows "
+            f"({_range(self.share_interval, '.1%')}), {self.overall:.1%} of all; lift "
+            f"{self.lift:.3g} ({_range(self.lift_interval, '.3g')})"
+        )
+
+
+@dataclass(frozen=True)
+class Word(JsonReady):
+    """A word that is frequent in the documents of a cluster."""
+
+    word: str
+    score: float  # c-TF-IDF
+    share: float  # of the cluster's documents, those with this word
+    overall: float  # the same share of all documents
+
+
+Contrast = NumberContrast | CategoryContrast
+_Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it is at least
+
+
+class _Candidates(NamedTuple):
+    """Effects of a column that may be reported: how many, and those without 0 in the interval."""
+
+    n_effects: int
+    at: Callable[[float], _Strengths]  # intervals of so many standard errors
+
+
+def contrasts(
+    columns: Sequence[Column], labels: Indices, n_clusters: int, confidence: float = 0.95
+) -> list[list[Contrast]]:
+    """Return for each cluster the effects whose interval is without 0, the strongest first.
+
+    Those of many effects that stand out by chance are not to have intervals without their truth.
+    Of m effects R are selected by the rule of Benjamini and Hochberg, and their intervals have the
+    level ``1 - (1 - confidence) R / m``: of the intervals that are reported, a share of
+    ``1 - confidence`` misses at most, on average (Benjamini and Yekutieli, 2005).
+    """
+    candidates: list[_Candidates] = []
+    for column in columns:
+        if column.kind != "category":
+            candidates.append(_number_contrasts(column, labels, n_clusters))
+            if not column.is_missing.any():
+                continue
+            codes = -column.is_missing.astype(np.intp)
+            column = Column(column.name, "category", codes, ("",))
+        candidates.append(_category_contrasts(column, labels, n_clusters))
+    n_all = n_selected = sum(each.n_effects for each in candidates)
+    strengths: list[tuple[int, float, Contrast]] = []
+    while n_selected:  # falls to the largest R of which R are selected at the level R / m
+        z = quantile_of(1 - (1 - confidence) * n_selected / n_all)
+        strengths = [one for each in candidates for one in each.at(z)]
+        if len(strengths) >= n_selected:
+            break
+        n_selected = len(strengths)
+    sorted_contrasts: list[list[Contrast]] = [[] for _ in range(n_clusters)]
+    # Equal ones stay in the order of the columns: sorted() keeps it.
+    for k, _, contrast in sorted(strengths, key=lambda one: -one[1]):
+        sorted_contrasts[k].append(contrast)
+    return sorted_contrasts
+
+
+class Superiority(NamedTuple):
+    """P(x > y) + P(x = y) / 2 for x in each cluster and y elsewhere; NaN without rows on a side."""
+
+    values: Array
+    variances: Array
+    sizes: Array  # rows of each cluster
+    sorted_inside: list[Array]  # the values of each cluster, ascending
+
+    def effects(self, z: float) -> tuple[Array, Array, Array]:
+        """Return ``P(x > y) - P(x < y)`` of each cluster, and its interval."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low, high = superiority_interval(
+                superiority=self.values,
+                variance=self.variances,
+                n_inside=self.sizes,
+                n_outside=self.sizes.sum() - self.sizes,
+                z=z,
+            )
+        return 2 * self.values - 1, 2 * low - 1, 2 * high - 1
+
+
+def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
+    """Return the superiority of all clusters; the variance is DeLong's, partly on some rows."""
+    n = len(values)
+    order = np.lexsort((labels, values))
+    ordered, of = values[order], labels[order]
+    ranks, sizes = rankdata(ordered), np.bincount(labels, minlength=n_clusters)
+    apart, ends = np.argsort(of, kind="stable"), np.cumsum(sizes[:-1])
+    inside, inside_ranks = np.split(ordered[apart], ends), np.split(ranks[apart], ends)
+    some = slice(None, None, -(-n // POLICY.rows_of_variance))
+    means, variances = np.full(n_clusters, np.nan), np.full(n_clusters, np.nan)
+    for k, (own, own_ranks) in enumerate(zip(inside, inside_ranks, strict=True)):
+        m = len(own)
+        if not 0 < m < n:
+            continue
+        above = (own_ranks - rankdata(own)) / (n - m)
+        others = ordered[some][of[some] != k]
+        below = (np.searchsorted(own, others) + np.searchsorted(own, others, "right")) / (2 * m)
+        # The variance of a single share is unknown: then it is the largest that there is.
+        of_above, of_below = (
+            float(shares.var(ddof=1)) if len(shares) > 1 else 0.25 for shares in (above, below)
+        )
+        means[k], variances[k] = above.mean(), of_above / m + of_below / (n - m)
+    return Superiority(means, variances, sizes.astype(np.float64), inside)
+
+
+def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
+    there = ~column.is_missing
+    values, own = column.values[there], labels[there]
+    if len(values) == 0 or values.min() == values.max():
+        return _Candidates(0, lambda z: iter(()))
+    overall = np.quantile(values, (0.25, 0.5, 0.75))
+    with np.errstate(over="ignore"):  # beyond, all are equally extreme
+        spread = np.abs(values - overall[1])
+    location, distance = superiority(values, own, K), superiority(spread, own, K)
+    clusters = np.flatnonzero((location.sizes > 0) & (location.sizes < len(values)))
+
+    def at(z: float) -> _Strengths:
+        both = location.effects(z), distance.effects(z)
+        for k in clusters:
+            strengths = [abs(nearest_to_zero(low[k], high[k])) for _, low, high in both]
+            chosen = int(strengths[1] > strengths[0] + POLICY.spread_says_more)
+            if strengths[chosen] <= 0:
+                continue
+            effect, low, high = (float(of[k]) for of in both[chosen])
+            words = (("lower", "higher"), ("more central", "more extreme"))[chosen]
+            inside = np.quantile(location.sorted_inside[k], (0.25, 0.5, 0.75))
+            contrast = NumberContrast(
+                column=column.name,
+                how=words[int(effect > 0)],
+                effect=effect,
+                interval=(low, high),
+                inside=tuple(column.plain(value) for value in inside),
+                overall=tuple(column.plain(value) for value in overall),
+                n_inside=int(location.sizes[k]),
+                n_outside=int(len(values) - location.sizes[k]),
+                kind=column.kind,
+            )
+            yield int(k), strengths[chosen], contrast
+
+    return _Candidates(2 * len(clusters), at)
+
+
+def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
+    """Return contrasts of each category; of two, that of the one that is more frequent inside."""
+    names = [*column.categories, "(missing)"]
+    last = len(names) - 1
+    codes = np.where(column.values < 0, last, column.values)
+    counts = np.bincount(codes * K + labels, minlength=len(names) * K).reshape(len(names), K)
+    sizes = counts.sum(axis=0)
+    present = np.flatnonzero(counts.any(axis=1))
+    is_whether_missing = column.categories == ("",)  # of a column of numbers
+    n = int(sizes.sum())
+    inside, outside = sizes[np.newaxis], n - sizes[np.newaxis]
+    in_all = counts.sum(axis=1, keepdims=True)
+    clusters = np.flatnonzero((sizes > 0) & (sizes < n))
+
+    def at(z: float) -> _Strengths:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share, other = counts / inside, (in_all - counts) / outside
+            own = share_interval(counts, inside, z)
+            of_others = share_interval(in_all - counts, outside, z)
+            low, high = difference_interval(share, own, other, of_others)
+            ratios = ratio_interval(share, own, other, of_others)
+            weight = inside / n
+            lift = share / (in_all / n)
+            # The lift, share / overall, rises with the ratio, share / elsewhere.
+            lifts = [
+                np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
+                for ratio in ratios
+            ]
+        for k in clusters:
+            for j in present:
+                strength = nearest_to_zero(low[j, k], high[j, k])
+                is_said = j != last if is_whether_missing else len(present) == 2 and strength < 0
+                if strength == 0 or is_said:
+                    continue
+                contrast = CategoryContrast(
+                    column=column.name,
+                    category=names[j],
+                    how="more often" if strength > 0 else "less often",
+                    effect=float(share[j, k] - other[j, k]),
+                    interval=(float(low[j, k]), float(high[j, k])),
+                    share=float(share[j, k]),
+                    share_interval=(float(own[0][j, k]), float(own[1][j, k])),
+                    overall=float(counts[j].sum() / n),
+                    lift=float(lift[j, k]),
+                    lift_interval=(float(lifts[0][j, k]), float(lifts[1][j, k])),
+                    n_inside=int(sizes[k]),
+                    n_outside=int(n - sizes[k]),
+                )
+                yield int(k), abs(strength), contrast
+
+    is_one = is_whether_missing or len(present) == 2
+    return _Candidates(len(clusters) * (1 if is_one else len(present)), at)
+
+
+def words(
+    documents: Sequence[str],
+    labels: Indices,
+    n_clusters: int,
+    n_words: int = 8,
+    confidence: float = 0.95,
+) -> list[tuple[Word, ...]]:
+    """Return the words of each cluster, the highest score first."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer()
+    try:
+        occurs = sparse.csr_array(vectorizer.fit_transform(documents), dtype=np.float64)
+    except ValueError:  # no document has a word
+        return [()] * n_clusters
+    vocabulary = vectorizer.get_feature_names_out()
+    n = len(labels)
+    is_in = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
+    counts, holds = is_in @ occurs, is_in @ (occurs > 0).astype(np.float64)
+    of_word, in_all = counts.sum(axis=0), holds.sum(axis=0)
+    mean, sizes = float(of_word.sum()) / n_clusters, np.bincount(labels, minlength=n_clusters)
+    z, found = quantile_of(confidence), []
+    for k in range(n_clusters):
+        count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
+        scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
+        share, other = own / max(1, sizes[k]), (in_all - own) / max(1, n - sizes[k])
+        inside = share_interval(own, sizes[k], z)
+        outside = share_interval(in_all - own, n - sizes[k], z)
+        low, _ = difference_interval(share, inside, other, outside)
+        is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
+        best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][:n_words]
+        of_cluster = (
+            Word(str(vocabulary[j]), float(scores[j]), float(share[j]), float(in_all[j] / n))
+            for j in best
+        )
+        found.append(tuple(of_cluster))
+    return found
+
+
+def quantile_of(confidence: float) -> float:
+    """Return z: a normal variable is between -z and z with this probability."""
+    return float(ndtri((1 + confidence) / 2))
+
+
+def share_interval(count: Any, total: Any, z: float) -> Interval:
+    """Return Wilson's interval of ``count / total``."""
+    nothing = np.asarray(total) <= 0
+    total = np.where(nothing, 1.0, total)
+    share = np.asarray(count, dtype=np.float64) / total
+    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    width = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2)) / (1 + z**2 / total)
+    low = np.where(share <= 0, 0.0, np.maximum(middle - width, 0.0))
+    high = np.where((share >= 1) | nothing, 1.0, np.minimum(middle + width, 1.0))
+    return np.minimum(low, share), np.maximum(high, share)
+
+
+def difference_interval(
+    share: Array, own: Interval, other_share: Array, other: Interval
+) -> Interval:
+    """Return the interval of ``share - other_share``, given that of each."""
+    difference = share - other_share
+    low = difference - np.hypot(share - own[0], other[1] - other_share)
+    high = difference + np.hypot(own[1] - share, other_share - other[0])
+    return low, high
+
+
+def ratio_interval(share: Array, own: Interval, other_share: Array, other: Interval) -> Interval:
+    """Return the interval of ``share / other_share``; infinite where the other may be 0."""
+    both = share * other_share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = other[1] * (2 * other_share - other[1])
+        root = np.sqrt(np.maximum(both**2 - own[0] * (2 * share - own[0]) * below, 0.0))
+        # Both forms are the same root; neither divides by what cancels.
+        conjugate = own[0] * (2 * share - own[0]) / (both + root)
+        low = np.where(both + root > 0, conjugate, 0.0)
+        above = other[0] * (2 * other_share - other[0])
+        root = np.sqrt(np.maximum(both**2 - own[1] * (2 * share - own[1]) * above, 0.0))
+        high = np.where(above > 0, (both + root) / above, np.inf)
+    return low, high
+
+
+def superiority_interval(
+    superiority: Array, variance: Array, n_inside: Array, n_outside: Array, z: float
+) -> Interval:
+    """Return all t with ``|superiority - t| <= z sqrt(V(t))``."""
+    # V(t) is the larger of two variances: the one that was measured, as t (1 - t) goes, which is
+    # 0 where all x are above all y; and that of Hanley and McNeil.
+    m, n = np.asarray(n_inside, dtype=np.float64), np.asarray(n_outside, dtype=np.float64)
+    fewer, more = np.minimum(m, n), np.maximum(m, n)
+    middle_of = np.maximum(superiority * (1 - superiority), np.finfo(np.float64).tiny)
+    measured = np.minimum(variance / middle_of, 1 / np.maximum(fewer - 1, 1))
+
+    def is_possible(t: Array) -> Array:
+        terms = (1 - t) / (2 - t), t / (1 + t)
+        larger, smaller = np.maximum(*terms), np.minimum(*terms)
+        modelled = (1 + (more - 1) * larger + (fewer - 1) * smaller) / (m * n)
+        spread = t * (1 - t) * np.maximum(modelled, measured)
+        return np.asarray(np.abs(superiority - t) <= z * np.sqrt(spread))
+
+    ends = []
+    for end in (0.0, 1.0):
+        outer, inner = np.full_like(superiority, end), np.array(superiority, dtype=np.float64)
+        for _ in range(60):
+            middle = (outer + inner) / 2
+            possible = is_possible(middle)
+            inner, outer = np.where(possible, middle, inner), np.where(possible, outer, middle)
+        ends.append(inner)
+    return ends[0], ends[1]
+
+
+def nearest_to_zero(low: float, high: float) -> float:
+    """Return how strong an effect is at least: 0 where the interval holds 0."""
+    return 0.0 if low <= 0 <= high else math.copysign(min(abs(low), abs(high)), low)
+
+
+# -------------------------------------------------------------------- rules
+
+
+@dataclass(frozen=True)
+class Condition(JsonReady):
+    """One condition on a row; a row without a value in the column does not meet it."""
+
+    column: str
+    relation: str  # "<=", ">", "is" or "is not"
+    value: Any  # a number, a category, or the text of a date
+
+    def __str__(self) -> str:
+        value = self.value if isinstance(self.value, str) else f"{self.value:.10g}"
+        return f"{short(self.column)} {self.relation} {short(value)}"
+
+
+@dataclass(frozen=True)
+class Rule(JsonReady):
+    """Rows that meet all conditions belong to a cluster, mostly."""
+
+    conditions: tuple[Condition, ...]  # at most three
+    precision: float  # the share of the rows that meet them which belong to the cluster
+    precision_interval: tuple[float, float]
+    coverage: float  # the share of the rows of the cluster that meet them
+    coverage_interval: tuple[float, float]
+    n_rows: int  # rows on which this was measured
+    held_out: bool  # whether the rule was made from others; not so where there are too few
+
+    def __str__(self) -> str:
+        where = "rows it was not made from" if self.held_out else "rows it was made from"
+        return (
+            f"{' and '.join(map(str, self.conditions))}: precision {self.precision:.1%} "
+            f"({_range(self.precision_interval, '.1%')}), coverage {self.coverage:.1%} "
+            f"({_range(self.coverage_interval, '.1%')}), on "
+            f"{'' if self.held_out else 'the '}{self.n_rows} {where}"
+        )
+
+
+class _Test(NamedTuple):
+    """A condition whose value is as the column holds it: a number, or the code of a category."""
+
+    column: Column
+    relation: str
+    value: Any
+
+    def holds(self, rows: Any) -> Mask:
+        values = self.column.values[rows]
+        if self.relation == "is":
+            return np.asarray(values == self.value)
+        if self.relation == "is not":
+            return np.asarray((values != self.value) & (values >= 0))
+        return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
+
+
+class _Feature:
+    """What a tree can ask of some rows: the rank of a value, or whether it is a category."""
+
+    def __init__(self, column: Column, rows: Indices, code: int | None = None) -> None:
+        self.column, self.code = column, code
+        values = column.values[rows]
+        if code is not None:
+            self.numbers = (values == code).astype(np.float32)
+            return
+        there = ~np.isnan(values)
+        self.distinct, ranks = np.unique(values[there], return_inverse=True)
+        numbers = np.full(len(rows), float(np.median(ranks)) if len(ranks) else 0.0)
+        numbers[there] = ranks
+        self.numbers = numbers.astype(np.float32)
+
+    def test(self, rank: float, goes_right: bool) -> _Test:
+        if self.code is None:
+            below = min(int(np.floor(rank)), len(self.distinct) - 2)
+            bound = short_between(*map(float, self.distinct[below : below + 2]))
+            return _Test(self.column, ">" if goes_right else "<=", bound)
+        if not goes_right and len(self.column.categories) == 2:
+            return _Test(self.column, "is", 1 - self.code)
+        return _Test(self.column, "is" if goes_right else "is not", self.code)
+
+
+def short_between(low: float, high: float) -> float:
+    """Return the shortest number t with ``low <= t < high``."""
+    if low <= 0 < high:
+        return 0.0
+    middle = low / 2 + high / 2
+    for digits in range(1, 18):
+        rounded = float(f"{middle:.{digits}g}")
+        if low <= rounded < high:
+            return rounded
+    return low
+
+
+def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.95) -> Rule | None:
+    """Return a rule for the rows inside a cluster; None where conditions do not help."""
+    n, n_inside = len(inside), int(inside.sum())
+    if not 0 < n_inside < n or not columns:
+        return None
+    draw = np.random.default_rng(0)
+    grows = measures = np.ones(n, dtype=bool)
+    held_out = min(n_inside, n - n_inside) >= POLICY.fewest_held_out
+    if held_out:
+        # Half of the cluster and half of the others, so that both halves have both.
+        grows = np.zeros(n, dtype=bool)
+        for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
+            grows[draw.permutation(side)[: len(side) // 2]] = True
+        measures = ~grows
+    tests = _best_branch(columns, inside, grows, draw)
+    if not tests:
+        return None
+    rows = np.flatnonzero(measures)
+    own, meets = inside[rows], np.all([test.holds(rows) for test in tests], axis=0)
+    n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
+    if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
+        return None
+    low, high = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
+    return Rule(
+        conditions=tuple(
+            Condition(test.column.name, test.relation, test.column.plain(test.value))
+            for test in tests
+        ),
+        precision=n_both / n_meets,
+        precision_interval=(float(low[0]), float(high[0])),
+        coverage=n_both / n_own,
+        coverage_interval=(float(low[1]), float(high[1])),
+        n_rows=len(rows),
+        held_out=held_out,
+    )
+
+
+def _best_branch(
+    columns: Sequence[Column], inside: Mask, grows: Mask, draw: np.random.Generator
+) -> list[_Test]:
+    """Return the conditions of the best branch, on the rows that grow the tree."""
+    drawn, weights, most = [], [], POLICY.rows_of_rule
+    for side in (np.flatnonzero(inside & grows), np.flatnonzero(~inside & grows)):
+        some = side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
+        drawn.append(some)
+        # So that what was drawn counts for all rows of its side.
+        weights.append(np.full(len(some), len(side) / len(some)))
+    rows, weight = np.concatenate(drawn), np.concatenate(weights)
+    own = inside[rows]
+
+    def quality(tests: list[_Test]) -> float:
+        meets = np.all([test.holds(rows) for test in tests], axis=0)
+        both = float(weight[meets & own].sum())
+        f1 = 2 * both / float(weight[meets].sum() + weight[own].sum())
+        return f1 - POLICY.price_of_condition * len(tests)
+
+    best = max(_branches(columns, rows, own), key=quality, default=[])
+    for test in list(best):
+        fewer = [other for other in best if other is not test]
+        if fewer and quality(fewer) >= quality(best):
+            best = fewer
+    return best
+
+
+def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[list[_Test]]:
+    """Give the conditions that lead to each node of a tree, those of one column joined."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    features = []
+    for column in columns:
+        if column.kind != "category":
+            features.append(_Feature(column, rows))
+            continue
+        codes = column.values[rows]
+        counts = np.bincount(codes[codes >= 0], minlength=len(column.categories))
+        common = np.argsort(-counts, kind="stable")[: POLICY.categories_of_rule]
+        features += [_Feature(column, rows, int(code)) for code in common if counts[code]]
+    if not features:
+        return
+    depth = POLICY.most_conditions
+    tree = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0)
+    grown = tree.fit(np.column_stack([feature.numbers for feature in features]), own).tree_
+    open_nodes: list[tuple[int, list[_Test]]] = [(0, [])]
+    while open_nodes:
+        node, tests = open_nodes.pop()
+        if tests:
+            yield tests
+        if grown.children_left[node] < 0:
+            continue
+        feature = features[grown.feature[node]]
+        for child, goes_right in ((grown.children_left, False), (grown.children_right, True)):
+            new = feature.test(float(grown.threshold[node]), goes_right)
+            # A bound takes the place of a wider one on the same side.
+            others = [
+                test
+                for test in tests
+                if new.relation not in ("<=", ">")
+                or test.column is not new.column
+                or test.relation != new.relation
+            ]
+            open_nodes.append((int(child[node]), [*others, new]))
+
+
+# -------------------------------------------------------------- description
 
 
 @dataclass(frozen=True)
@@ -88,8 +813,8 @@ class Description(JsonReady):
                 "size": one.size,
                 "share": one.share,
                 "margin": one.margin,
-                "distinguished_by": "; ".join(map(_contrast, one.contrasts)),
-                "rule": "" if one.rule is None else _conditions(one.rule),
+                "distinguished_by": "; ".join(map(str, one.contrasts)),
+                "rule": "" if one.rule is None else " and ".join(map(str, one.rule.conditions)),
                 "precision": float("nan") if one.rule is None else one.rule.precision,
                 "coverage": float("nan") if one.rule is None else one.rule.coverage,
                 "words": ", ".join(short(word.word) for word in one.words),
@@ -119,12 +844,9 @@ def describe_model(
     confidence: float = 0.95,
 ) -> Description:
     """Describe the clusters of a model on the rows of X; see ``Model.describe``."""
-    for name, value, least in (
-        ("n_columns", n_columns, 1),
-        ("n_words", n_words, 1),
-        ("n_typical", n_typical, 0),
-    ):
-        check_count(name, value, "leave it out for the default", least=least)
+    check_count("n_columns", n_columns, "leave it out for the default")
+    check_count("n_words", n_words, "leave it out for the default")
+    check_count("n_typical", n_typical, "leave it out for the default", least=0)
     check_fraction("confidence", confidence, 0.95)
     with model.preparing(X) as (prepared, complete):
         answers = model.answers_for_all(prepared, complete)
@@ -195,14 +917,12 @@ def _checked_documents(documents: Any, n_rows: int) -> list[str]:
         got = "one text" if is_one else len(documents)
         expected = f"hold one text for each of the {n_rows} rows"
         raise invalid("documents", expected, got, "pass both for the same rows")
-    texts = []
-    for place, text in enumerate(documents):
-        is_missing = text is None or text != text or type(text).__name__ == "NAType"
-        if not is_missing and not isinstance(text, str):
+    texts = ["" if _is_missing(text) else text for text in documents]
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
             got = f"{type(text).__name__} in row {place}"
             raise invalid("documents", "be texts", got, "use str()")
-        texts.append("" if is_missing else str(text))
-    return texts
+    return [str(text) for text in texts]
 
 
 def _described_columns(
@@ -285,6 +1005,8 @@ def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
 
 def _by_distance(own: Any, others: Any, metric: str) -> Indices:
     """Return the order of rows by their mean distance to others; never an array of all pairs."""
+    from sklearn.metrics.pairwise import pairwise_distances
+
     total = np.zeros(own.shape[0])
     for rows in row_blocks(own.shape[0], others.shape[0], 1 << 21):
         total[rows] = pairwise_distances(own[rows], others, metric=metric).sum(axis=1)
@@ -297,9 +1019,9 @@ def _by_distance(own: Any, others: Any, metric: str) -> Indices:
 
 def cluster_lines(cluster: Any) -> list[str]:
     """Return a line for each thing that is known of a cluster."""
-    pairs = [(contrast.how, _contrast(contrast)) for contrast in cluster.contrasts]
+    pairs = [(contrast.how, str(contrast)) for contrast in cluster.contrasts]
     if cluster.rule is not None:
-        pairs.append(("rule", _rule(cluster.rule)))
+        pairs.append(("rule", str(cluster.rule)))
     if cluster.words:
         pairs.append(("words", ", ".join(short(word.word) for word in cluster.words)))
     pairs += [("typical", str(row)) for row in cluster.typical]
@@ -328,41 +1050,8 @@ def value_in_words(value: Any) -> str:
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-def _contrast(found: Contrast) -> str:
-    if isinstance(found, CategoryContrast):
-        return (
-            f"{short(found.column)} is {short(found.category)}: {found.share:.1%} of its rows "
-            f"({_range(found.share_interval, '.1%')}), {found.overall:.1%} of all; lift "
-            f"{found.lift:.3g} ({_range(found.lift_interval, '.3g')})"
-        )
-    low, middle, high, overall = map(value_in_words, (*found.inside, found.overall[1]))
-    return (
-        f"{short(found.column)}: median {middle} ({low} to {high}), {overall} overall; effect "
-        f"{found.effect:+.2f} ({_range(found.interval, '+.2f')})"
-    )
-
-
 def _range(interval: tuple[float, float], form: str) -> str:
     return f"{interval[0]:{form}} to {interval[1]:{form}}"
-
-
-def _conditions(rule: Rule) -> str:
-    return " and ".join(
-        f"{short(one.column)} {one.relation} "
-        f"{short(one.value if isinstance(one.value, str) else f'{one.value:.10g}')}"
-        for one in rule.conditions
-    )
-
-
-def _rule(rule: Rule) -> str:
-    where = f"{rule.n_rows} rows it was not made from"
-    if not rule.held_out:
-        where = f"the {rule.n_rows} rows it was made from"
-    return (
-        f"{_conditions(rule)}: precision {rule.precision:.1%} "
-        f"({_range(rule.precision_interval, '.1%')}), coverage {rule.coverage:.1%} "
-        f"({_range(rule.coverage_interval, '.1%')}), on {where}"
-    )
 
 
 # ------------------------------------------------------------------ in notebooks

@@ -11,12 +11,20 @@ class Policy:
 
     # Rows with a smaller margin count as ambiguous: two clusters fit them nearly alike.
     ambiguous_margin: float = 0.1
+    # Limits that ``assess`` prints hold with this probability.
+    confidence: float = 0.95
     # A p-value up to this is said to speak for clusters.
     small_p: float = 0.05
     # The text on stability counts rows that keep their label in a smaller share of refits.
     shaky_agreement: float = 0.8
     # The text on label sets shows the sets of these coverages.
     shown_coverages: tuple[float, ...] = (0.8, 0.9, 0.95)
+    # A certificate sets aside components with fewer rows than this share of the smallest cluster.
+    least_piece: float = 1 / 16
+    # It knows so many eigenvalues beyond the K smallest,
+    further_pairs: int = 10
+    # and ``assess`` makes the graph again for it if it has at most so many vertices.
+    certified_vertices: int = 5000
     # Refits on kept rows are refused if the weights of the fit make more copies of a row.
     most_copies: int = 1000
     # Of an array with more columns, those are described whose means differ most between clusters.

@@ -1,4 +1,4 @@
-"""What refits say of labels: how firmly rows keep them, and sets that hold them with a guarantee.
+"""What refits say: how firmly rows keep labels, sets that hold them with a guarantee, p-values.
 
 A refit is the same estimator with the fitted K, fitted again on other rows.
 """
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from textwrap import fill
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,12 +23,13 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady, json_ready
-from eigencut._utils.progress import counted, without_progress
-from eigencut._utils.threads import threads
-from eigencut._utils.validation import check_count, check_fraction
+from eigencut._utils.running import counted, threads, without_progress
+from eigencut._utils.validation import check_choice, check_count, check_fraction
+from eigencut.affinities import Neighbors, refuse_metric_of_no_numbers
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.inspection.policy import POLICY
+from eigencut.io.sample import seeded_by
 from eigencut.theory.errors import measured_on
 
 Item = TypeVar("Item")
@@ -103,6 +105,9 @@ class Stability(JsonReady):
         Their mean over the rows of each cluster; NaN for a cluster without rows.
     mean : float
         Over all rows.
+    chance : float
+        The mean if the labels of refits were dealt to rows at random: clusters that are matched so
+        that most rows agree do so for more than 1 / K of them.
     labels : array of shape (n,)
         The labels of the model.
     n_refits : int
@@ -121,6 +126,7 @@ class Stability(JsonReady):
     per_row: Array
     per_cluster: Array
     mean: float
+    chance: float
     labels: Indices
     n_refits: int
 
@@ -138,6 +144,7 @@ class Stability(JsonReady):
             lines.append(f"{k:8d}  {len(mine):8d}  {cells[0]:>10}  {cells[1]:>10}")
         share = f"{(self.per_row < shaky).mean():.1%}"
         lines.append(f"{'all':>8}  {len(self.per_row):8d}  {self.mean:10.1%}  {share:>10}")
+        lines.append(f"{'chance':>8}  {'':8}  {self.chance:10.1%}")
         return "\n".join(lines)
 
 
@@ -167,8 +174,7 @@ def stability(
     Notes
     -----
     Unstable clusters are not there or not so many; stable ones need not be real: one cut through a
-    long cluster is stable too. ``significance`` asks that. With K clusters, labels drawn at random
-    would agree with a share of about 1 / K.
+    long cluster is stable too. ``significance`` asks that.
 
     References
     ----------
@@ -190,17 +196,26 @@ def stability(
         gpod.numbering_.refuse_gaps("stability")
         rows, K = training_rows(gpod, rows), gpod.n_clusters_
         n_rows, labels = rows.shape[0], gpod.fitted_cut_.labels(rows)
-        agreement = np.zeros(n_rows)
+        agreement, chance, shuffle = np.zeros(n_rows), 0.0, np.random.RandomState(0)
         for _, fitted in refits(
             gpod, range(n_refits), lambda _: rows[rng.randint(n_rows, size=n_rows)]
         ):
             of_refit = fitted.fitted_cut_.labels(rows)
             agreement += renumbered(of_refit, labels, K)[of_refit] == labels
+            dealt = shuffle.permutation(of_refit)
+            chance += float((renumbered(dealt, labels, K)[dealt] == labels).mean()) / n_refits
     per_row = agreement / n_refits
     count = np.bincount(labels, minlength=K)
     sums = np.bincount(labels, per_row, minlength=K)
     per_cluster = np.divide(sums, count, out=np.full(K, np.nan), where=count > 0)
-    return Stability(per_row, per_cluster, float(per_row.mean()), labels, n_refits)
+    return Stability(
+        per_row=per_row,
+        per_cluster=per_cluster,
+        mean=float(per_row.mean()),
+        chance=chance,
+        labels=labels,
+        n_refits=n_refits,
+    )
 
 
 @dataclass(frozen=True)
@@ -213,7 +228,9 @@ class LabelSets:
     deficits : array of shape (n_batches, batch_size, K)
         Of the calibration rows: by how much the score of each cluster is below the largest.
     labels : array of shape (n_batches, batch_size)
-        The clusters that refits with those rows gave them, in the numbers of the model.
+        The clusters that refits gave those rows, in the numbers of the model.
+    refit_on : {"same rows", "other rows"}
+        Which refits: ``label_sets`` tells them apart.
 
     Examples
     --------
@@ -231,6 +248,7 @@ class LabelSets:
     model: Any = field(repr=False)
     deficits: Array = field(repr=False)
     labels: Indices = field(repr=False)
+    refit_on: str = "same rows"
 
     @property
     def n_batches(self) -> int:
@@ -239,7 +257,7 @@ class LabelSets:
 
     @property
     def batch_size(self) -> int:
-        """New rows in the training set of each refit."""
+        """Calibration rows of each refit."""
         return self.labels.shape[1]
 
     @property
@@ -305,6 +323,7 @@ class LabelSets:
     def to_dict(self) -> dict[str, Any]:
         """What the text says, as plain Python, ready for JSON."""
         return {
+            "refit_on": self.refit_on,
             "n_batches": self.n_batches,
             "batch_size": self.batch_size,
             "agreement": json_ready(self.agreement),
@@ -313,6 +332,9 @@ class LabelSets:
 
     def __str__(self) -> str:
         others = f"{self.batch_size - 1} other new rows" if self.batch_size > 1 else "nothing else"
+        of = f"a refit on the training rows, the new row and {others}"
+        if self.refit_on == "other rows":
+            of = "a fit on half of the training rows, in sets by a fit on the other half"
         lines = [
             f"Label sets, calibrated on {self.labels.size} rows in {self.n_batches} batches",
             "",
@@ -325,7 +347,7 @@ class LabelSets:
         lines += [
             "",
             f"The label of predict is that of the refit for {self.agreement:.1%} of these rows.",
-            f"The sets cover the label of a refit on the training rows, the new row and {others}.",
+            f"The sets cover the label of {of}.",
         ]
         return "\n".join(lines)
 
@@ -336,14 +358,14 @@ def label_sets(
     X: ArrayLike | None = None,
     *,
     n_batches: int = 20,
+    refit_on: str = "same rows",
     random_state: Any = 0,
 ) -> LabelSets:
     """Calibrate sets of clusters that hold the label which a refit would give a new row.
 
-    The held-out rows are dealt into G batches of b rows. The estimator is fitted again on the
-    training rows with each batch, G fits, which gives each calibration row the label that it has
-    as a training row. By how much the fitted model's score of that label is below its largest
-    score, over all calibration rows, tells how many clusters the set of a new row needs.
+    The held-out rows are dealt into G batches of b rows. For each batch the estimator is fitted
+    again, which gives each calibration row a label. By how much a score of that label is below the
+    largest one, over all calibration rows, tells how many clusters the set of a new row needs.
 
     Parameters
     ----------
@@ -354,8 +376,13 @@ def label_sets(
         The rows that the model was fitted on. Default: those that it keeps.
     n_batches : int, default=20
         G. Coverage up to G / (G + 1) can be asked for.
+    refit_on : {"same rows", "other rows"}, default="same rows"
+        What the sets allow for. "same rows": that the new rows had been in the fit; G refits, on
+        the training rows with each batch. "other rows": that the model had been fitted on another
+        sample; 2 G fits, on disjoint halves of the training rows, of which one gives scores and
+        the other one labels. These sets are larger where clusters depend on the sample.
     random_state : int, RandomState or None, default=0
-        Of the dealing. None means 0.
+        Of the dealing, together with the rows. None means 0.
 
     Returns
     -------
@@ -363,22 +390,26 @@ def label_sets(
 
     Notes
     -----
-    **What is guaranteed.** Let x be a new row, and let Y(x) be the label of x, in the numbers of
-    the model, when the same estimator (with the fitted K) is fitted on the training rows together
-    with a batch of b new rows, x among them. If held-out and new rows are exchangeable given the
-    training rows, as independent draws from one distribution are, then for every n, b and G
+    **What is guaranteed.** On the same rows: let x be a new row, and let Y(x) be the label of x, in
+    the numbers of the model, when the same estimator (with the fitted K) is fitted on the training
+    rows together with a batch of b new rows, x among them. If held-out and new rows are
+    exchangeable given the training rows, as independent draws from one distribution are, then for
+    every n, b and G
 
         P( Y(x) in predict_set(x, coverage) ) >= coverage,
 
-    on average over the held-out rows and the new batch. It needs no assumption on the clusters,
-    and does not need the fit to be stable: an unstable one has large sets. It is *not* a
-    statement on classes that someone may have in mind, nor on a single row or a single cluster,
-    and it does not hold for rows of another distribution.
+    on average over the held-out rows and the new batch; an unstable fit has large sets. It is *not*
+    a statement on classes that someone may have in mind, nor on a single row or cluster, and does
+    not hold for rows of another distribution.
 
-    Batches are exchangeable, rows of different batches are not; so it is the quantile of
-    hierarchical conformal prediction [1]_ that is taken: each row weighs 1 / ((G + 1) b), and the
-    new batch has the weight 1 / (G + 1) at infinity. The label sets of [2]_ and [3]_ are for a
-    latent label; they need soft labels that are consistent and a clustering that is stable.
+    On other rows: the same for the label of x by a fit on one half of the training rows, and the
+    set that the scores of a fit on the other half make, the halves drawn at random. The sets of the
+    model itself, which is fitted on both halves, are for the label of x by a fit on as many rows
+    that it has not seen; they hold it as often if more rows do not make fits agree less.
+
+    Only batches are exchangeable, so the quantile is
+    that of hierarchical conformal prediction [1]_. The label sets of [2]_ and [3]_ are for a latent
+    label; they need soft labels that are consistent and a clustering that is stable.
 
     References
     ----------
@@ -399,7 +430,7 @@ def label_sets(
     np.int64(1)
     """
     check_count("n_batches", n_batches, "use the default of 20")
-    rng = check_random_state(0 if random_state is None else random_state)
+    check_choice("refit_on", refit_on, ("same rows", "other rows"))
     gpod = model.one_cut()
     gpod.numbering_.refuse_gaps("label sets")
     with measured_on(model, X) as (_, rows, _):
@@ -413,19 +444,46 @@ def label_sets(
                 held_out.shape[0],
                 "hold out more rows, or lower n_batches",
             )
+        rng = seeded_by(held_out, random_state)
         dealt = rng.permutation(held_out.shape[0])[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
-        before = gpod.fitted_cut_.labels(rows)
-        labels = np.empty(batches.shape, dtype=np.intp)
-        stack = sparse_vstack if issparse(rows) else np.vstack
-        for g, fitted in refits(
-            gpod, range(n_batches), lambda g: stack([rows, held_out[batches[g]]])
-        ):
-            of_refit = fitted.partition_.labels
-            numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
-            labels[g] = numbers[of_refit[len(before) :]]
-        deficits = _deficits(gpod, held_out[dealt]).reshape(*batches.shape, -1)
-    return LabelSets(gpod, deficits, labels)
+        calibrated = _on_other_rows if refit_on == "other rows" else _on_same_rows
+        deficits, labels = calibrated(gpod, rows, held_out, batches, rng)
+    return LabelSets(gpod, deficits, labels, refit_on)
+
+
+def _on_same_rows(
+    gpod: Any, rows: Any, held_out: Any, batches: Indices, _: Any
+) -> tuple[Array, Indices]:
+    """Return deficits by the model, and labels by refits on the training rows with each batch."""
+    before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
+    stack = sparse_vstack if issparse(rows) else np.vstack
+    for g, fitted in refits(
+        gpod, range(len(batches)), lambda g: stack([rows, held_out[batches[g]]])
+    ):
+        of_refit = fitted.partition_.labels
+        numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
+        labels[g] = numbers[of_refit[len(before) :]]
+    return _deficits(gpod, held_out[batches.ravel()]).reshape(*batches.shape, -1), labels
+
+
+def _on_other_rows(
+    gpod: Any, rows: Any, held_out: Any, batches: Indices, rng: Any
+) -> tuple[Array, Indices]:
+    """Return deficits by fits on halves of the training rows, and labels by the other halves."""
+    n_rows, K = rows.shape[0], gpod.n_clusters_
+    if n_rows < 4 * K:
+        expected = "be fitted on at least 4 rows for each cluster, for halves of them to be fitted"
+        raise invalid("model", expected, n_rows, "use refit_on='same rows'")
+    halves = [half for _ in batches for half in np.array_split(rng.permutation(n_rows), 2)]
+    deficits, labels = np.empty((*batches.shape, K)), np.empty(batches.shape, dtype=np.intp)
+    fits = refits(gpod, range(len(halves)), lambda i: rows[np.sort(halves[i])])
+    for (i, one), (_, other) in zip(fits, fits, strict=True):
+        new, mine = held_out[batches[i // 2]], rows[halves[i]]
+        numbers = renumbered(other.fitted_cut_.labels(mine), one.fitted_cut_.labels(mine), K)
+        deficits[i // 2] = _deficits(one, new)
+        labels[i // 2] = numbers[other.fitted_cut_.labels(new)]
+    return deficits, labels
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
@@ -442,3 +500,224 @@ def _deficits(model: Any, rows: Any) -> Array:
     below = scores.max(axis=1, keepdims=True) - scores
     below[np.arange(len(scores)), assign(scores)] = 0.0
     return np.asarray(below)
+
+
+@dataclass(frozen=True)
+class Significance:
+    """Cut values of the rows, and of as many rows that are one cluster. ``print`` it.
+
+    Attributes
+    ----------
+    statistic : float
+        The relaxed cut of the rows: the sum of the K smallest eigenvalues. Small is clear.
+    null_statistics : dict of str to array of shape (n_null,)
+        The same of each null's samples: "gaussian" and "one cluster".
+    n_rows, n_clusters : int
+        Of the rows that were compared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> result = significance(model, X[:100], n_null=9)
+    >>> sorted(result.null_statistics)
+    ['gaussian', 'one cluster']
+    >>> result.p_value == max(result.p_values.values())
+    True
+    """
+
+    statistic: float
+    null_statistics: dict[str, Array]
+    n_rows: int
+    n_clusters: int
+
+    @property
+    def p_values(self) -> dict[str, float]:
+        """``(1 + #{null <= statistic}) / (1 + n_null)`` of each null."""
+        largest = self.statistic + 1e-12  # values that differ by less are equal
+        return {
+            name: float((1 + (values <= largest).sum()) / (1 + len(values)))
+            for name, values in self.null_statistics.items()
+        }
+
+    @property
+    def p_value(self) -> float:
+        """The largest of them: clusters are believed if no null explains the cut."""
+        return max(self.p_values.values())
+
+    @property
+    def sentence(self) -> str:
+        """What it says about the clusters."""
+        if self.p_value <= POLICY.small_p:
+            return (
+                f"The rows are not one cluster (p = {self.p_value:.3g}): both nulls have larger "
+                "cuts. That they are more than one does not say that they are "
+                f"{self.n_clusters}; eigencut.select compares numbers of clusters."
+            )
+        worst = max(self.p_values, key=lambda name: self.p_values[name])
+        return (
+            f"The rows may be one cluster (p = {self.p_value:.3g}): samples of the null {worst!r} "
+            "have cuts as small as theirs. Do not rely on these clusters being there."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, p-values and the sentence as plain Python, ready for JSON."""
+        derived = {"p_value": self.p_value, "p_values": self.p_values, "sentence": self.sentence}
+        return json_ready(self) | json_ready(derived)
+
+    def __str__(self) -> str:
+        n_null = len(next(iter(self.null_statistics.values())))
+        lines = [
+            f"Significance of a cut into {self.n_clusters} clusters, on {self.n_rows} rows "
+            f"against {n_null} samples of each null",
+            "",
+            f"{'':12}  {'cut value':>10}  {'5 % to 95 % of samples':>24}  {'p':>6}",
+            f"{'rows':12}  {self.statistic:10.4g}",
+        ]
+        for name, values in self.null_statistics.items():
+            low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+            between = f"{low:.4g} to {high:.4g}"
+            p = self.p_values[name]
+            lines.append(f"{name:12}  {middle:10.4g}  {between:>24}  {p:6.3g}")
+        return "\n".join([*lines, "", fill(self.sentence, 96)])
+
+
+def significance(
+    model: Any,
+    X: ArrayLike | None = None,
+    *,
+    n_null: int = 99,
+    max_rows: int = 2000,
+    random_state: Any = 0,
+) -> Significance:
+    """Compare the cut of the rows with cuts of samples that are one cluster.
+
+    The estimator is fitted again on each of ``n_null`` samples of two nulls, which have as many
+    rows, the same mean and exactly the same covariance as X:
+
+    - "gaussian": normal rows.
+    - "one cluster": a smoothed bootstrap of the rows of one of the clusters found (drawn anew for
+      each sample, by size), stretched to the covariance of all rows. If the clusters are pieces
+      of one cluster of whatever shape, a piece alone is cut as easily as the whole.
+
+    What is compared is the value of the relaxed cut, also of a model of a discrete one. With
+    ``affinity="auto"``, and for discrete cuts, it is cut from the graph of nearest neighbours.
+
+    Parameters
+    ----------
+    model : fitted GPOD or TableModel
+        Its parameters and number of clusters are used; the rows are fitted again.
+    X : array-like of shape (n, n_features), optional
+        The rows. Default: the training rows that the model keeps.
+    n_null : int, default=99
+        Samples of each null; p-values are multiples of 1 / (n_null + 1).
+    max_rows : int, default=2000
+        Of more rows than this so many are drawn at random, to save time.
+    random_state : int, RandomState or None, default=0
+        Of the samples, together with the rows. None means 0.
+
+    Returns
+    -------
+    Significance
+
+    Notes
+    -----
+    For normal rows the p-value of "gaussian" is exact, whatever n, d, mean, covariance and
+    affinity: given the sample mean and covariance, which are sufficient, normal rows are
+    distributed as the samples are [1]_. The null "one cluster" is approximate. The larger p-value
+    is that of the composite hypothesis. Both nulls are continuous: columns with few different
+    values look clustered next to them. A ring, or another curve that is one piece but not one heap,
+    is no null and can have a small p-value.
+
+    K must have been chosen beforehand: "auto" chose it on the same rows.
+
+    References
+    ----------
+    .. [1] O. Langsrud, "Rotation tests", Statistics and Computing 15, 53-60, 2005.
+    .. [2] Y. Liu, D. N. Hayes, A. Nobel, J. S. Marron, "Statistical Significance of Clustering for
+       High-Dimension, Low-Sample Size Data", JASA 103, 1281-1293, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X[:100, 0] += 12
+    >>> significance(GPOD(n_clusters=2).fit(X), n_null=19).p_value
+    0.05
+    """
+    check_count("n_null", n_null, "use the default of 99")
+    check_count("max_rows", max_rows, "use the default of 2000")
+    with measured_on(model, X) as (gpod, rows, _):
+        refuse_metric_of_no_numbers(gpod.affinity_, "significance", "eigencut.stability instead")
+        rows = training_rows(gpod, rows)
+    if issparse(rows):
+        expected = "be a dense array, for samples of its covariance are not sparse"
+        raise invalid("X", expected, "a sparse one", "pass X.toarray(), or components of it")
+    rng = seeded_by(rows, random_state)
+    if rows.shape[0] > max_rows:
+        rows = rows[np.sort(rng.permutation(rows.shape[0])[:max_rows])]
+    # Only eigenvalues are compared: one start of the discretization is enough.
+    changes: dict[str, Any] = {"n_init": 1, "solver": "relaxed"}
+    is_auto = isinstance(gpod.affinity, str) and gpod.affinity == "auto"
+    if is_auto or getattr(gpod.affinity, "solver", None) == "discrete":  # one graph for all samples
+        changes["affinity"] = Neighbors(metric=getattr(gpod.affinity_, "metric", "euclidean"))
+    ((_, whole),) = refits(gpod, [0], lambda _: rows, **changes)
+    null = SameCovariance(rows)
+    nulls, labels = ("gaussian", "one cluster"), whole.partition_.labels
+    seeds = rng.randint(2**31 - 1, size=(len(nulls), n_null))
+    samples = [(name, int(seed)) for name, own in zip(nulls, seeds, strict=True) for seed in own]
+
+    def rows_of(sample: tuple[str, int]) -> Array:
+        own = np.random.RandomState(sample[1])
+        if sample[0] == "gaussian":
+            return null.sample(own.standard_normal(null.scores.shape))
+        return null.sample(smoothed_cluster(null.scores, labels, own))
+
+    fits = refits(gpod, samples, rows_of, **changes)
+    statistics = np.array([float(fitted.eigenvalues_.sum()) for _, fitted in fits])
+    return Significance(
+        statistic=float(whole.eigenvalues_.sum()),
+        null_statistics=dict(zip(nulls, statistics.reshape(len(nulls), -1), strict=True)),
+        n_rows=rows.shape[0],
+        n_clusters=gpod.n_clusters_,
+    )
+
+
+class SameCovariance:
+    """Turns rows into rows with exactly the mean and the covariance of X.
+
+    ``scores`` is X with mean 0 and covariance 1; of ``most`` principal components at most.
+    """
+
+    def __init__(self, X: Array, most: int | None = None) -> None:
+        X = np.asarray(X, dtype=np.float64)  # rows may be of half precision, which LAPACK has not
+        self._mean = X.mean(axis=0)
+        U, values, Vt = np.linalg.svd(X - self._mean, full_matrices=False)
+        rank = int((values > values.max() * max(X.shape) * np.finfo(float).eps).sum())
+        rank = rank if most is None else min(rank, most)
+        self._back = values[:rank, np.newaxis] * Vt[:rank]
+        self.scores = U[:, :rank] * np.sqrt(len(X))
+
+    def sample(self, draw: Array) -> Array:
+        """Return the nearest rows with the mean and covariance of X: the polar decomposition."""
+        # For independent normal rows the frame U Vt is uniform, as that of normal rows is.
+        U, _, Vt = np.linalg.svd(draw - draw.mean(axis=0), full_matrices=False)
+        return np.asarray(self._mean + (U @ Vt) @ self._back)
+
+
+def smoothed_cluster(scores: Array, labels: Indices, rng: Any) -> Array:
+    """As many rows as there are, drawn around the rows of one cluster."""
+    n_rows, d = scores.shape
+    cluster = scores[labels == labels[rng.randint(n_rows)]]
+    # Half of Silverman's bandwidth: all of it would round off what has sharp edges.
+    bandwidth = 0.5 * (4 / ((d + 2) * len(cluster))) ** (1 / (d + 4))
+    _, values, Vt = np.linalg.svd(cluster - cluster.mean(axis=0), full_matrices=False)
+    covariance_root = values[:, np.newaxis] * Vt / np.sqrt(len(cluster))
+    along = rng.standard_normal((n_rows, len(values))) @ covariance_root
+    # A cluster that is flat in some direction, or has few rows, is normal in that direction.
+    thickness = 1e-3 * (np.linalg.norm(covariance_root) or 1.0) / np.sqrt(d)
+    chosen = cluster[rng.randint(len(cluster), size=n_rows)]
+    return np.asarray(chosen + bandwidth * along + thickness * rng.standard_normal((n_rows, d)))

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
-from eigencut.integrations.partial_sums import (
-    FAN_IN,
-    Total,
-    added_up,
-    finished,
-    on_one_thread,
-    total_of,
-)
+from eigencut.integrations.partial_sums import FAN_IN, added_up, finished, on_one_thread, total_of
 from eigencut.io.column_kinds import quoted
 from eigencut.io.rows import Rows
 from eigencut.model import check_model
@@ -97,10 +90,8 @@ def fit(model: Fitted, X: Any, *, sample_weight: Any = None) -> Fitted:
     ----------
     model : GPOD
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
-    X : dask array or data frame
-    sample_weight : dask array or series, or str, optional
-        What each row counts: chunked as X is, or the name of a column of a data frame, which is no
-        feature then.
+    X, sample_weight
+        As of ``DaskRows``.
 
     Returns
     -------
@@ -135,13 +126,10 @@ def predict(model: Any, X: Any) -> Any:
     Examples
     --------
     >>> import dask.array
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD, Landmarks
-    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
-    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
-    >>> labels = predict(model, dask.array.from_array(X, chunks=(300, 2)))
-    >>> bool((labels.compute() == model.labels_).all())
-    True
+    >>> from eigencut import GPOD
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
+    >>> predict(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute()
+    array([0, 0, 0, 1, 1])
     """
     return _map_rows(model, "predict", X, np.empty(0, dtype=np.intp))
 
@@ -162,12 +150,10 @@ def predict_proba(model: Any, X: Any) -> Any:
     Examples
     --------
     >>> import dask.array
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD, Landmarks
-    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
-    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
-    >>> predict_proba(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
-    (1000, 3)
+    >>> from eigencut import GPOD
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
+    >>> predict_proba(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
+    (5, 2)
     """
     n_numbers = check_model(model).one_cut().numbering_.n_given
     return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
@@ -190,12 +176,10 @@ def transform(model: Any, X: Any) -> Any:
     Examples
     --------
     >>> import dask.array
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD, Landmarks
-    >>> X, _ = make_blobs(1000, centers=3, random_state=0)
-    >>> model = GPOD(3, affinity=Landmarks(50)).fit(X)
-    >>> transform(model, dask.array.from_array(X, chunks=(300, 2))).compute().shape
-    (1000, 3)
+    >>> from eigencut import GPOD
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
+    >>> transform(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
+    (5, 2)
     """
     return _map_rows(model, "transform", X, np.empty((0, model.n_clusters_)))
 
@@ -208,34 +192,29 @@ def _check_rows(X: Any, in_memory: str) -> None:
 
 
 def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
-    """A method of the model for each chunk; ``empty`` is what it returns for no rows."""
+    """Return what a method says of each chunk; ``empty`` is what it says of no rows."""
     _check_rows(X, f"GPOD.{method}")
-    delayed = needed("dask", "dask").delayed
-    sent = delayed(on_one_thread(check_model(model)))
-    if hasattr(X, "columns"):
-        array = needed("dask.array", "dask")
-        parts = [
-            array.from_delayed(
-                delayed(_apply)(part, sent, method, empty),
-                shape=(np.nan, *empty.shape[1:]),
-                dtype=empty.dtype,
-            )
-            for part in _chunks(X)
-        ]
-        return array.concatenate(parts, allow_unknown_chunksizes=True)
-    columns = {"chunks": (X.chunks[0], empty.shape[1:])} if empty.ndim == 2 else {"drop_axis": 1}
-    return _whole_rows(X).map_blocks(
-        _apply, sent, method, empty, dtype=empty.dtype, meta=empty, **columns
-    )
+    array, delayed = needed("dask.array", "dask"), needed("dask", "dask").delayed
+    apply, sent = delayed(_apply), delayed(on_one_thread(check_model(model)))
+    chunks = _chunks(X)
+    lengths = [np.nan] * len(chunks) if hasattr(X, "columns") else X.chunks[0]
+    parts = [
+        array.from_delayed(
+            apply(chunk, sent, method, empty), shape=(length, *empty.shape[1:]), dtype=empty.dtype
+        )
+        for chunk, length in zip(chunks, lengths, strict=True)
+    ]
+    return array.concatenate(parts, allow_unknown_chunksizes=True)
 
 
 def _chunks(X: Any) -> list[Any]:
-    """Whole rows in pieces, as delayed values."""
-    return list(np.ravel((X if hasattr(X, "columns") else _whole_rows(X)).to_delayed()))
+    """Return whole rows in pieces, as delayed values."""
+    whole = X if hasattr(X, "columns") or X.numblocks[1] == 1 else X.rechunk({1: -1})
+    return list(np.ravel(whole.to_delayed()))
 
 
 def _without_column(X: Any, name: str) -> tuple[Any, Any]:
-    """A data frame without the column of that name, and the column."""
+    """Return a data frame without the column of that name, and the column."""
     names = list(getattr(X, "columns", []))
     if name not in names:
         expected = "be the name of a column of X, or weights"
@@ -265,18 +244,13 @@ def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
     return chunks
 
 
-def _whole_rows(X: Any) -> Any:
-    """The array with all columns in one chunk."""
-    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
-
-
 def _apply(part: Any, model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
     """Labels, probabilities or embedding of one chunk, which may be empty."""
     return np.asarray(getattr(model, method)(part), empty.dtype) if len(part) else empty
 
 
-def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Total | None:
-    """The sum over one chunk, and what was seen of it; None if it has no rows."""
+def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Any:
+    """Return the sum over one chunk, and what was seen of it; None if it has no rows."""
     values = np.asarray(chunk)
     if len(values) == 0:
         return None

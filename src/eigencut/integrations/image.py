@@ -21,8 +21,9 @@ from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from eigencut._utils.arrays import Array, Indices, as_numpy
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import (
+    as_numpy,
     check_choice,
     check_count,
     check_magnitude,
@@ -35,7 +36,7 @@ from eigencut.affinities import Landmarks
 from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.graphs.sparse import SparseGraph
+from eigencut.graphs.base import SparseGraph
 from eigencut.solvers.relaxed_cut import eigenpairs
 from eigencut.solvers.sparse import Inverse
 
@@ -143,7 +144,15 @@ def segment(
     if n_segments is None:
         return model.fit_predict(rows).reshape(pixels.shape[:2])
     check_count("n_segments", n_segments, "use None for pixels")
-    superpixels = _superpixels(pixels, n_segments)
+    superpixels = needed("skimage.segmentation", "image").slic(
+        pixels,
+        n_segments=n_segments,
+        compactness=POLICY.compactness,
+        channel_axis=-1,
+        convert2lab=False,
+        start_label=0,
+    )
+    superpixels = np.unique(superpixels, return_inverse=True)[1].ravel()
     sizes = np.bincount(superpixels)
     means = np.column_stack([np.bincount(superpixels, column) / sizes for column in rows.T])
     labels = model.fit_predict(means, sample_weight=sizes)
@@ -165,7 +174,11 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
         remedy = "convert it to uint8 or float"
         raise invalid("image", "hold real numbers", found.dtype, remedy, error=TypeError)
     if shape is not None:
-        height, width = _checked_shape(shape)
+        sides = list(shape) if isinstance(shape, (tuple, list, np.ndarray)) else []
+        if [is_integer(side) and side > 0 for side in sides] != [True, True]:
+            expected = "be height and width, two positive integers"
+            raise invalid("shape", expected, repr(shape)[:60], "write it as shape=(480, 640)")
+        height, width = map(int, sides)
         if found.ndim != 2 or len(found) != height * width:
             expected = f"have one row for each of the {height} x {width} pixels of shape"
             remedy = "correct shape, or leave it out for an image"
@@ -184,14 +197,6 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
         got = f"{found[row, column, channel]} at row {row}, column {column}"
         raise invalid("image", "be finite", got, "use numpy.nan_to_num(image)")
     return found
-
-
-def _checked_shape(shape: Any) -> tuple[int, int]:
-    sides = tuple(shape) if isinstance(shape, (tuple, list, np.ndarray)) else ()
-    if [is_integer(side) and side > 0 for side in sides] != [True, True]:
-        expected = "be height and width, two positive integers"
-        raise invalid("shape", expected, repr(shape)[:60], "write it as shape=(480, 640)")
-    return int(sides[0]), int(sides[1])
 
 
 def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
@@ -227,10 +232,8 @@ def to_lab(colours: Array) -> Array:
         ]
     )
     relative = linear @ (to_xyz / to_xyz.sum(axis=1, keepdims=True)).T
-    is_dark = relative <= (6 / 29) ** 3
-    x, y, z = np.moveaxis(
-        np.where(is_dark, relative * (29 / 6) ** 2 / 3 + 4 / 29, np.cbrt(relative)), -1, 0
-    )
+    dark = relative * (29 / 6) ** 2 / 3 + 4 / 29
+    x, y, z = np.moveaxis(np.where(relative <= (6 / 29) ** 3, dark, np.cbrt(relative)), -1, 0)
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
@@ -258,15 +261,6 @@ def _spread_to(total: float, columns: Array) -> Array:
     centred = columns - columns.mean(axis=0)
     spread = np.sqrt((centred**2).sum() / len(centred))
     return np.asarray(centred * (total / spread) if spread > 0 else centred)
-
-
-def _superpixels(pixels: Array, n_segments: int) -> Indices:
-    """The number of the superpixel of each pixel, row by row."""
-    slic = needed("skimage.segmentation", "image").slic
-    found = slic(
-        pixels, n_segments, POLICY.compactness, channel_axis=-1, convert2lab=False, start_label=0
-    )
-    return np.unique(found, return_inverse=True)[1].ravel()
 
 
 # ------------------------------------------------------------------------- region graphs
@@ -335,8 +329,7 @@ def cut_normalized(
     check_count("num_cuts", num_cuts, "use 10")
     max_edge = check_magnitude("max_edge", max_edge, "use the weight of identical regions, 1.0")
     nodes = list(rag.nodes())
-    of_node = _labels_of_nodes(rag, nodes)
-    labels = _checked(labels, of_node)
+    labels, of_node = _checked_labels(labels, rag, nodes)
     parts = _parts(_weights(rag, nodes, max_edge), thresh, num_cuts)
     new = np.zeros(int(labels.max()) + 1, dtype=labels.dtype)
     for part in parts:
@@ -395,12 +388,10 @@ def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], flo
     edges = graph.weights.tocoo()
     cut = edges.data @ (is_above[edges.row] & ~is_above[edges.col])
     volumes = graph.n_rows * graph.degrees
-    above = volumes @ is_above
-    below = volumes @ ~is_above
-    # Where rounding leaves nothing on one side there is no cut.
-    is_one = (above > 0) & (below > 0)
-    values = np.full(len(cut), np.inf)
-    values[is_one] = cut[is_one] / above[is_one] + cut[is_one] / below[is_one]
+    above, below = volumes @ is_above, volumes @ ~is_above
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Where rounding leaves nothing on one side there is no cut.
+        values = np.where((above > 0) & (below > 0), cut / above + cut / below, np.inf)
     best = int(values.argmin())
     return is_above[:, best], float(values[best])
 
@@ -414,9 +405,8 @@ def _second_vector(graph: SparseGraph) -> Array:
     first = root / np.linalg.norm(root)
     scale = diags_array(1 / root)
     # Hundreds of eigenvalues are nearly 0, and only an inverse tells them apart.
-    inverse = Inverse(
-        eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale, POLICY.shift
-    )
+    laplacian = eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale
+    inverse = Inverse(laplacian, POLICY.shift)
 
     def apart(vector: Array) -> Array:
         return np.asarray(vector - first * (first @ vector))
@@ -441,19 +431,20 @@ def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
     listed = rag.edges(data="weight", default=1.0)
     edges = [(place[a], place[b], weight) for a, b, weight in listed if a != b]
     row, column, weight = np.array(edges, dtype=np.float64).reshape(-1, 3).T
-    row, column = row.astype(np.intp), column.astype(np.intp)
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
         a, b = edges[int(np.argmax(is_bad))][:2]
         got = f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}"
         raise invalid("rag", "have finite weights of at least 0", got, "use mode='similarity'")
-    every = np.arange(n)
-    values = np.concatenate([weight, weight, np.full(n, max_edge)])
-    rows, columns = np.concatenate([row, column, every]), np.concatenate([column, row, every])
-    return csr_array(coo_array((values, (rows, columns)), shape=(n, n)))
+    places = (row.astype(np.intp), column.astype(np.intp))
+    one_way = coo_array((weight, places), shape=(n, n))
+    return csr_array(one_way + one_way.T + max_edge * eye_array(n))
 
 
-def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
+def _checked_labels(
+    labels: Any, rag: Any, nodes: list[Any]
+) -> tuple[NDArray[Any], list[list[int]]]:
+    """Return labels as an array, and those of each node, which are among them."""
     if not nodes:
         raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
     for node in nodes:
@@ -461,11 +452,7 @@ def _labels_of_nodes(rag: Any, nodes: list[Any]) -> list[list[int]]:
             expected = "have nodes with the attribute 'labels', a list"
             remedy = "make it by skimage.graph.rag_mean_color, or set it"
             raise invalid("rag", expected, f"none for {node}", remedy)
-    return [list(rag.nodes[node]["labels"]) for node in nodes]
-
-
-def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
-    """Labels as an array that has those of the nodes."""
+    of_node = [list(rag.nodes[node]["labels"]) for node in nodes]
     found = np.asarray(labels)
     if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
         what = f"{found.dtype} of shape {found.shape}"
@@ -475,4 +462,4 @@ def _checked(labels: Any, of_node: list[list[int]]) -> NDArray[Any]:
     if largest > found.max():
         got = f"labels up to {found.max()} and a node of label {largest}"
         raise invalid("labels", "be those that rag was made of", got, "make rag again")
-    return found
+    return found, of_node

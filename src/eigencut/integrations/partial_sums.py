@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from functools import reduce
 from typing import Any
 
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut.exceptions import invalid
 from eigencut.io.rows import Rows, Seen
 from eigencut.model import Model
@@ -28,14 +29,13 @@ def total_of(rows: Rows, n_features: int, part: Any, combine: Any) -> Total:
 
 
 def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any]) -> Total | None:
-    """The sum over several pieces; None if none of them has rows."""
-    result: Total | None = None
-    for total in totals:
-        if result is None:
-            result = total
-        elif total is not None:
-            result = combine(result[0], total[0]), result[1].merged(total[1])
-    return result
+    """Return the sum over several pieces; None if none of them has rows."""
+
+    def add(a: Total, b: Total) -> Total:
+        return combine(a[0], b[0]), a[1].merged(b[1])
+
+    with_rows = [total for total in totals if total is not None]
+    return reduce(add, with_rows) if with_rows else None
 
 
 def finished(result: Total | None, finish: Any) -> Total:

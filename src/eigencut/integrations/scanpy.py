@@ -8,7 +8,6 @@ Nothing here imports scanpy, which makes the graph of neighbours: all there is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def cluster(
     adata : AnnData or None
         The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, a
         categorical of "0", "1", ... by decreasing size; ``adata.uns[key_added]`` has the parameters
-        and the eigenvalues.
+        and the eigenvalues, if the cut is a relaxed one.
 
     Examples
     --------
@@ -71,26 +70,35 @@ def cluster(
         eigencut.scanpy.cluster(adata)
         sc.pl.umap(adata, color="eigencut")
     """
-    _check_cells("adata", adata)
-    _check_copy(copy)
+    _check_arguments(copy, adata=adata)
     _check_key_added(adata, key_added)
     given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
-    _check_source(given)
-    only = None if restrict_to is None else _Restriction.from_categories(adata, restrict_to)
+    for name, value in given.items():
+        if not (value is None or isinstance(value, str)):
+            raise invalid(name, "be a name", shown(value), "pass a key of adata")
+    named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        sources = "Only one of use_rep, neighbors_key and obsp"
+        raise invalid(sources, "be given", " and ".join(named), "pass one of them")
+    cells: Any = slice(None)
+    if restrict_to is not None:
+        key, wanted = _key_and_categories(restrict_to)
+        cells, others = _cells_of(adata, key, wanted)
     adata = adata.copy() if copy else adata
-    of_cells: Any = slice(None) if only is None else only.cells
     if use_rep is not None:
-        model = GPOD(n_clusters).fit(_representation(adata, use_rep)[of_cells])
+        model = GPOD(n_clusters).fit(_representation(adata, use_rep)[cells])
     else:
         graph = _graph(adata, neighbors_key, obsp)
-        model = GPOD(n_clusters, affinity="precomputed").fit(graph[of_cells][:, of_cells])
+        model = GPOD(n_clusters, affinity="precomputed").fit(graph[cells][:, cells])
     names = model.labels_.astype(str).astype(object)
-    if only is not None:
-        names = only.renamed(names)
+    if restrict_to is not None:
+        names = _renamed(names, key, wanted, cells=cells, others=others)
     adata.obs[key_added] = _categorical(names)
     params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters)}
     params |= {name: value for name, value in given.items() if value is not None}
-    adata.uns[key_added] = {"params": params, "eigenvalues": model.eigenvalues_}
+    adata.uns[key_added] = {"params": params}
+    if hasattr(model, "eigenvalues_"):  # not of a discrete cut
+        adata.uns[key_added]["eigenvalues"] = model.eigenvalues_
     return adata if copy else None
 
 
@@ -136,9 +144,7 @@ def ingest(
         eigencut.scanpy.ingest(adata, reference)
         adata.obs[["eigencut", "eigencut_share"]]
     """
-    _check_cells("adata", adata)
-    _check_cells("reference", reference)
-    _check_copy(copy)
+    _check_arguments(copy, adata=adata, reference=reference)
     check_count("n_neighbors", n_neighbors, "use the default of 15")
     if not isinstance(key, str) or key not in reference.obs:
         expected = "be a column of reference.obs"
@@ -216,10 +222,9 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
         if neighbors_key is not None and neighbors_key not in adata.uns:
             key = neighbors_key
     if key not in adata.obsp:
-        raise ValueError(
-            f"adata.obsp must have the graph {key!r}. It has {', '.join(adata.obsp) or 'none'}; "
-            "run sc.pp.neighbors(adata) first, or pass use_rep='X_pca'."
-        )
+        got = f"{', '.join(adata.obsp) or 'none'}"
+        remedy = "run sc.pp.neighbors(adata) first, or pass use_rep='X_pca'"
+        raise invalid("adata.obsp", f"have the graph {key!r}", got, remedy)
     found, n_cells = adata.obsp[key], adata.n_obs
     shape = found.shape if hasattr(found, "shape") else np.shape(found)
     if shape != (n_cells, n_cells):
@@ -229,47 +234,42 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     return csr_array(found).astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _Restriction:
-    """Cells of some categories, and the names of all cells: None for those without category."""
+def _cells_of(adata: Any, key: str, wanted: list[str]) -> tuple[Indices, NDArray[np.object_]]:
+    """Return the cells of some categories, and the names of all cells: None without category.
 
-    key: str
-    prefix: str
-    cells: Indices
-    names: NDArray[np.object_]
+    Names of categories are text, whatever they are in ``adata.obs``.
+    """
+    if key not in adata.obs:
+        expected = f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})"
+        raise invalid("restrict_to", expected, repr(key), "correct it")
+    column = adata.obs[key]
+    known = list(map(str, column.astype("category").cat.categories))
+    for name in wanted:
+        if name not in known:
+            expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
+            raise invalid("restrict_to", expected, repr(name), "correct it")
+    names = column.astype(str).to_numpy().astype(object)
+    names[column.isna().to_numpy()] = None
+    cells = np.flatnonzero([name in wanted for name in names])
+    if not len(cells):
+        got = f"{wanted!r} of adata.obs[{key!r}], which have none"
+        raise invalid("restrict_to", "name categories that have cells", got, "name others")
+    return cells, names
 
-    @classmethod
-    def from_categories(cls, adata: Any, restrict_to: Any) -> _Restriction:
-        """Names of categories are text, whatever they are in ``adata.obs``."""
-        key, wanted = _key_and_categories(restrict_to)
-        if key not in adata.obs:
-            expected = f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})"
-            raise invalid("restrict_to", expected, repr(key), "correct it")
-        column = adata.obs[key]
-        known = list(map(str, column.astype("category").cat.categories))
-        for name in wanted:
-            if name not in known:
-                expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
-                raise invalid("restrict_to", expected, repr(name), "correct it")
-        names = column.astype(str).to_numpy().astype(object)
-        names[column.isna().to_numpy()] = None
-        cells = np.flatnonzero([name in wanted for name in names])
-        if not len(cells):
-            got = f"{wanted!r} of adata.obs[{key!r}], which have none"
-            raise invalid("restrict_to", "name categories that have cells", got, "name others")
-        return cls(key, "-".join(wanted), cells, names)
 
-    def renamed(self, clusters: NDArray[np.object_]) -> NDArray[np.object_]:
-        """The names of all cells, given the clusters of these; no two kinds of cells become one."""
-        names = self.names.copy()
-        names[self.cells] = [f"{self.prefix},{cluster}" for cluster in clusters]
-        taken = set(names[self.cells]) & set(np.delete(names, self.cells))
-        if taken:
-            expected = "give clusters names that no other cells have"
-            got = f"{min(taken)!r}, a category of adata.obs[{self.key!r}] already"
-            remedy = "rename it there by .cat.rename_categories, or restrict to that one too"
-            raise invalid("restrict_to", expected, got, remedy)
-        return names
+def _renamed(
+    clusters: Any, key: str, wanted: list[str], *, cells: Indices, others: NDArray[np.object_]
+) -> NDArray[np.object_]:
+    """Return names of all cells, given the clusters of some; no two kinds of cells become one."""
+    names = others.copy()
+    names[cells] = [f"{'-'.join(wanted)},{cluster}" for cluster in clusters]
+    taken = set(names[cells]) & set(np.delete(names, cells))
+    if taken:
+        expected = "give clusters names that no other cells have"
+        got = f"{min(taken)!r}, a category of adata.obs[{key!r}] already"
+        remedy = "rename it there by .cat.rename_categories, or restrict to that one too"
+        raise invalid("restrict_to", expected, got, remedy)
+    return names
 
 
 def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
@@ -285,14 +285,12 @@ def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
     return key, listed
 
 
-def _check_cells(name: str, value: Any) -> None:
-    parts = ("obs", "obsm", "obsp", "uns", "n_obs")
-    if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
-        remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
-        raise invalid(f"{name}", "be an AnnData", shown(value), remedy)
-
-
-def _check_copy(copy: Any) -> None:
+def _check_arguments(copy: Any, **cells: Any) -> None:
+    for name, value in cells.items():
+        parts = ("obs", "obsm", "obsp", "uns", "n_obs")
+        if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
+            remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
+            raise invalid(name, "be an AnnData", shown(value), remedy)
     if not isinstance(copy, (bool, np.bool_)):
         raise invalid("copy", "be True or False", shown(copy), "use copy=False")
 
@@ -308,17 +306,6 @@ def _check_key_added(adata: Any, key_added: Any) -> None:
         expected = "be free in adata.uns, or of an earlier call"
         got = f"{key_added!r}, which something else has written"
         raise invalid("key_added", expected, got, "use another name, as 'cut_of_cells'")
-
-
-def _check_source(given: Mapping[str, Any]) -> None:
-    """At most one of them, by name."""
-    for name, value in given.items():
-        if not (value is None or isinstance(value, str)):
-            raise invalid(f"{name}", "be a name", shown(value), "pass a key of adata")
-    named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-    if len(named) > 1:
-        sources = "Only one of use_rep, neighbors_key and obsp"
-        raise invalid(sources, "be given", " and ".join(named), "pass one of them")
 
 
 def _categorical(names: Any, categories: Any = None) -> Any:

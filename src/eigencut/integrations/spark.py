@@ -17,13 +17,7 @@ import numpy as np
 
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
-from eigencut.integrations.partial_sums import (
-    FAN_IN,
-    added_up,
-    finished,
-    on_one_thread,
-    total_of,
-)
+from eigencut.integrations.partial_sums import FAN_IN, added_up, finished, on_one_thread, total_of
 from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
 from eigencut.io.rows import Rows
 from eigencut.model import check_model
@@ -77,7 +71,20 @@ class SparkRows(Rows):
         combine: Callable[[Any, Any], Any],
         finish: Callable[[Any], Any] | None = None,
     ) -> Any:
-        of_partition = _summing(part, combine, self.n_features, self.is_weighted)
+        n_features, is_weighted = self.n_features, self.is_weighted  # of which copies are sent
+
+        def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
+            """Make one row of a partition, its sum; none of one without rows."""
+            blocks: Iterator[Any] = (_numbers(batch) for batch in batches if batch.num_rows)
+            if is_weighted:
+                blocks = ((block[:, :-1], block[:, -1]) for block in blocks)
+            first = next(blocks, None)
+            if first is not None:
+                rows = Rows(lambda: chain([first], blocks), weighted=is_weighted)
+                total = pickle.dumps(total_of(rows, n_features, part, combine))
+                arrow = needed("pyarrow", "stream")
+                yield arrow.record_batch({"total": arrow.array([total], arrow.binary())})
+
         sums = self._frame.mapInArrow(of_partition, "total binary").rdd
 
         def add(left: bytes, right: bytes) -> bytes:  # which executors of this job packed
@@ -101,13 +108,8 @@ def fit(
     ----------
     model : GPOD
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
-    frame : pyspark.sql.DataFrame
-        It is read several times: ``frame.persist()`` pays where it is expensive to compute, and is
-        needed where it is not the same each time.
-    columns : sequence of str, optional
-        The features, which must be numbers. Default: all columns.
-    weights : str, optional
-        The column that says what each row counts; it is no feature then.
+    frame, columns, weights
+        As of ``SparkRows``.
 
     Returns
     -------
@@ -185,10 +187,8 @@ def predict_proba(
 
     Parameters
     ----------
-    model : fitted GPOD or TableModel
-    frame : pyspark.sql.DataFrame
-    columns : sequence of str, optional
-        The features, in the order of the fit. Default: the names of the fit.
+    model, frame, columns
+        As of ``predict``.
     name : str, default="probabilities"
         Of the new column, an array of K doubles.
 
@@ -220,13 +220,8 @@ def label_batches(
 
     Parameters
     ----------
-    model : fitted GPOD or TableModel
-    columns : sequence of str, optional
-        The features, in the order of the fit. Default: the names of the fit.
-    name : str, default="label"
-        Of the new column, an int.
-    probabilities : str, optional
-        Of a further column, an array of K doubles: those of ``GPOD.predict_proba``. Default: none.
+    model, columns, name, probabilities
+        As of ``predict``.
 
     Returns
     -------
@@ -258,7 +253,7 @@ def label_batches(
         for batch in batches:
             _check_present(features, batch.schema.names)
             table = arrow.Table.from_batches([batch]).select(features)
-            rows = table if has_names else _columns_of(table)
+            rows = table if has_names else _numbers(table)
             labels = single.predict(rows) if batch.num_rows else []
             labelled = batch.append_column(name, arrow.array(labels, arrow.int32()))
             if probabilities is not None:
@@ -306,15 +301,11 @@ def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
             raise invalid("columns", expected, repr(name), "correct it")
 
 
-def _chosen(
-    present: Sequence[str], columns: Sequence[str] | None, weights: str | None
-) -> list[str]:
-    """The names of the features."""
+def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[str]:
+    """Return the names of the features."""
     if columns is None:
         refuse_duplicates(list(present))
-        chosen = [name for name in present if name != weights]
-    else:
-        chosen = _listed(columns)
+    chosen = [name for name in present if name != weights] if columns is None else _listed(columns)
     _check_present(chosen if weights is None else [*chosen, weights], present)
     if weights in chosen:
         got = f"{weights!r}, which is among columns"
@@ -324,27 +315,6 @@ def _chosen(
     return chosen
 
 
-def _columns_of(batch: Any) -> np.ndarray[Any, Any]:
-    """The numbers of a record batch or table; null is NaN."""
+def _numbers(batch: Any) -> np.ndarray[Any, Any]:
+    """Return the numbers of a record batch or table; null is NaN."""
     return np.column_stack([np.asarray(column) for column in batch.columns])
-
-
-def _summing(
-    part: Any, combine: Any, n_features: int, is_weighted: bool
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that makes one row of a partition: its sum. None of one without rows."""
-
-    def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
-        arrow = needed("pyarrow", "stream")
-        filled = (_columns_of(batch) for batch in batches if batch.num_rows)
-        first = next(filled, None)
-        if first is None:
-            return
-        blocks: Iterator[Any] = chain([first], filled)
-        if is_weighted:
-            blocks = ((block[:, :-1], block[:, -1]) for block in blocks)
-        rows = Rows(lambda: blocks, weighted=is_weighted)
-        total = pickle.dumps(total_of(rows, n_features, part, combine))
-        yield arrow.record_batch({"total": arrow.array([total], arrow.binary())})
-
-    return of_partition

@@ -16,8 +16,8 @@ from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import warn_user
 from eigencut._utils.validation import is_integer, needed
-from eigencut._utils.warn import warn_user
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
 
@@ -77,10 +77,8 @@ def regions(
     """
     X = _standardized(_attributes(frame, columns))
     if not is_integer(n_regions) or not 1 <= n_regions <= len(X):
-        raise ValueError(
-            f"n_regions must be an integer from 1 to the number of rows ({len(X)}). "
-            f"Got {n_regions!r}."
-        )
+        expected = f"be an integer from 1 to the number of rows ({len(X)})"
+        raise invalid("n_regions", expected, repr(n_regions), "correct it")
     touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
     _check_parts(touching, n_regions)
     labels = np.zeros(len(X), dtype=np.intp)  # one region, or each row one: nothing to choose
@@ -207,11 +205,13 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
         by_position = False
         # A Graph has labels; a W has them if it was told an order of names, and else positions.
         if not (is_graph or getattr(weights, "id_order_set", False)):
-            raise ValueError(
-                "contiguity must be matched with frame without doubt. Got weights that number "
-                f"{n} rows from 0, and an index that is another order of these numbers: they may "
-                "be its labels or positions. Pass contiguity=weights.sparse for positions (made "
-                "from this frame), or make them by from_dataframe(frame, use_index=True)."
+            raise invalid(
+                "contiguity",
+                "be matched with frame without doubt",
+                f"weights that number {n} rows from 0, and an index that is another order of these "
+                "numbers: they may be its labels or positions",
+                "pass contiguity=weights.sparse for positions (made from this frame), or make them "
+                "by from_dataframe(frame, use_index=True)",
             )
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
@@ -232,9 +232,8 @@ def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
         expected = f"{CONTIGUITY} of positions"
         raise invalid("contiguity", expected, type(pairs).__name__, "pass one of them")
     if found.size and (found.min() < 0 or found.max() >= n):
-        raise ValueError(
-            f"contiguity must have positions from 0 to {n - 1}. Got {found.min()} to {found.max()}."
-        )
+        expected, got = f"have positions from 0 to {n - 1}", f"{found.min()} to {found.max()}"
+        raise invalid("contiguity", expected, got, "count rows from 0")
     # A pair that is given twice, or both ways, is one neighbourhood.
     once = np.unique(np.sort(found, axis=1), axis=0)
     return sparse.coo_array((np.ones(len(once)), (once[:, 0], once[:, 1])), shape=(n, n))
@@ -246,10 +245,16 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
     islands, others = np.flatnonzero(is_island), np.flatnonzero(~is_island)
     if not len(islands) or not len(others):
         return touching
-    centroids = _centroids(frame)
-    places = X if centroids is None else centroids
+    places, by = X, "the columns"
+    if hasattr(frame, "geometry"):
+        with warnings.catch_warnings():
+            # Of degrees, it warns; which row is nearest is rarely another for that.
+            warnings.simplefilter("ignore", UserWarning)
+            points = frame.geometry.centroid
+        centroids = np.column_stack([points.x, points.y])
+        if np.isfinite(centroids).all():
+            places, by = centroids, "its centroid"
     nearest = others[KDTree(places[others]).query(places[islands])[1]]
-    by = "the columns" if centroids is None else "its centroid"
     warn_user(
         f"{len(islands)} of {len(X)} rows touch no other (islands), and each was tied to the "
         f"nearest row by {by}. Add their neighbours to contiguity, to say otherwise."
@@ -257,17 +262,6 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
     ties = (np.ones(len(islands)), (islands, nearest))
     bridges = sparse.coo_array(ties, shape=touching.shape)
     return sparse.csr_array(touching + bridges + bridges.T)
-
-
-def _centroids(frame: Any) -> Array | None:
-    if not hasattr(frame, "geometry"):
-        return None
-    with warnings.catch_warnings():
-        # Of degrees, it warns; which row is nearest is rarely another for that.
-        warnings.simplefilter("ignore", UserWarning)
-        points = frame.geometry.centroid
-    found = np.column_stack([points.x, points.y])
-    return found if np.isfinite(found).all() else None
 
 
 def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
@@ -312,24 +306,19 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
     piece = piece.astype(np.intp)
     if n_pieces > n_regions:
         between = np.unique(np.column_stack([piece[i], piece[j]])[~inside], axis=0)
-        piece = _join(piece, _is_largest(piece, labels), between, X, n_regions)[piece]
+        sizes, label_of = np.bincount(piece), np.empty(n_pieces, dtype=np.intp)
+        label_of[piece] = labels
+        in_order = np.lexsort([-sizes, label_of])  # the largest piece of each label is kept
+        first = np.unique(label_of[in_order], return_index=True)[1]
+        is_kept = np.isin(np.arange(n_pieces), in_order[first])
+        piece = _join(piece, is_kept, between, X, n_regions)[piece]
     for number in range(n_pieces, n_regions):
         piece = _divide(piece, number, touching, X)
     _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
     return np.argsort(np.argsort(-sizes, kind="stable"))[place]
 
 
-def _is_largest(piece: Indices, labels: Indices) -> Any:
-    """Whether a piece is the largest of its label."""
-    sizes = np.bincount(piece)
-    label_of = np.empty(len(sizes), dtype=np.intp)
-    label_of[piece] = labels
-    in_order = np.lexsort([-sizes, label_of])
-    _, first = np.unique(label_of[in_order], return_index=True)
-    return np.isin(np.arange(len(sizes)), in_order[first])
-
-
-def _join(piece: Indices, keeps: Array, between: Indices, X: Array, n_regions: int) -> Indices:
+def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int) -> Indices:
     """The piece that each piece is part of in the end: the smallest that need not stay go first."""
     n_left = len(keeps)
     sizes = np.bincount(piece).astype(float)

@@ -41,6 +41,15 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     return listed if len(names) <= most else f"{listed}, ... ({len(names)} in all)"
 
 
+def labels_of(frame: Any) -> list[Any]:
+    """Return what the columns of a data frame are asked by; those of pyarrow are not names."""
+    of_arrow = getattr(frame, "column_names", None)
+    if not isinstance(of_arrow, list):
+        return list(frame.columns)
+    refuse_duplicates(of_arrow)
+    return of_arrow
+
+
 def plain_names(n_columns: int) -> tuple[str, ...]:
     """Return x1, x2, ...: names of columns that have none."""
     return tuple(f"x{i}" for i in range(1, n_columns + 1))
@@ -62,9 +71,8 @@ def refuse_duplicates(names: Sequence[str]) -> None:
     """Raise an error if two columns have one name."""
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
-        raise invalid(
-            "Columns", "have different names", f"{quoted(twice)} more than once", "rename them"
-        )
+        got = f"{quoted(twice)} more than once"
+        raise invalid("Columns", "have different names", got, "rename them")
 
 
 def refuse_absent(needed: Sequence[str], names: Sequence[str]) -> None:
@@ -104,7 +112,10 @@ def word_of(cell: Any) -> str | None:
     if isinstance(cell, (bool, np.bool_)):
         return "true" if cell else "false"
     if isinstance(cell, (int, float, np.integer, np.floating)):
-        return _shown_number(float(cell))
+        try:
+            return _shown_number(float(cell))
+        except OverflowError:
+            return "inf" if cell > 0 else "-inf"
     return str(cell)
 
 
@@ -237,14 +248,10 @@ class Kind:
             kind = cls.ordered(given)
             if kind is not None:
                 return cls(kind.name, kind.order, is_given=True)
-        raise invalid(
-            f"columns[{column!r}]",
-            "be 'numeric', 'boolean', 'categorical', 'date', 'date:' and one of "
-            f"{', '.join(UNITS_OF_DATES)}, 'ignore', or a list of two or more different words in "
-            "their order",
-            repr(given),
-            "correct it",
-        )
+        expected = "be 'numeric', 'boolean', 'categorical', 'date', 'date:' and one of "
+        expected += f"{', '.join(UNITS_OF_DATES)}, 'ignore', or a list of two or more different "
+        expected += "words in their order"
+        raise invalid(f"columns[{column!r}]", expected, repr(given), "correct it")
 
     @classmethod
     def ordered(cls, words: Sequence[Any]) -> Kind | None:
@@ -271,9 +278,7 @@ def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
     """Return what different cells of text are, none of them missing.
 
     Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
-    half of them are numbers, or look like numbers in another notation, the others are mistakes
-    rather than words: that is numeric, and whoever reads them as numbers says what is wrong. So it
-    is with dates.
+    half of them are numbers (or dates), the others are mistakes rather than words.
 
     Examples
     --------
@@ -343,14 +348,10 @@ def check_columns(columns: Any) -> None:
     if columns is None or isinstance(columns, Mapping):
         given_kinds(columns)
         return
-    is_list = isinstance(columns, Sequence) and not isinstance(columns, (str, bytes))
+    is_list = isinstance(columns, Sequence) and not isinstance(columns, (str, bytes, range))
     if not is_list or len(set(map(str, columns))) < len(columns) or not len(columns):
-        raise invalid(
-            "columns",
-            "be None, a list of different names, or a dict from names to kinds",
-            repr(columns),
-            "use e.g. {'town': 'categorical'}",
-        )
+        expected = "be None, a list of different names, or a dict from names to kinds"
+        raise invalid("columns", expected, repr(columns), "use e.g. {'town': 'categorical'}")
 
 
 def _is_ignored(kind: Any) -> bool:

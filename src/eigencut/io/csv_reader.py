@@ -15,19 +15,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from eigencut._utils.threads import n_threads
+from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid
-from eigencut.io.column_kinds import MISSING, number_of_text, plain_names, refuse_duplicates
-from eigencut.io.source import Source
-from eigencut.io.table import Notation
+from eigencut.io.column_kinds import (
+    MISSING,
+    number_of_text,
+    plain_names,
+    quoted,
+    refuse_duplicates,
+)
+from eigencut.io.table import Notation, Source
 
 BLOCK_BYTES = 1 << 21  # of text that is read at a time
-_LONGEST_LINE = 1 << 26
+LONGEST_LINE = 1 << 26
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
@@ -128,13 +133,49 @@ def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
-    """Return whether the first row names columns: words above numbers, or nothing but words."""
+    """Return whether the first row names columns: words above numbers, or nothing but words.
+
+    Or numbers that count up, such as years, each unlike the others of its column.
+
+    Examples
+    --------
+    >>> is_header([["2019", "2020"], ["17", "4"], ["12", "9"]]), is_header([["1", "2"], ["3", "4"]])
+    (True, False)
+    """
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
-    return all(is_word) or any(
+    if all(is_word) or any(
         word and others and all(number_of_text(row[i], decimal) is not None for row in others)
         for i, word in enumerate(is_word)
+    ):
+        return True
+    numbered = [i for i, word in enumerate(is_word) if not word]
+    words = [i for i, word in enumerate(is_word) if word]
+    numbered_cells = [first[i] for i in numbered]
+    return (
+        step_up(numbered_cells) > 0
+        and any(step_up([row[i] for i in numbered]) != step_up(numbered_cells) for row in others)
+        and not any(row[i] == first[i] for row in others for i in words)
+        and all(_is_unlike(first[i], [row[i] for row in others], decimal) for i in numbered)
     )
+
+
+def step_up(cells: Sequence[str]) -> int:
+    """Return by how much whole numbers, two or more, count up; 0 where they do not."""
+    if len(cells) < 2 or not all(re.fullmatch(r"\s*[0-9]{1,15}\s*", cell) for cell in cells):
+        return 0
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return max(0, *steps) if len(steps) == 1 else 0
+
+
+def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
+    """Return whether a whole number is none of others: these have fractions, or are far away."""
+    numbers = [number_of_text(cell, decimal) for cell in others]
+    there = [(n, cell) for n, cell in zip(numbers, others, strict=True) if n is not None and n == n]
+    if all(decimal in cell or "e" in cell.lower() for _, cell in there):
+        return bool(there)
+    low, high = min(n for n, _ in there), max(n for n, _ in there)
+    return len(others) > 1 and max(low - float(first), float(first) - high) > high - low
 
 
 class CsvSource(Source):
@@ -165,9 +206,17 @@ class CsvSource(Source):
         lines = self._first_lines()
         self._delimiter = delimiter or sniffed_delimiter(lines, decimal)
         rows = _rows_of_lines(lines, self._delimiter)
+        if not rows and b'"' in self._head:
+            raise self._no_table("a quoted cell in its first lines is damaged, or does not end")
         if not rows:
             raise EmptyTableError(f"{path} has no rows.")
         self.has_names = is_header(rows, decimal) if header is None else header
+        if header is None and step_up([cell for cell in rows[0] if cell.strip().isdigit()]):
+            taken, other = ("names of columns", "no-") if self.has_names else ("data", "")
+            warn_user(
+                f"The first line of {path}, {quoted(rows[0], most=3)}, is taken for {taken}. If it "
+                f"is not, say so: --{other}header, or header={not self.has_names} in Python."
+            )
         self.names = plain_names(len(rows[0]))
         if self.has_names:
             pairs = list(zip(map(str.strip, rows[0]), self.names, strict=True))
@@ -204,14 +253,12 @@ class CsvSource(Source):
             is_enough = n_lines > 50 and n_quotes % 2 == 0
             if is_enough or (n_lines and len(head) >= 1 << 20):
                 break
-            if len(head) > _LONGEST_LINE:
-                raise ValueError(
-                    f"{self.name} is not a table: line 1 is longer than {_LONGEST_LINE >> 20} MiB."
-                )
+            if len(head) > LONGEST_LINE:
+                raise self._no_table(f"line 1 is longer than {LONGEST_LINE >> 20} MiB")
         self._head_is_all = not piece
         if b"\0" in head:
             line = head[: head.index(b"\0")].count(b"\n") + 1
-            raise ValueError(f"{self.name} is not a table: line {line} is not text.")
+            raise self._no_table(f"line {line} is not text")
         if not head:
             raise EmptyTableError(f"{self.name} is empty.")
         return head
@@ -239,9 +286,8 @@ class CsvSource(Source):
             cut = self._end_of_rows(rest)
             yield rest[:cut]
             rest = rest[cut:]
-            if len(rest) > _LONGEST_LINE:
-                what = f"a line is longer than {_LONGEST_LINE >> 20} MiB"
-                raise ValueError(f"{self.name} is not a table: {what}.")
+            if len(rest) > LONGEST_LINE:
+                raise self._no_table(f"a line is longer than {LONGEST_LINE >> 20} MiB")
             piece = self._read(BLOCK_BYTES)
         if self._end_of_rows(rest + self._line_end) <= len(rest) and rest:
             raise ValueError("a quoted cell does not end")
@@ -253,14 +299,19 @@ class CsvSource(Source):
         if self._delimiter == " " or text.count(b'"', 0, cut) % 2 == 0:
             return cut
         # The last cell goes on, or a cell has a quote in its middle.
-        lines = text[:cut].split(self._line_end)[:-1]
-        decoded = (f"{line.decode(self._encoding, 'replace')}\n" for line in lines)
-        reader = csv.reader(decoded, delimiter=self._delimiter, strict=True)
-        n_lines = 0
+        end = 0
+
+        def lines() -> Iterator[str]:  # one by one: a cell that does not end is found out soon
+            nonlocal end
+            while end < cut:
+                start, end = end, text.index(self._line_end, end) + 1
+                yield f"{text[start : end - 1].decode(self._encoding, 'replace')}\n"
+
+        whole = 0
         with suppress(csv.Error):
-            for _ in reader:
-                n_lines = reader.line_num
-        return sum(len(line) + 1 for line in lines[:n_lines])
+            for _ in csv.reader(lines(), delimiter=self._delimiter, strict=True):
+                whole = end
+        return whole
 
     # ------------------------------------------------------------------------------- rows and lines
 
@@ -368,6 +419,9 @@ class CsvSource(Source):
                 f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
             )
         return ValueError(f"{self.name}: {str(error).removeprefix('CSV parse error: ')}.")
+
+    def _no_table(self, reason: str) -> ValueError:
+        return ValueError(f"{self.name} is not a table: {reason}.")
 
     def _not_encoded(self, line: int, error: UnicodeDecodeError) -> ValueError:
         return ValueError(

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from eigencut.exceptions import ModelFileError
+from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.atomic import replacing
 
 if TYPE_CHECKING:
@@ -45,10 +45,6 @@ Content = dict[str, Any]  # the plain values of a header
 Arrays = dict[str, Any]  # numpy arrays by their path in the model
 
 
-def _same_arrays(content: Content, arrays: Arrays) -> Arrays:
-    return arrays
-
-
 @dataclass(frozen=True)
 class Migration:
     """One step, from the content of a version to that of the next.
@@ -58,7 +54,7 @@ class Migration:
     """
 
     content: Callable[[Content], Content]
-    arrays: Callable[[Content, Arrays], Arrays] = _same_arrays
+    arrays: Callable[[Content, Arrays], Arrays] = lambda content, arrays: arrays
 
 
 # Format 2 can hold what an older reader would pass over in silence: numbers of clusters that have
@@ -66,26 +62,20 @@ class Migration:
 MIGRATIONS: dict[int, Migration] = {1: Migration(lambda content: content)}
 
 
-def migrated(version: int, target: int, content: Content, arrays: Arrays) -> tuple[Content, Arrays]:
-    """The content and arrays of a file of one version, as a later version would hold them.
+def migrated(header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
+    """Return the content and arrays of a file as the present version would hold them.
 
     Without arrays, as when a header alone is read, only the content is turned.
-
-    Examples
-    --------
-    >>> MIGRATIONS[-1] = Migration(lambda content: {"name": content["title"]})
-    >>> migrated(-1, 0, {"title": "moons"}, {})
-    ({'name': 'moons'}, {})
-    >>> del MIGRATIONS[-1]
     """
-    for older in range(version, target):
+    content = header.content
+    for older in range(header.version, VERSION):
         step = MIGRATIONS[older]  # a version without one is a mistake of ours, not of the file
         try:
             arrays = step.arrays(content, arrays) if arrays else {}
             content = step.content(content)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(f"it is not what eigencut writes in format {older}.") from error
-    return content, arrays
+    return replace(header, content=content), arrays
 
 
 VERSION = 2
@@ -98,7 +88,6 @@ _PREAMBLE = struct.Struct("<8sIQ")
 _DIGEST = 32
 _ALIGNMENT = 64
 _LONGEST_HEADER = 8 << 20
-_PIECE = 1 << 20  # bytes hashed at a time
 _NAME = re.compile(r"[a-z_]{1,40}(\.[a-z_]{1,40}){0,9}")
 _MOST_DIMENSIONS = 4
 
@@ -150,8 +139,8 @@ def write(
         stored = np.asarray(array, array.dtype.newbyteorder("<"), order=order)
         raw.append(_bytes(stored))
         digest = hashlib.sha256(raw[-1]).hexdigest()
-        what = {"name": name, "dtype": stored.dtype.str, "shape": list(stored.shape)}
-        described.append({**what, "order": order, "sha256": digest})
+        about = {"dtype": stored.dtype.str, "shape": list(stored.shape), "sha256": digest}
+        described.append({"name": name, "order": order, **about})
     header = _header(content, described)
     _check_places(tuple(map(_entry, described)), _PREAMBLE.size + _DIGEST + len(header))
     preamble = _PREAMBLE.pack(_MAGIC, VERSION, len(header))
@@ -183,10 +172,8 @@ def _header(content: Mapping[str, Any], described: list[dict[str, Any]]) -> byte
         )
         header = text.encode("utf-8")
     if length > _LONGEST_HEADER:
-        raise ValueError(
-            f"The names and parameters of the model must fit into {_LONGEST_HEADER} bytes. "
-            f"Got {length}; use shorter names of columns."
-        )
+        expected, remedy = f"fit into {_LONGEST_HEADER} bytes", "use shorter names of columns"
+        raise invalid("The names and parameters of the model", expected, length, remedy)
     return header
 
 
@@ -205,19 +192,15 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 def read_header(path: str | os.PathLike[str]) -> Header:
     """The header alone; arrays are neither read nor verified."""
     with _opened(path) as file:
-        return _migrated(_read_header(file), {})[0]
+        return migrated(_read_header(file), {})[0]
 
 
 def read(
     path: str | os.PathLike[str], *, mmap: bool = False
 ) -> tuple[Header, dict[str, NDArray[Any]]]:
-    """Header and arrays, everything verified.
+    """Return header and arrays, everything verified.
 
-    Parameters
-    ----------
-    path : path
-    mmap : bool
-        Leave the arrays in the file, mapped into memory, instead of reading them.
+    With ``mmap`` the arrays stay in the file, mapped into memory.
     """
     import numpy as np
 
@@ -237,32 +220,14 @@ def read(
                     raise ModelFileError("it was cut off while it was read.")
                 array.flags.writeable = False
             if hashlib.sha256(_bytes(array)).hexdigest() != entry.sha256:
-                raise _damaged(entry)
+                raise ModelFileError(f"the array {entry.name} is damaged (its SHA-256 differs).")
             arrays[entry.name] = array
-        return _migrated(header, arrays)
+        return migrated(header, arrays)
 
 
 def verified_header(path: str | os.PathLike[str]) -> Header:
-    """The header, once the SHA-256 of every array has been found right, in little memory."""
-    with _opened(path) as file:
-        header = _read_header(file)
-        _check_gaps(file, header)
-        for entry in header.entries:
-            file.seek(entry.offset)
-            digest, left = hashlib.sha256(), entry.n_bytes
-            while left and (piece := file.read(min(left, _PIECE))):
-                digest.update(piece)
-                left -= len(piece)
-            if digest.hexdigest() != entry.sha256:
-                raise _damaged(entry)
-        return _migrated(header, {})[0]
-
-
-def _migrated(
-    header: Header, arrays: dict[str, NDArray[Any]]
-) -> tuple[Header, dict[str, NDArray[Any]]]:
-    content, arrays = migrated(header.version, VERSION, header.content, arrays)
-    return replace(header, content=content), arrays
+    """Return the header, once the SHA-256 of every array has been found right."""
+    return read(path, mmap=True)[0]
 
 
 @contextmanager
@@ -276,10 +241,6 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
     except ModelFileError as error:
         raise ModelFileError(f"{path} cannot be loaded: {error}") from error
-
-
-def _damaged(entry: Entry) -> ModelFileError:
-    return ModelFileError(f"the array {entry.name} is damaged (its SHA-256 differs).")
 
 
 def _read_header(file: BinaryIO) -> Header:
@@ -304,14 +265,12 @@ def _read_header(file: BinaryIO) -> Header:
         raise ModelFileError("its header is damaged (its SHA-256 differs).")
     try:
         parsed = json.loads(text, parse_constant=_no_constant)
-        content, described = parsed["content"], parsed["arrays"]
+        content, described = dict(parsed["content"].items()), parsed["arrays"]
         entries = tuple(_entry(one) for one in described)
     except ModelFileError:
         raise
-    except (KeyError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelFileError("its header is not what eigencut writes.") from error
-    if not isinstance(content, dict):
-        raise ModelFileError("its header is not what eigencut writes.")
     _check_places(entries, end, size)
     return Header(version, content, entries, end, size)
 
@@ -321,14 +280,9 @@ def _no_constant(name: str) -> None:
 
 
 def _entry(described: Any) -> Entry:
-    entry = Entry(
-        described["name"],
-        described["dtype"],
-        tuple(described["shape"]),
-        described["order"],
-        described["offset"],
-        described["sha256"],
-    )
+    names = ("name", "dtype", "shape", "order", "offset", "sha256")
+    entry = Entry(**{name: described[name] for name in names})
+    entry = replace(entry, shape=tuple(entry.shape))
     if not (isinstance(entry.name, str) and _NAME.fullmatch(entry.name)):
         raise ModelFileError(f"an array has the name {str(entry.name)[:60]!r}.")
     if entry.dtype not in ITEM_SIZES:

@@ -24,9 +24,10 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from eigencut._utils.arrays import Array
 from eigencut._utils.memory import available_bytes, in_words
 from eigencut._utils.validation import needed
+from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import places, plain_names, refuse_duplicates
 from eigencut.io.csv_reader import CsvSource
-from eigencut.io.source import Source
+from eigencut.io.table import Source
 
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
 
@@ -40,10 +41,8 @@ class NpySource(Source):
         self.name = path
         array = self._mapped()
         if array.ndim != 2 or array.dtype.kind not in "fiub":
-            raise ValueError(
-                f"{path} must be a two-dimensional array of numbers. "
-                f"Got shape {array.shape} of {array.dtype}."
-            )
+            got = f"shape {array.shape} of {array.dtype}"
+            raise invalid(path, "be a two-dimensional array of numbers", got, "save it as such")
         self.names, self.size = plain_names(array.shape[1]), len(array)
 
     def _mapped(self) -> NDArray[Any]:
@@ -89,6 +88,7 @@ class ArrowSource(Source):
             else:
                 self._file = needed("pyarrow.json", "stream").read_json(path)
                 self._schema, self.size = self._file.schema, len(self._file)
+        refuse_duplicates(self._schema.names)
         self._column_of: dict[str, tuple[str, int | None]] = {}  # and the place in its lists
         listed: list[str] = []
         for column in self._schema.names:
@@ -109,17 +109,13 @@ class ArrowSource(Source):
         types, kind = self._arrow.types, self._schema.field(column).type
         if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
             return None
-        if not self._is_number(kind.value_type):
+        of_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        if not any(check(kind.value_type) for check in of_numbers):
             return None
         if hasattr(kind, "list_size"):
             return int(kind.list_size)
         lists = next(self._raw_batches([column], 1024)).column(0).drop_null()
         return len(lists[0]) or None if len(lists) else None
-
-    def _is_number(self, kind: Any) -> bool:
-        types = self._arrow.types
-        checks = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-        return any(check(kind) for check in checks)
 
     def _raw_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
         if self._kind == "Parquet":
@@ -211,14 +207,8 @@ def open_source(
 ) -> Source:
     """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV.
 
-    Parameters
-    ----------
-    path : str
-        Of a file or a named pipe; only a name for messages if ``file`` is given.
-    file : binary file, optional
-        One that is open already, such as standard input, and stays open. Only CSV is read from it.
-    delimiter, header, encoding, decimal
-        Of a CSV file. None is found out.
+    An open ``file``, such as standard input, stays open; ``path`` only names it then, and only CSV
+    is read from it. The other parameters are those of a CSV file; None is found out.
     """
     opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
     try:
@@ -250,18 +240,10 @@ def open_source(
 # Nothing in such a file is trusted: no object is unpickled, no more is read than the archive says
 # that it holds, and that must fit into memory.
 
-_ARRAYS = {
-    "csr": ("data", "indices", "indptr"),
-    "csc": ("data", "indices", "indptr"),
-    "coo": ("data", "row", "col"),
-}
 _DAMAGED = (
     *(EOFError, KeyError, NotImplementedError, OSError, OverflowError, RuntimeError, TypeError),
     *(ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
 )
-_MAGIC = b"PK\x03\x04"
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_COPIES = 3  # of the arrays, that are in memory at once
 
 
 class _Other(Exception):
@@ -269,12 +251,12 @@ class _Other(Exception):
 
 
 def is_sparse_file(path: str) -> bool:
-    """Whether a file is an archive with a sparse matrix in it."""
+    """Return whether a file is an archive with a sparse matrix in it."""
     if not Path(path).is_file():  # a pipe can be read once
         return False
     try:
         with Path(path).open("rb") as file:
-            if file.read(len(_MAGIC)) != _MAGIC:
+            if file.read(4) != b"PK\x03\x04":
                 return False
         with zipfile.ZipFile(path) as archive:
             return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
@@ -283,80 +265,61 @@ def is_sparse_file(path: str) -> bool:
 
 
 def read_sparse(path: str) -> Any:
-    """The rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
+    """Return the rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
     try:
         with closing(zipfile.ZipFile(path)) as archive:
-            _refuse_large(archive)
-            kind = str(_array(archive, "format").astype(np.str_).item())
-            if kind not in _ARRAYS:
-                raise _Other(f"a matrix of format {kind[:20]!r}; save it as CSR: X.tocsr()")
-            n_rows, n_columns = (int(n) for n in _array(archive, "shape"))
-            first, second, third = (_array(archive, name) for name in _ARRAYS[kind])
-            found = _matrix(kind, (n_rows, n_columns), first, second, third)
-            _refuse_infinite(found)
-            return found
-    except _Other as error:
-        raise _refused(path, str(error)) from error
-    except _DAMAGED as error:
-        raise _refused(path, "a damaged file; save it anew") from error
+            return _sparse_matrix(archive)
+    except (_Other, *_DAMAGED) as error:
+        what = str(error) if isinstance(error, _Other) else "a damaged file; save it anew"
+        got, _, remedy = what.partition("; ")
+        expected = "hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it"
+        raise invalid(path, expected, got, remedy) from error
 
 
-def _refused(path: str, what: str) -> ValueError:
-    return ValueError(
-        f"{path} must hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it. Got "
-        f"{what.rstrip('.')}."
-    )
-
-
-def _refuse_large(archive: zipfile.ZipFile) -> None:
-    size = _COPIES * sum(info.file_size for info in archive.infolist())
+def _sparse_matrix(archive: zipfile.ZipFile) -> Any:
+    size = 3 * sum(info.file_size for info in archive.infolist())  # three copies at once
     most = available_bytes()
     if size > most:
-        raise _Other(f"one that needs {in_words(size)}, and {in_words(most)} are left")
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """One array of the archive; of numbers or text, and no larger than it says."""
-    info = archive.getinfo(f"{name}.npy")
-    with archive.open(info) as file:
-        shape, dtype = _header(file)
-        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-        if dtype.hasobject or len(shape) > 1 or size > info.file_size:
-            raise _Other(f"something else in {name!r}; save it anew")
-        found = np.frombuffer(file.read(size), dtype=dtype)
-    return found.reshape(shape)
-
-
-def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and dtype of an array."""
-    read = _HEADERS[npy.read_magic(file)]
-    try:
-        shape, _, dtype = read(file)
-    except Exception as error:  # numpy parses it as Python, and raises what that raises
-        raise _Other("a damaged file; save it anew") from error
-    return shape, dtype
-
-
-def _matrix(
-    kind: str, shape: tuple[int, int], data: NDArray[Any], indices: Any, starts: Any
-) -> Any:
+        raise _Other(f"one that needs {in_words(size)}; {in_words(most)} are left")
+    kind = str(_array(archive, "format").astype(np.str_).item())
+    if kind not in ("csr", "csc", "coo"):
+        raise _Other(f"a matrix of format {kind[:20]!r}; save it as CSR: X.tocsr()")
+    n_rows, n_columns = shape = tuple(int(n) for n in _array(archive, "shape"))
+    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
+    data, indices, starts = (_array(archive, name) for name in ("data", *names))
     if data.dtype.kind not in "fiub" or not {indices.dtype.kind, starts.dtype.kind} <= {*"iu"}:
         raise _Other(f"{data.dtype} in its entries; use numbers")
     if min(shape) < 1 or max(shape) > np.iinfo(np.int32).max:
-        raise _Other(f"the shape {shape}; use at least a row and a column")
+        raise _Other(f"the shape {(n_rows, n_columns)}; use at least a row and a column")
+    if n_rows > 100 * (len(data) + 10_000) or 24 * n_rows > most:
+        raise _Other(f"{n_rows} rows for {len(data)} entries; leave out rows without any")
     values = data.astype(np.float64)
     if kind == "coo":
-        return csr_array(coo_array((values, (indices, starts)), shape=shape))
-    made = (csr_array if kind == "csr" else csc_array)((values, indices, starts), shape=shape)
-    made.check_format(full_check=True)
-    return csr_array(made)
-
-
-def _refuse_infinite(rows: Any) -> None:
-    """An error that names the place of an entry that is no finite number, as of a table."""
+        rows = csr_array(coo_array((values, (indices, starts)), shape=shape))
+    else:
+        rows = (csr_array if kind == "csr" else csc_array)((values, indices, starts), shape=shape)
+        rows.check_format(full_check=True)
+        rows = csr_array(rows)
     is_wrong = ~np.isfinite(rows.data)
-    if is_wrong.any():
+    if is_wrong.any():  # named by its place, as of a table
         at = int(np.argmax(is_wrong))
         row = int(np.searchsorted(rows.indptr, at, side="right"))
         what = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
         raise _Other(f"{what} in row {row}, column x{rows.indices[at] + 1}; correct it")
+    return rows
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Return one array of the archive, of numbers or text, and no larger than it says."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as file:
+        headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        read = headers[npy.read_magic(file)]
+        try:
+            shape, _, dtype = read(file)
+        except Exception as error:  # numpy parses it as Python, and raises what that raises
+            raise _Other("a damaged file; save it anew") from error
+        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if dtype.hasobject or len(shape) > 1 or size > info.file_size:
+            raise _Other(f"something else in {name!r}; save it anew")
+        return np.frombuffer(file.read(size), dtype=dtype).reshape(shape)

@@ -7,7 +7,7 @@ given: that costs nothing where no row is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -15,15 +15,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array
-from eigencut.io.column_kinds import quoted
-
-# Values that are no numbers, or not finite ones: errors that name the place and a remedy.
-
-MISSING_REMEDY = "use TableModel(GPOD(...), missing='median') or 'mean' or 'drop', or drop the rows"
+from eigencut._utils.running import row_blocks
+from eigencut.exceptions import RefusedRow, invalid
+from eigencut.io.column_kinds import labels_of, quoted
 
 
-def text_error(X: Any, n_before: int = 0) -> ValueError | None:
-    """The error for columns that are not numbers, of a data frame or an array; None if all are.
+def text_error(X: Any, n_before: int = 0) -> Exception | None:
+    """Return the error for columns of a frame or array that are not numbers; None if all are.
 
     Examples
     --------
@@ -31,31 +29,25 @@ def text_error(X: Any, n_before: int = 0) -> ValueError | None:
     X must hold numbers only. Got 'tall' in row 0, column 1; drop or encode it, or use
     TableModel(GPOD(...)).
     """
+    remedy = "drop or encode it, or use TableModel(GPOD(...))"
     if hasattr(X, "columns"):
-        names = [name for name in X.columns if _is_text(X[name])]
-        if not names:
-            return None
-        after = f" after row {n_before}" if n_before else ""
-        return ValueError(
-            f"X must hold numbers only. Got the non-numeric column(s) {quoted(names)}{after}; drop "
-            "or encode them, or use TableModel(GPOD(...))."
+        names = [name for name in labels_of(X) if _is_text(X[name])]
+        got = f"the non-numeric column(s) {quoted(names)}" + f" after row {n_before}" * (
+            n_before > 0
         )
+        remedy = remedy.replace("it", "them", 1)
+        return invalid("X", "hold numbers only", got, remedy) if names else None
     values: Any = np.asarray(X)  # of a sparse array, one object
-    if values.ndim == 2:
-        for column in range(values.shape[1]):
-            if not _is_text(values[:, column]):
-                continue
+    for column in range(values.shape[1] if values.ndim == 2 else 0):
+        if _is_text(values[:, column]):
             row = next(i for i, cell in enumerate(values[:, column]) if _is_text([cell]))
-            return ValueError(
-                f"X must hold numbers only. Got {_shown(values[row, column])} in row "
-                f"{row + n_before}, column {column}; drop or encode it, or use "
-                "TableModel(GPOD(...))."
-            )
+            got = f"{_shown(values[row, column])} in row {row + n_before}, column {column}"
+            return invalid("X", "hold numbers only", got, remedy)
     return None
 
 
 def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False) -> None:
-    """An error if the rows, made of X, are not finite.
+    """Raise an error if the rows, made of X, are not finite.
 
     Examples
     --------
@@ -78,24 +70,23 @@ def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False
         value = rows[row, column]
     what, remedy = "infinity", "correct or drop it"
     if np.isnan(value):
-        what, remedy = "NaN, a missing value,", "correct it" if pairwise else MISSING_REMEDY
-    place: Any = column
-    names = getattr(X, "columns", None)
-    if names is not None and column < len(names):
-        place = repr(names[column])
-    raise ValueError(
-        f"X must be finite. Got {what} in row {row + n_before}, column {place}; {remedy}."
-    )
+        what, remedy = "NaN, a missing value,", "correct it"
+        if not pairwise:
+            remedy = "use TableModel(GPOD(...), missing='median') or 'mean' or 'drop', or drop the "
+            remedy += "rows"
+    names = labels_of(X) if hasattr(X, "columns") else ()
+    place = repr(names[column]) if column < len(names) else column
+    raise invalid("X", "be finite", f"{what} in row {row + n_before}, column {place}", remedy)
 
 
 def _is_text(column: Any) -> bool:
-    """Whether some of it is no number; dates can be made numbers, but are none."""
+    """Return whether some of it is no number; dates can be made numbers, but are none."""
     found = np.asarray(column)
     if found.dtype.kind in "mMc":  # which numpy would convert, if with a warning
         return found.dtype.kind != "c"
-    with suppress(TypeError, ValueError):
+    with suppress(OverflowError, TypeError, ValueError):
         found.astype(np.float64)
-        return False
+        return found.ndim != 1  # a struct of polars
     return True
 
 
@@ -104,80 +95,23 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-_BLOCK_ROWS = 1 << 14
-
-
-class RefusedRow(ValueError):
-    """A row that cannot be a point of a metric.
-
-    Parameters
-    ----------
-    expectation, got, remedy : str
-        The parts of the sentence.
-    row : int
-        From 0, among the rows that ``check`` was given.
-    column : int or None
-        Where one value is wrong, not the row.
-    check : function
-        Raises this error for rows that have such a row.
-    place : str, optional
-        Where the row is, in words. Default: its number.
-
-    Examples
-    --------
-    >>> error = RefusedRow("X must be 0 or 1.", "7", "correct it", 3, 1, print)
-    >>> print(error)
-    X must be 0 or 1. Got 7 in row 3, column 1; correct it.
-    >>> print(error.at("line 5", "size"))
-    X must be 0 or 1. Got 7 in line 5, column 'size'; correct it.
-    """
-
-    def __init__(
-        self,
-        expectation: str,
-        got: str,
-        remedy: str,
-        row: int,
-        column: int | None,
-        check: Callable[[Any], Any],
-        place: str | None = None,
-    ) -> None:
-        where = place or f"row {row}" + ("" if column is None else f", column {column}")
-        super().__init__(f"{expectation} Got {got} in {where}; {remedy}.")
-        self.parts = (expectation, got, remedy)
-        self.row, self.column, self.check, self.place = row, column, check, place
-
-    def __reduce__(self) -> tuple[Any, ...]:  # for errors that come from another process
-        return type(self), (*self.parts, self.row, self.column, self.check, self.place)
-
-    def at(self, where: str, name: str | None = None) -> RefusedRow:
-        """The same error with another place, and the name of the column."""
-        place = where
-        if self.column is not None:
-            place += f", column {self.column if name is None else repr(name)}"
-        return RefusedRow(*self.parts, self.row, self.column, self.check, place)
-
-    def found_in(self, rows: Any, n_before: int = 0) -> RefusedRow | None:
-        """The first such row of an array, which stands after so many others; None if none is."""
-        for start in range(0, rows.shape[0], _BLOCK_ROWS):
-            block = rows[start : start + _BLOCK_ROWS]
-            try:
-                self.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
-            except RefusedRow as found:
-                found.row += start + n_before
-                return found
-        return None
+def _first_refused(error: RefusedRow, rows: Any, n_before: int = 0) -> RefusedRow | None:
+    """Return the error for the first such row of an array; None if there is none."""
+    for block_rows in row_blocks(rows.shape[0], 1, 1 << 14):
+        block = rows[block_rows]
+        try:
+            error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
+        except RefusedRow as refused:
+            refused.row += block_rows.start + n_before
+            return refused
+    return None
 
 
 @contextmanager
 def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterator[None]:
-    """Whatever refuses a row within names it by its place among these: an array or a stream.
+    """Name a row that is refused within by its place among these: an array, a stream or None.
 
-    Parameters
-    ----------
-    rows : array, sparse array, Rows or None
-    names : sequence of str, optional
-        Of the columns.
+    ``names`` are those of the columns.
     """
     try:
         yield
@@ -188,65 +122,47 @@ def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterat
 def _named(error: RefusedRow, rows: Any, names: Sequence[str] | None) -> RefusedRow:
     if not getattr(rows, "is_local", True):
         return error.at("some row")  # reading all of a cluster's rows again is not for an error
+    is_stream = rows is None or hasattr(rows, "tables")
     n_before = 0
-    for block in _blocks(rows):
-        found = error.found_in(block, n_before)
-        if found is not None:
-            known = found.column is not None and names is not None
-            return found.at(f"row {found.row}", str(names[found.column]) if known else None)  # type: ignore[index]
+    for block in (rows or ()) if is_stream else [rows if issparse(rows) else np.asarray(rows)]:
+        refused = _first_refused(error, block, n_before)
+        if refused is not None:
+            is_named = refused.column is not None and names is not None
+            name = str(names[refused.column]) if is_named else None  # type: ignore[index]
+            return refused.at(f"row {refused.row}", name)
         n_before += block.shape[0]
     return error if error.place is not None else error.at("some row")
 
 
-def _blocks(rows: Any) -> Iterable[Any]:
-    if rows is None:
-        return ()
-    if hasattr(rows, "tables"):  # a stream
-        return iter(rows)
-    return [rows if issparse(rows) else np.asarray(rows)]
-
-
 @contextmanager
 def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[None]:
-    """The same of rows that a table was made into: its lines, or rows from 1 on, and its columns.
+    """Name refused rows, and their columns, of what a preparation has made of a table X.
 
-    Parameters
-    ----------
-    X : Table, data frame, array, or eigencut.Rows of such
-    complete : array of bool
-        Which rows of X were made into rows for the model. Not used for a stream.
-    preparation : Preparation
-        By which they were.
+    ``complete`` says which rows of X were made into rows for the model; it is not used for a
+    stream.
     """
     try:
         yield
     except RefusedRow as error:
-        if hasattr(X, "tables"):
-            raise _in_stream(error, X, preparation) from error
-        row = int(np.flatnonzero(complete)[error.row])
-        place = X.place(row) if hasattr(X, "place") else f"row {row + 1}"
-        raise _of_table(error, place, preparation) from error
-
-
-def _in_stream(error: RefusedRow, rows: Any, preparation: Any) -> RefusedRow:
-    if rows.is_local:
-        for table in rows.tables(preparation.coding()):
+        if not hasattr(X, "tables"):
+            row = int(np.flatnonzero(complete)[error.row])
+            place = X.place(row) if hasattr(X, "place") else f"row {row + 1}"
+            raise _of_table(error, place, preparation) from error
+        for table in X.tables(preparation.coding()) if X.is_local else ():
             prepared, complete = preparation.apply(table)
-            found = error.found_in(prepared)
-            if found is not None:
-                place = table.place(int(np.flatnonzero(complete)[found.row]))
-                return _of_table(found, place, preparation)
-    return error.at("some row")
+            refused = _first_refused(error, prepared)
+            if refused is not None:
+                place = table.place(int(np.flatnonzero(complete)[refused.row]))
+                raise _of_table(refused, place, preparation) from error
+        raise error.at("some row") from error
 
 
 def _of_table(error: RefusedRow, place: str, preparation: Any) -> RefusedRow:
-    """The error with the name of a column of the table; words are several columns of the model."""
-    kinds = zip(preparation.columns, preparation.kinds, strict=True)
-    names: list[str] = []
-    words: list[str] = []
-    for name, kind in kinds:
-        (names if kind.is_scaled else words).append(name)
+    """Return the error with the name of a column; words are several columns of the model."""
+    kinds = list(zip(preparation.columns, preparation.kinds, strict=True))
+    names = [name for name, kind in kinds if kind.is_scaled]
     if error.column is None or error.column < len(names):
         return error.at(place, None if error.column is None else names[error.column])
-    of_words = f"{place}, where words stand for points ({quoted(words)})"
+    words = quoted([name for name, kind in kinds if not kind.is_scaled])
+    of_words = f"{place}, where words stand for points ({words})"
     return RefusedRow(*error.parts, error.row, None, error.check, of_words)

@@ -20,49 +20,38 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.progress import advance
+from eigencut._utils.running import advance, row_blocks
 from eigencut._utils.validation import refuse_weights, weights_of_rows
-from eigencut.exceptions import EmptyTableError
+from eigencut.exceptions import EmptyTableError, invalid
 from eigencut.io.atomic import replacing
 from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
-from eigencut.io.readers import open_source
 from eigencut.io.refused_rows import refuse_infinite, text_error
-from eigencut.io.source import Source
-from eigencut.io.table import Coding, Table, refuse_lazy
+from eigencut.io.table import Coding, Source, Table, refuse_lazy
 
-# Blocks of rows, checked: numbers, all of one width, and finite; errors say after which row.
+# Blocks of rows, checked: numbers, all of one width; errors say after which row.
 
 
 def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
-    """A block as float64 rows of that many columns."""
+    """Return a block as float64 rows of that many columns."""
     try:
         found = np.asarray(block)
         if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
             raise TypeError(found.dtype)
         rows = np.ascontiguousarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise text_error(block, n_before) or ValueError(
-            f"X must hold numbers only. Got something else in the block after row {n_before}; drop "
-            "or encode it."
-        ) from error
+        got = f"something else in the block after row {n_before}"
+        other = invalid("X", "hold numbers only", got, "drop or encode it")
+        raise text_error(block, n_before) or other from error
     refuse_shape(rows.shape, width, n_before)
     return rows
 
 
 def refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> None:
-    """An error for a block that does not have so many columns."""
+    """Raise an error for a block that does not have so many columns."""
     if len(shape) != 2 or 0 in shape[1:] or (width is not None and shape[1] != width):
-        expected = "one or more" if width is None else f"{width}"
-        raise ValueError(
-            f"X must come in two-dimensional blocks of {expected} columns. Got shape {shape} "
-            f"after row {n_before}; make all blocks alike, whenever they are read."
-        )
-
-
-def finite_rows(rows: Array, n_before: int) -> Array:
-    """The rows themselves, if they are finite."""
-    refuse_infinite(rows, rows, n_before)
-    return rows
+        expected = f"come in two-dimensional blocks of {width or 'one or more'} columns"
+        remedy = "make all blocks alike, whenever they are read"
+        raise invalid("X", expected, f"shape {shape} after row {n_before}", remedy)
 
 
 # The files that rows are read from, and which of their columns.
@@ -84,23 +73,22 @@ def files_at(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
-    """The names of the columns to read."""
-    if columns is not None:
-        columns = [each for name in columns for each in source.groups.get(name, (name,))]
-    unknown = absent(columns or (), source.names)
+    """Return the names of the columns to read."""
+    if columns is None:
+        return list(source.names)
+    names = [each for name in columns for each in source.groups.get(name, (name,))]
+    unknown = absent(names, source.names)
     if unknown:
-        raise ValueError(
-            f"columns must be among those of {source.name}, {quoted(source.names)}. "
-            f"Got {quoted(unknown)}; correct it."
-        )
-    return list(source.names if columns is None else columns)
+        expected = f"be among those of {source.name}, {quoted(source.names)}"
+        raise invalid("columns", expected, quoted(unknown), "correct it")
+    return names
 
 
 # Weights of rows that are read in blocks: checked, and carried as one more column.
 
 
 def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
-    """The weights of a block of rows, finite and not negative; None for None.
+    """Return the weights of a block of rows, checked; None for None.
 
     All of a block may be zero. Rows are numbered from the first of the stream in errors.
     """
@@ -110,14 +98,14 @@ def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
 
 
 def with_weights(rows: Array, weight: Array | None) -> Array:
-    """The rows with one more column, if they have weights."""
+    """Return the rows with one more column, if they have weights."""
     return rows if weight is None else np.column_stack([rows, weight])
 
 
 def with_weight_column(
     table: Table, names: Sequence[str], weights: str | None, source: str
 ) -> Table:
-    """The columns of a table that are data, and as weights the column that is named for these."""
+    """Return the columns of a table that are data, with the weights that another column has."""
     if weights is None:
         return table.choose(names)
     weight = table.values[:, table.names.index(weights)].copy()
@@ -127,34 +115,24 @@ def with_weight_column(
 
 
 def refuse_all_zero(n_positive: int) -> None:
-    """An error if no row has a weight."""
+    """Raise an error if no row has a weight."""
     if not n_positive:
-        raise ValueError(
-            "sample_weight must be positive for at least one row. Got zeros only; leave it out to "
-            "weigh all rows equally."
-        )
+        remedy = "leave it out to weigh all rows equally"
+        raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
 
 
 # Whether a source of rows gives the same rows whenever it is read.
 
-_ROUNDING = 1e-6  # of a sum; what is computed anew may differ in its last digits
-
 
 @dataclass(frozen=True)
 class Seen:
-    """What one pass over the rows has seen, whatever their order and their blocks.
-
-    Attributes
-    ----------
-    n_rows : int
-    sums, sizes : arrays of shape (n_features,)
-        The sum of each column, and of its absolute values; missing values apart.
+    """The number of rows of one pass, the sum of each column, and that of its absolute values.
 
     Examples
     --------
     >>> X = np.arange(6.0).reshape(3, 2)
-    >>> Seen.of(X[:1]).merged(Seen.of(X[1:])).refuse_change(Seen.of(X[::-1]))
-    >>> Seen.of(X).refuse_change(Seen.of(X[:2]))  # doctest: +ELLIPSIS
+    >>> Seen.measure(X[:1]).merged(Seen.measure(X[1:])).refuse_change(Seen.measure(X[::-1]))
+    >>> Seen.measure(X).refuse_change(Seen.measure(X[:2]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     ValueError: X must give the same rows whenever it is read. Got 3 rows at first and 2 later; ...
@@ -165,8 +143,8 @@ class Seen:
     sizes: Array
 
     @classmethod
-    def of(cls, rows: Array) -> Seen:
-        """Of some rows."""
+    def measure(cls, rows: Array) -> Seen:
+        """Measure some rows, missing values apart."""
         one = np.ones(len(rows))
         with np.errstate(over="ignore", invalid="ignore"):
             sums, sizes = one @ rows, one @ np.abs(rows)
@@ -176,45 +154,40 @@ class Seen:
         return cls(len(rows), sums, sizes)
 
     def merged(self, other: Seen) -> Seen:
-        """Of the rows of both."""
+        """Return that of the rows of both."""
+        n_rows = self.n_rows + other.n_rows
         with np.errstate(over="ignore", invalid="ignore"):
-            return Seen(
-                self.n_rows + other.n_rows, self.sums + other.sums, self.sizes + other.sizes
-            )
+            return Seen(n_rows, self.sums + other.sums, self.sizes + other.sizes)
 
     def refuse_more(self, later: Seen) -> None:
-        """An error if a later pass has already seen more rows than this one, a whole pass, did."""
+        """Raise an error if a later pass has already seen more rows than this whole pass."""
         if later.n_rows > self.n_rows:
             raise _changed(f"{self.n_rows} rows at first and more later")
 
     def refuse_change(self, later: Seen) -> None:
-        """An error if another whole pass has seen other rows."""
+        """Raise an error if another whole pass has seen other rows."""
         if later.n_rows != self.n_rows:
             raise _changed(f"{self.n_rows} rows at first and {later.n_rows} later")
         with np.errstate(invalid="ignore", over="ignore"):  # sums beyond float64 tell nothing
-            is_other = np.abs(later.sums - self.sums) > _ROUNDING * self.sizes
+            # What is computed anew may differ in its last digits.
+            is_other = np.abs(later.sums - self.sums) > 1e-6 * self.sizes
         if is_other.any():
             raise _changed(f"other values in column {int(np.argmax(is_other))} later")
 
 
-def _changed(what: str) -> ValueError:
-    return ValueError(
-        f"X must give the same rows whenever it is read. Got {what}; copy the source before it "
-        "changes, or make a new Rows of it."
-    )
+def _changed(what: str) -> Exception:
+    remedy = "copy the source before it changes, or make a new Rows of it"
+    return invalid("X", "give the same rows whenever it is read", what, remedy)
 
 
 Part = TypeVar("Part")
-Result = TypeVar("Result")
 
 BLOCK_ROWS = 1 << 17
-_ROWS_IN_MEMORY = (1 << 12, 1 << 19)  # least and most of a block; large ones pay off, but
-_ENTRIES_IN_MEMORY = 1 << 22  # they are copied once
 
 
 def rows_of_block(n_features: float) -> int:
-    """Rows of a block of an array in memory."""
-    return int(np.clip(_ENTRIES_IN_MEMORY // max(1.0, n_features), *_ROWS_IN_MEMORY))
+    """Return the rows of a block of an array in memory: many pay off, but they are copied once."""
+    return int(np.clip((1 << 22) // max(1.0, n_features), 1 << 12, 1 << 19))
 
 
 class Rows:
@@ -257,10 +230,10 @@ class Rows:
         weighted: bool = False,
     ) -> None:
         if not callable(blocks):
-            raise TypeError(
-                "blocks must be a function that returns an iterator over arrays, since rows are "
-                f"read more than once. Got {type(blocks).__name__}; pass lambda: ... instead."
-            )
+            expected = "be a function that returns an iterator over arrays, since rows are read "
+            expected += "more than once"
+            got, remedy = type(blocks).__name__, "pass lambda: ... instead"
+            raise invalid("blocks", expected, got, remedy, error=TypeError)
         self._blocks, self.is_weighted = blocks, weighted
         self.feature_names = None if feature_names is None else list(feature_names)
 
@@ -277,10 +250,10 @@ class Rows:
         refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
         if sample_weight is None:
-            return cls(lambda: (array[rows] for rows in _spans(len(array), BLOCK_ROWS)))
+            return cls(lambda: (array[rows] for rows in row_blocks(len(array), 1, BLOCK_ROWS)))
         weight = weights_of(sample_weight, len(array))
         pairs = lambda rows: (array[rows], weight[rows])  # noqa: E731
-        return cls(lambda: map(pairs, _spans(len(array), BLOCK_ROWS)), weighted=True)
+        return cls(lambda: map(pairs, row_blocks(len(array), 1, BLOCK_ROWS)), weighted=True)
 
     @classmethod
     def from_file(
@@ -316,6 +289,8 @@ class Rows:
         decimal : {".", ","}, default="."
             Before the fraction of a number in a CSV file.
         """
+        from eigencut.io.readers import open_source
+
         files = files_at(path)
 
         def opened(file: Path) -> Source:
@@ -349,7 +324,7 @@ class Rows:
                 starts.append(n_rows)
                 sources.append(source)
                 for block in source.blocks(chosen_names(read, source), coding=coding):
-                    table = replace(block.table, first_row=n_rows + 1, row_place=place)
+                    table = replace(block, first_row=n_rows + 1, row_place=place)
                     yield with_weight_column(table, wanted, weights, source.name)
                     n_rows += len(table.values)
             if not n_rows:
@@ -381,7 +356,7 @@ class Rows:
         """
         seen: Seen | None = None
         for table in self._tables(coding):
-            found = Seen.of(with_weights(table.values, table.weight))
+            found = Seen.measure(with_weights(table.values, table.weight))
             seen = found if seen is None else seen.merged(found)
             if self._seen is not None:
                 self._seen.refuse_more(seen)
@@ -390,7 +365,7 @@ class Rows:
         self._keep_seen(seen)
 
     def _keep_seen(self, seen: Seen) -> None:
-        """What a whole pass has seen: the same as the first one did."""
+        """Refuse a whole pass that has seen other rows than the first one."""
         if self._seen is None:
             self._seen = seen
         self._seen.refuse_change(seen)
@@ -419,7 +394,7 @@ class Rows:
                 waiting.append(rows)
                 n_waiting += len(rows)
         if n_seen == 0:
-            raise ValueError("X must have at least one row. Got none; check the source of rows.")
+            raise invalid("X", "have at least one row", "none", "check the source of rows")
         if waiting:
             yield table(np.concatenate(waiting), n_seen)
 
@@ -453,7 +428,7 @@ class Rows:
             if isinstance(block, np.ndarray):
                 refuse_shape(block.shape, self._known_width(), n_seen)
                 self.n_features = block.shape[1]
-            table = Table.of(block, names, coding, n_seen + 1)
+            table = Table.from_data(block, names, coding, n_seen + 1)
             if names is None:
                 names = list(table.names)
             found = weights_of(weight, len(table.values), n_seen)
@@ -468,7 +443,8 @@ class Rows:
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:
         """The same, each with the weights of its rows; None where rows have none."""
         for table in self.tables():
-            yield finite_rows(table.values, table.first_row - 1), table.weight
+            refuse_infinite(table.values, table.values, table.first_row - 1)
+            yield table.values, table.weight
 
     @cached_property
     def n_features(self) -> int:
@@ -510,8 +486,7 @@ class Rows:
 class CheckedArray(Rows):
     """Rows of an array in memory, dense or sparse, that is known to be finite.
 
-    Blocks are views of it, or, if its numbers have fewer than 64 bits, what these are in float64.
-    Of sparse rows they are copies, in which no column stands twice.
+    Blocks are float64: views where the array is. No column stands twice in a sparse row.
     """
 
     in_memory = True
@@ -519,7 +494,7 @@ class CheckedArray(Rows):
     def __init__(self, X: Any, sample_weight: Array | None = None) -> None:
         n_rows = X.shape[0]
         width = X.nnz / max(1, n_rows) if issparse(X) else X.shape[1]
-        self._spans = list(_spans(n_rows, rows_of_block(width)))
+        self._spans = list(row_blocks(n_rows, 1, rows_of_block(width)))
         super().__init__(lambda: (_in_double(X[rows]) for rows in self._spans))
         self._n_rows, self._sample_weight = n_rows, sample_weight
 
@@ -530,7 +505,7 @@ class CheckedArray(Rows):
 
 
 def _in_double(block: Any) -> Any:
-    """A block of an array in float64."""
+    """Return a block of an array in float64."""
     if not issparse(block):
         return np.asarray(block, np.float64)
     block = block.astype(np.float64, copy=False)
@@ -539,17 +514,8 @@ def _in_double(block: Any) -> Any:
 
 
 def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
-    """A stream as it is, an array that is checked already as one."""
+    """Return a stream as it is, and an array that is checked already as a stream."""
     return X if isinstance(X, Rows) else CheckedArray(X, sample_weight)
-
-
-def _spans(n_rows: int, step: int) -> Iterator[slice]:
-    return (slice(start, start + step) for start in range(0, n_rows, step))
-
-
-# What there is to say of each row of a stream, written to a file block by block.
-
-_HEADER_BYTES = 118  # with the ten bytes before it, a multiple of 64
 
 
 def write_rows(
@@ -564,18 +530,13 @@ def write_rows(
     The file appears under its name when everything is in it, and not at all if reading or answering
     fails before. ``shape`` is that of the answer for one row.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in ("", ".npy"):
-        raise ValueError(
-            f"path must end in .npy, for that is what is written. Got {os.fspath(path)!r}; write "
-            "other kinds of files with the command eigencut predict."
-        )
-    written = Path(path)
+    written, got = Path(path), repr(os.fspath(path))
+    if written.suffix.lower() not in ("", ".npy"):
+        remedy = "write other kinds of files with the command eigencut predict"
+        raise invalid("path", "end in .npy, for that is what is written", got, remedy)
     if any(written.exists() and written.samefile(file) for file in rows.files):
-        raise ValueError(
-            "path must be another file than those the rows are read from. "
-            f"Got {os.fspath(path)!r}; name a new one."
-        )
+        expected = "be another file than those the rows are read from"
+        raise invalid("path", expected, got, "name a new one")
     n_rows = 0
     with replacing(path) as file:
         _write_header(file, np.dtype(dtype), (0, *shape))
@@ -588,8 +549,7 @@ def write_rows(
 
 
 def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """The head of a .npy file, as long for one number of rows as for any other."""
+    """Write the head of a .npy file: 128 bytes, whatever the number of rows."""
     header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
-    file.write(np.lib.format.magic(1, 0))
-    file.write(_HEADER_BYTES.to_bytes(2, "little"))
-    file.write(header.ljust(_HEADER_BYTES - 1).encode("latin1") + b"\n")
+    file.write(np.lib.format.magic(1, 0) + (118).to_bytes(2, "little"))
+    file.write(header.ljust(117).encode("latin1") + b"\n")

@@ -15,41 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
-from eigencut._utils.arrays import Array, Indices, row_blocks
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import row_blocks
 
 Keys = NDArray[np.uint64]
-
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of the generator splitmix64
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_ELEMENTS = 1 << 20  # that are copied at a time
-_MANTISSA_BITS, _HALF_BITS = 53, 26  # of float64, and of what is summed at a time
 
 
 @dataclass(frozen=True)
 class RowSample:
-    """Different rows in the order of their random keys.
+    """Different rows in the order of their random keys, ``size`` of them at most.
 
-    Attributes
-    ----------
-    size : int
-        How many rows the sample may have.
-    keys : array of shape (n_sampled,)
-        Ascending.
-    rows : array or sparse array of shape (n_sampled, n_features)
-    counts : array of shape (n_sampled,)
-        How many times each row was seen; of weighted rows the sum of their weights.
-    n_rows : int
-        Rows that the sample was drawn from.
-    total : Fraction
-        What they count together, exactly.
+    ``counts`` says how many times each row was seen (of weighted rows the sum of their weights),
+    ``n_rows`` from how many rows the sample was drawn, and ``total`` what they count together.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.arange(12.0).reshape(6, 2)
-    >>> whole = RowSample.of(X, size=3, seed=0)
-    >>> parts = [RowSample.of(some, size=3, seed=0) for some in (X[4:], X[:4])]
+    >>> whole = RowSample.draw(X, size=3, seed=0)
+    >>> parts = [RowSample.draw(some, size=3, seed=0) for some in (X[4:], X[:4])]
     >>> bool((whole.rows == parts[0].merged(parts[1]).rows).all())
     True
     """
@@ -62,8 +48,8 @@ class RowSample:
     total: Fraction
 
     @classmethod
-    def of(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
-        """The sample of one block of rows; those without weight are none."""
+    def draw(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
+        """Draw a sample of one block of rows; those without weight are left out."""
         if sample_weight is not None and not sample_weight.all():
             X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
         if not sparse.issparse(X):
@@ -82,7 +68,7 @@ class RowSample:
         return cls(size, found[:size], X[small[first[:size]]], counts, n_rows, total)
 
     def merged(self, other: RowSample) -> RowSample:
-        """The sample of the rows of both.
+        """Return the sample of the rows of both.
 
         Counts stay exact: a row that is in the sample of all rows is in that of every part.
         """
@@ -96,11 +82,11 @@ class RowSample:
 
 
 def _taken(A: Any, B: Any, places: Indices) -> Any:
-    """Rows of A followed by B; many columns are not copied more often than they must be."""
+    """Return rows of A followed by B, without a copy of both."""
     if sparse.issparse(A):
         return sparse.vstack([A, B], format="csr")[places]
     rows = np.empty((len(places), A.shape[1]))
-    for some in row_blocks(len(places), A.shape[1], _ELEMENTS):
+    for some in row_blocks(len(places), A.shape[1], 1 << 20):
         place = places[some]
         in_first = place < len(A)
         rows[some][in_first] = A[place[in_first]]
@@ -109,7 +95,7 @@ def _taken(A: Any, B: Any, places: Indices) -> Any:
 
 
 def summed_weights(place: Indices, sample_weight: Array | None) -> Array:
-    """What the rows at each place count together, whatever their order; 1 each for None."""
+    """Return what the rows at each place count together, whatever their order; 1 for None."""
     if sample_weight is None:
         return np.bincount(place).astype(np.float64)
     order = np.lexsort((sample_weight, place))  # sums of real numbers depend on it
@@ -117,25 +103,25 @@ def summed_weights(place: Indices, sample_weight: Array | None) -> Array:
 
 
 def exact_sum(numbers: Array) -> Fraction:
-    """The sum of float64 numbers without any rounding, so that their order does not matter."""
+    """Return the sum of float64 numbers without any rounding, whatever their order."""
     mantissa, exponent = np.frexp(numbers)
-    whole = np.ldexp(mantissa, _MANTISSA_BITS).astype(np.int64)
-    high, low = whole >> _HALF_BITS, whole & ((1 << _HALF_BITS) - 1)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    high, low = whole >> 26, whole & ((1 << 26) - 1)  # halves, whose sums are integers too
     total = Fraction(0)
     for power in np.unique(exponent):
         some = exponent == power
-        units = (int(high[some].sum()) << _HALF_BITS) + int(low[some].sum())
-        total += units * Fraction(2) ** (int(power) - _MANTISSA_BITS)
+        units = (int(high[some].sum()) << 26) + int(low[some].sum())
+        total += units * Fraction(2) ** (int(power) - 53)
     return total
 
 
 def as_number(total: Fraction) -> int | float:
-    """An integer if it is one."""
+    """Return an integer if it is one."""
     return int(total) if total.denominator == 1 else float(total)
 
 
 def random_keys(X: Any, seed: int = 0) -> Keys:
-    """A random 64-bit number per row, the same for identical rows (of which none has a -0.0).
+    """Return a random 64-bit number per row, the same for identical rows; none may have a -0.0.
 
     Sparse rows, which store every column at most once, have those of the same rows when dense.
     """
@@ -151,10 +137,24 @@ def random_keys(X: Any, seed: int = 0) -> Keys:
     return _mixed(more @ factors + of_zeros @ factors)
 
 
+def seeded_by(rows: Any, random_state: Any = None) -> np.random.RandomState:
+    """Return a generator seeded by the rows, in any order, and by ``random_state`` (None is 0).
+
+    Sorted rows that are drawn by a seed alone are always those of the same ranks: no random sample
+    of the population. A RandomState is returned as it is.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    own = check_random_state(0 if random_state is None else random_state).randint(1 << 31)
+    rows = rows.astype(np.float64, copy=False)
+    digest = random_keys(rows if sparse.issparse(rows) else rows + 0.0, int(own)).sum()
+    return np.random.RandomState([int(digest) & 0xFFFFFFFF, int(digest) >> 32, int(own)])
+
+
 def _mixed(bits: Keys) -> Keys:
     """Spread every bit over all others, as splitmix64 does; for each number on its own."""
-    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits ^= bits >> np.uint64(27)
-    bits *= _MIX_2
+    bits *= np.uint64(0x94D049BB133111EB)
     bits ^= bits >> np.uint64(31)
     return bits

@@ -3,7 +3,7 @@
 What can be saved says its name there (``_saved_as``) and answers two questions: ``_state()`` is
 what was fitted, as plain values, arrays, and other such objects; ``_restore(state)`` takes it back
 instead of a fit. A file describes an object as ``{"class": ..., "parameters": ..., "state": ...}``:
-plain values in the header, arrays by their path (see ``files.format``).
+plain values in the header, arrays by their path (see ``io.model_format``).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from eigencut._utils.validation import numbers_in_words
 from eigencut._version import __version__
+from eigencut.exceptions import invalid
 from eigencut.io.model_format import write
-
-_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 def save_model(
@@ -32,7 +31,7 @@ def save_model(
     content = {
         "eigencut": __version__,
         "python": platform.python_version(),
-        "libraries": {name: version(name) for name in _LIBRARIES},
+        "libraries": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         "model": values,
     }
     write(path, content, arrays)
@@ -72,10 +71,9 @@ def _parameter(name: str, value: Any) -> Any:
     if name == "n_clusters" and isinstance(value, (range, list, tuple)):
         return numbers_in_words(value)
     if not (value is None or isinstance(value, (bool, int, float, str))):
-        raise ValueError(
-            f"{name} must be a number, a word or None for a model to be saved. Got "
-            f"{type(value).__name__}, which is Python code; use another, or set_params({name}=...)."
-        )
+        expected = "be a number, a word or None for a model to be saved"
+        got = f"{type(value).__name__}, which is Python code"
+        raise invalid(name, expected, got, f"use another, or set_params({name}=...)")
     return value
 
 

@@ -52,21 +52,28 @@ class StateReader:
         return name in self._values
 
     def raw(self, name: str) -> Any:
-        """The value as it is in the file, checked by nobody."""
+        """Return the value as it is in the file, checked by nobody."""
         if name not in self._values:
             raise ModelFileError(f"{self._name(name)} is missing.")
         return self._values[name]
 
     def part(self, name: str) -> StateReader:
-        """A group of values inside this one."""
+        """Return a group of values inside this one."""
         return StateReader(self.raw(name), self._name(name), self._classes)
 
+    def parts(self, name: str) -> list[StateReader]:
+        """Return a list of groups of values inside this one."""
+        value = self.raw(name)
+        if not isinstance(value, list):
+            raise self._refuse(name, "a list")
+        return [StateReader(item, self._name(name), self._classes) for item in value]
+
     def fitted(self, name: str, kind: type[Kind]) -> Kind:
-        """A fitted object, if it is of this kind."""
+        """Return a fitted object, if it is of this kind."""
         return self.part(name).as_fitted(kind)
 
     def as_fitted(self, kind: type[Kind]) -> Kind:
-        """The fitted object that this group describes, if it is of this kind."""
+        """Return the fitted object that this group describes, if it is of this kind."""
         found = self._unfitted(kind)
         found._restore(self.part("state"))  # type: ignore[attr-defined]
         return found
@@ -84,124 +91,115 @@ class StateReader:
         given = parameters.scalars()
         for group in parameters.groups():
             if group not in kinds:
-                raise ModelFileError(f"{parameters._name(group)} must be a number or a word.")
+                raise parameters._refuse(group, "a number or a word")
             given[group] = parameters.part(group)._unfitted(kinds[group])
         return known(**given)
 
     def groups(self) -> list[str]:
-        """Names of the groups of values inside this one."""
+        """Return the names of the groups of values inside this one."""
         return [name for name, value in self._values.items() if isinstance(value, Mapping)]
 
     def scalars(self) -> dict[str, Any]:
-        """Numbers, words, booleans and None; groups are left out, anything else is refused."""
+        """Return numbers, words, booleans and None; refuse anything else but groups."""
         found = {}
         for name, value in self._values.items():
             if isinstance(value, Mapping):
                 continue
             if not (value is None or isinstance(value, (bool, int, float, str))):
-                raise ModelFileError(f"{self._name(name)} must be a number or a word.")
+                raise self._refuse(name, "a number or a word")
+            if type(value) is int and abs(value) > 2**32:  # no parameter counts so many
+                raise self._refuse(name, "an integer below 2^32", _short(value))
             found[name] = value
         return found
 
+    def _refuse(self, name: str, expected: str, got: Any = None) -> ModelFileError:
+        """Return the error for a value that is not what it must be."""
+        said = "" if got is None else f" Got {got}."
+        return ModelFileError(f"{self._name(name)} must be {expected}.{said}")
+
     def integer(self, name: str, least: int, most: int = 2**53) -> int:
-        """An integer between ``least`` and ``most``."""
+        """Return an integer between ``least`` and ``most``."""
         value = self.raw(name)
         if type(value) is not int or not least <= value <= most:
-            raise ModelFileError(
-                f"{self._name(name)} must be an integer from {least} to {most}. "
-                f"Got {_short(value)}."
-            )
+            raise self._refuse(name, f"an integer from {least} to {most}", _short(value))
         return value
 
     def number(self, name: str, least: float = -LARGEST, most: float = LARGEST) -> float:
-        """A number between ``least`` and ``most``."""
+        """Return a number between ``least`` and ``most``."""
         value = self.raw(name)
         if type(value) not in (int, float) or not least <= value <= most:
-            raise ModelFileError(
-                f"{self._name(name)} must be a number from {least:g} to {most:g}. "
-                f"Got {_short(value)}."
-            )
+            raise self._refuse(name, f"a number from {least:g} to {most:g}", _short(value))
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """True or False."""
+        """Return True or False."""
         value = self.raw(name)
         if type(value) is not bool:
-            raise ModelFileError(f"{self._name(name)} must be true or false. Got {_short(value)}.")
+            raise self._refuse(name, "true or false", _short(value))
         return value
 
     def word(self, name: str, choices: Mapping[str, Any] | tuple[str, ...]) -> str:
-        """One of a few words."""
+        """Return one of a few words."""
         value = self.raw(name)
         if not (isinstance(value, str) and value in choices):
-            listed = ", ".join(choices)
-            raise ModelFileError(
-                f"{self._name(name)} must be one of {listed}. Got {_short(value)}."
-            )
+            raise self._refuse(name, f"one of {', '.join(choices)}", _short(value))
         return value
 
-    def words(self, name: str, length: int) -> list[str]:
-        """A list of so many different words."""
+    def words(self, name: str, length: int | None = None, most: int | None = None) -> list[str]:
+        """Return a list of different words: of this length, or at most so many."""
         value = self.raw(name)
-        is_list = isinstance(value, list) and all(isinstance(word, str) for word in value)
-        if not (is_list and len(value) == length == len(set(value))):
-            raise ModelFileError(f"{self._name(name)} must be {length} different names.")
+        is_list = _is_list_of_text(value) and len(set(value)) == len(value)
+        if not is_list or length not in (None, len(value)) or len(value) > (most or len(value)):
+            expected = "different names" if length is None else f"{length} different names"
+            raise self._refuse(name, expected)
         return list(value)
 
-    def some_words(self, name: str, most: int) -> list[str]:
-        """A list of different words, at most so many; an empty one where there is none."""
-        value = self._values.get(name, [])
-        if value == []:
-            return []
-        return self.words(name, min(len(value), most) if isinstance(value, list) else 0)
-
     def texts(self, name: str, most: int) -> list[str]:
-        """A list of so many texts, at most."""
+        """Return a list of so many texts, at most."""
         value = self.raw(name)
-        is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
-        if not (is_list and len(value) <= most):
-            raise ModelFileError(f"{self._name(name)} must be {most} texts at most.")
+        if not (_is_list_of_text(value) and len(value) <= most):
+            raise self._refuse(name, f"{most} texts at most")
         return list(value)
 
     def words_and_numbers(self, name: str) -> list[tuple[str, float]]:
-        """A list of pairs of a word and a finite number."""
+        """Return a list of pairs of a word and a finite number."""
         value = self.raw(name)
         pairs: list[Any] = value if isinstance(value, list) else [value]
         for pair in pairs:
             is_pair = isinstance(pair, list) and [type(part) for part in pair] == [str, float]
             if not (is_pair and math.isfinite(pair[1])):
-                raise ModelFileError(f"{self._name(name)} must be pairs of a word and a number.")
+                raise self._refuse(name, "pairs of a word and a number")
         return [(word, number) for word, number in pairs]
 
     def array(
         self, name: str, shape: Shape, least: float = -LARGEST, most: float = LARGEST
     ) -> NDArray[np.float64]:
-        """An array of float64 of this shape, between ``least`` and ``most``."""
+        """Return an array of float64 of this shape, between ``least`` and ``most``."""
         found = self.coordinates(name, shape)
         if found.min() < least or found.max() > most:
-            raise ModelFileError(f"{self._name(name)} must be from {least:g} to {most:g}.")
+            raise self._refuse(name, f"from {least:g} to {most:g}")
         return found
 
     def coordinates(self, name: str, shape: Shape) -> NDArray[np.float64]:
-        """An array of finite float64 of this shape, in whatever units."""
+        """Return an array of finite float64 of this shape, in whatever units."""
         return self._array(name, shape, np.dtype("<f8"))
 
     def indices(self, name: str, shape: Shape, below: int, least: int = 0) -> NDArray[np.intp]:
-        """An array of integers from ``least`` to ``below``, exclusive."""
+        """Return an array of integers from ``least`` to ``below``, exclusive."""
         found = self._array(name, shape, np.dtype("<i8"))
         if found.min() < least or found.max() >= below:
-            raise ModelFileError(f"{self._name(name)} must be from {least} to {below - 1}.")
+            raise self._refuse(name, f"from {least} to {below - 1}")
         return found.astype(np.intp, copy=False)
 
     def flags(self, name: str, shape: Shape) -> NDArray[np.bool_]:
-        """An array of truth values, kept as the bytes 0 and 1."""
+        """Return an array of truth values, kept as the bytes 0 and 1."""
         found = self._array(name, shape, np.dtype("|u1"))
         if found.max() > 1:
-            raise ModelFileError(f"{self._name(name)} must be 0 or 1.")
+            raise self._refuse(name, "0 or 1")
         return found.astype(bool)
 
     def csr(self, name: str, n_rows: int, n_columns: int | None = None) -> Any:
-        """A sparse array of so many rows, from its ``csr_state``."""
+        """Return a sparse array of so many rows, from its ``csr_state``."""
         from scipy import sparse
 
         part = self.part(name)
@@ -229,13 +227,17 @@ class StateReader:
 
 
 def csr_state(matrix: Any) -> dict[str, Any]:
-    """A sparse array in rows as plain values and arrays."""
+    """Return a sparse array in rows as plain values and arrays."""
     return {
         "n_columns": int(matrix.shape[1]),
         "starts": matrix.indptr.astype(np.int64),
         "columns": matrix.indices.astype(np.int64),
         "data": matrix.data.astype(np.float64),
     }
+
+
+def _is_list_of_text(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _short(value: object) -> str:

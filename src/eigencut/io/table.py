@@ -1,32 +1,38 @@
 """Tables whose columns have names: numbers, and numbers that stand for words and dates.
 
 Data frames of pandas, polars and pyarrow, arrays and blocks of files all become a ``Table`` by
-``Table.of``; what their cells mean is decided in one place, ``Coding``.
+``Table.from_data``; what their cells mean is decided in one place, ``Coding``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from eigencut._utils.arrays import Array, as_numpy
-from eigencut.exceptions import invalid
+from eigencut._utils.arrays import Array
+from eigencut._utils.running import tell
+from eigencut._utils.validation import as_numpy
+from eigencut.exceptions import EmptyTableError, invalid
 from eigencut.io.column_kinds import (
     NUMERIC,
     Kind,
     chosen_columns,
     date_number,
     given_kinds,
-    is_missing,
     kind_of_cells,
     kind_of_text,
+    labels_of,
     number_of_text,
     numbers_of_dates,
     other_notation,
@@ -55,16 +61,14 @@ class Coding:
     """Kinds of columns and numbers of their words, of one pass over a table.
 
     Words are numbered in the order in which they come, so that blocks of a stream need not know of
-    later ones, and another pass gives the same numbers. Kinds that are not known are found out from
-    the first cells of a column; ``columns`` is the parameter of a model of that name.
+    later ones. Kinds that are not known are found out from the first cells of a column; ``columns``
+    is the parameter of a model of that name.
 
     Examples
     --------
     >>> coding = Coding()
     >>> coding.numbers("town", np.array(["Rome", "Oslo", "", "Rome"], dtype=object))
     array([ 0.,  1., nan,  0.])
-    >>> coding.kinds["town"].name, list(coding.words["town"])
-    ('categorical', ['Rome', 'Oslo'])
     """
 
     def __init__(self, kinds: Mapping[str, Kind] | None = None, columns: Any = None) -> None:
@@ -96,7 +100,7 @@ class Coding:
                 return self._of_text(name, different, at, place, notation)
             column = np.asarray(column, dtype=object)
         if hasattr(column, "dictionary_encode"):  # of pyarrow
-            if hasattr(column.type, "value_type") and "string" not in str(column.type.value_type):
+            if hasattr(column.type, "index_type") and "string" not in str(column.type.value_type):
                 column = column.cast(column.type.value_type)
             if str(column.type) in ("string", "large_string", "string_view"):
                 is_number = (kind or NUMERIC).name == "numeric"
@@ -106,7 +110,7 @@ class Coding:
                 if not np.isnan(numbers).all():
                     self.kinds.setdefault(name, NUMERIC)
                 return numbers
-            if hasattr(column.type, "value_type"):
+            if hasattr(column.type, "index_type"):
                 return self._of_text(name, *_dictionary(column), place, notation)
             if hasattr(column.type, "precision"):  # decimal numbers, which numpy has as objects
                 column = column.cast("float64", safe=False)
@@ -123,21 +127,10 @@ class Coding:
         if cells.dtype.kind in "mM":
             if (kind.name == "date") == (cells.dtype.kind == "M"):
                 return numbers_of_dates(cells, kind.unit)
-            raise _other_kind(kind, name, cells.dtype)
+            raise _other_kind(kind, name, str(cells.dtype))
         if kind.name == "numeric" and cells.dtype.kind in "fiub":
             return cells.astype(np.float64)
-        numbers = np.full(len(cells), np.nan)
-        for i, cell in enumerate(cells.tolist()):
-            if is_missing(cell):
-                continue
-            number = date_number(cell, kind.unit) if kind.name == "date" else _number(cell)
-            if number is None:
-                error = _other_kind(kind, name, f"{shown_word(str(cell))} in {place(i + 1)}")
-                if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
-                    raise TypeError(f"{error} (argument must be a string or a real number)")
-                raise error
-            numbers[i] = number
-        return numbers
+        return self._of_text(name, cells.tolist(), np.arange(len(cells)), place, notation)
 
     def _of_text(
         self, name: str, different: Sequence[Any], at: Any, place: Place, notation: Notation
@@ -147,32 +140,24 @@ class Coding:
         if notation.missing:  # of a text file, where all cells are text
             is_there = lambda cell: cell.strip().lower() not in notation.missing  # noqa: E731
             cells = {i: cell for i, cell in cells.items() if is_there(cell)}
+        words = {i: word for i, cell in cells.items() if (word := word_of(cell)) is not None}
         kind = self.kinds.get(name)
         if kind is None:
-            there = [cell for cell in cells.values() if word_of(cell) is not None]
-            kind = kind_of_text(there, notation.decimal)
-            if there:  # a column of gaps only can still become anything
+            kind = kind_of_text([cells[i] for i in words], notation.decimal)
+            if words:  # a column of gaps only can still become anything
                 self.kinds[name] = kind
         codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
-        for i, cell in cells.items():
-            word = word_of(cell)
-            if word is None:
-                continue
+        for i, word in words.items():
             number: float | None
             if kind.has_words:
                 number = self._code(name, word)
             elif kind.name == "date":
-                number = date_number(cell, kind.unit)
+                number = date_number(cells[i], kind.unit)
             else:
-                number = number_of_text(cell, notation.decimal)
+                number = _number(cells[i], notation.decimal)
             if number is None:
-                got = f"{shown_word(cell)} in {place(int(np.argmax(at == i)) + 1)}"
-                if kind.name == "numeric":
-                    decimal = notation.decimal
-                    text = [c for c in cells.values() if number_of_text(c, decimal) is None]
-                    hint = other_notation(text, decimal)
-                    got += f": {hint}" if hint else ""
-                raise _other_kind(kind, name, got)
+                where = place(int(np.argmax(at == i)) + 1)
+                raise _other_cell(kind, name, cells[i], where, [*cells.values()], notation.decimal)
             codes[i] = number
         return codes[at]
 
@@ -180,12 +165,9 @@ class Coding:
         """Return the number of a word; a new one gets the next number."""
         known = self.words.setdefault(name, {})
         if word not in known and len(known) >= MOST_WORDS:
-            raise invalid(
-                f"Column {name!r}",
-                f"have at most {MOST_WORDS} different words",
-                "more",
-                "drop it, or put words together",
-            )
+            expected = f"have at most {MOST_WORDS} different words"
+            remedy = "drop it, or put words together"
+            raise invalid(f"Column {name!r}", expected, "more", remedy)
         return known.setdefault(word, len(known))
 
 
@@ -258,14 +240,37 @@ def _cells(column: Any) -> NDArray[Any]:
     if zone is not None and hasattr(column, "dt"):  # of pandas, which would give objects
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     cells = np.asarray(column)
+    if cells.ndim != 1:  # structs of polars
+        given = column.to_list() if hasattr(column, "to_list") else list(cells)
+        cells = np.empty(len(given), dtype=object)
+        cells[:] = given
     return cells.astype(object) if cells.dtype.kind in "US" else cells
 
 
-def _number(cell: Any) -> float | None:
-    return float(cell) if isinstance(cell, (Real, Decimal)) else None
+def _number(cell: Any, decimal: str) -> float | None:
+    if isinstance(cell, str):
+        return number_of_text(cell, decimal)
+    try:
+        return float(cell) if isinstance(cell, (Real, Decimal)) else None
+    except OverflowError:
+        return math.inf if cell > 0 else -math.inf
 
 
-def _other_kind(kind: Kind, name: str, got: Any) -> Exception:
+def _other_cell(
+    kind: Kind, name: str, cell: Any, where: str, cells: Sequence[Any], decimal: str
+) -> Exception:
+    """Return the error for a cell that is not of the kind of its column."""
+    got = f"{shown_word(str(cell))} in {where}"
+    if kind.name == "numeric" and isinstance(cell, str):
+        hint = other_notation([c for c in cells if _number(c, decimal) is None], decimal)
+        got += f": {hint}" if hint else ""
+    error = _other_kind(kind, name, got)
+    if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
+        return TypeError(f"{error} (argument must be a string or a real number)")
+    return error
+
+
+def _other_kind(kind: Kind, name: str, got: str) -> Exception:
     expected = "hold dates" if kind.name == "date" else "hold numbers"
     remedy = "correct it, drop the column, or say that it is categorical"
     return invalid(f"Column {name!r}", expected, got, remedy)
@@ -277,9 +282,9 @@ class Table:
 
     Examples
     --------
-    >>> Table.of([[1.0, 2.0]]).names
+    >>> Table.from_data([[1.0, 2.0]]).names
     ('x1', 'x2')
-    >>> table = Table.of(np.array([["Rome", 1.0], ["Oslo", 2.0]], dtype=object))
+    >>> table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 2.0]], dtype=object))
     >>> table.kind("x1").name, list(table.words("x1")), table.values[:, 0].tolist()
     ('categorical', ['Rome', 'Oslo'], [0.0, 1.0])
     """
@@ -290,9 +295,10 @@ class Table:
     weight: Array | None = None  # what each row counts, if not 1
     coding: Coding | None = None  # what values mean that are not numbers of their own
     row_place: Place = "row {}".format  # where a row of the longer table is
+    ids: list[str] | None = None  # names of rows, from a column of a file
 
     @classmethod
-    def of(
+    def from_data(
         cls,
         X: Any,
         needed: Sequence[str] | None = None,
@@ -370,8 +376,7 @@ def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
     if isinstance(X, dict):
         return X
     if hasattr(X, "columns"):
-        of_arrow = getattr(X, "column_names", None)  # whose columns are not names
-        given = of_arrow if isinstance(of_arrow, list) else list(X.columns)
+        given = labels_of(X)
         names = [str(name) for name in given]
         refuse_duplicates(names)
         return {name: X[label] for name, label in zip(names, given, strict=True)}
@@ -407,3 +412,84 @@ def refuse_lazy(X: Any) -> None:
     }
     if package in remedies and not (package == "polars" and name != "LazyFrame"):
         raise invalid("X", "be rows in memory", f"a {package} {name}", remedies[package])
+
+
+class Source(ABC):
+    """A table that is read in blocks, once.
+
+    ``names`` are those of the columns, x1, x2, ... where the file has none (``has_names``);
+    ``unnamed`` are those that it has not, though others are there. ``groups`` are names of several
+    columns together, which options may give: those of lists in one. ``size`` is the number of rows
+    or bytes, if known, and ``n_read`` how many of them were read.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    has_names: bool
+    unnamed: frozenset[str] = frozenset()
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    size: int | None = None
+    n_read: int = 0
+    notation = Notation()
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield columns by name, or an array with these columns, some rows at a time."""
+
+    def place(self, row: int) -> str:
+        """Return where a row is, by its number from 1 on."""
+        return f"row {row}"
+
+    def close(self) -> None:
+        """Let go of the file, where that is not done after the last block."""
+        return
+
+    def share(self) -> float | None:
+        """Return how much of the table is read, if it can be known."""
+        return self.n_read / self.size if self.size else None
+
+    def blocks(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Iterator[Table]:
+        """Yield the chosen columns, some rows at a time.
+
+        Without a coding they must hold numbers; with one also words and dates, and kinds that it
+        does not know are found out from the first rows, as many as are read at once.
+        """
+        coding = Coding(dict.fromkeys(columns, NUMERIC)) if coding is None else coding
+        read = [*columns, *([] if id_column in (None, *columns) else [id_column])]
+        done = 0
+        for batch in self.batches([name for name in read if name is not None]):
+            ids = None
+            if id_column is not None:
+                at = id_column if isinstance(batch, dict) else (slice(None), read.index(id_column))
+                ids = ["" if cell is None else str(cell) for cell in batch[at].tolist()]
+            if isinstance(batch, np.ndarray):
+                batch = batch[:, : len(columns)]
+            with self.named_errors():
+                table = Table.from_data(batch, columns, coding, done + 1, self.place, self.notation)
+            done += len(table.values)
+            yield replace(table, ids=ids)
+
+    def read(
+        self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
+    ) -> Table:
+        """Return all rows at once."""
+        blocks, n_rows = [], 0
+        for block in self.blocks(columns, id_column, coding):
+            blocks.append(block)
+            n_rows += len(block.values)
+            tell(self.share(), f"{n_rows:,} rows")
+        if not blocks:
+            raise EmptyTableError(f"{self.name} has no rows.")
+        values = np.concatenate([block.values for block in blocks])
+        ids = [cell for block in blocks for cell in block.ids or []] if id_column else None
+        return replace(blocks[0], values=values, ids=ids)
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """Let errors about columns begin with the name of the file."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error

@@ -10,14 +10,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from eigencut._utils.arrays import Array, as_numpy
-from eigencut._utils.validation import check_sample_weight, shown
+from eigencut._utils.arrays import Array
+from eigencut._utils.validation import as_numpy, check_sample_weight, shown
 from eigencut.exceptions import invalid
 from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.rows import Rows
 from eigencut.io.table import refuse_lazy
-
-_NARROW = (np.float32, np.float16, np.int8, np.uint8)  # what embeddings and codes are kept in
 
 
 def check_source(
@@ -37,11 +35,10 @@ def check_source(
 def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None:
     """The weights of rows that were checked; a stream has its own."""
     if isinstance(rows, Rows) and sample_weight is not None:
-        raise TypeError(
-            f"sample_weight must be left out with eigencut.Rows. Got {type(sample_weight).__name__}"
-            "; the stream has the weights: Rows.from_array(X, sample_weight=...), "
-            "Rows.from_file(path, weights=...)."
-        )
+        expected, got = "be left out with eigencut.Rows", type(sample_weight).__name__
+        remedy = "the stream has the weights: Rows.from_array(X, sample_weight=...), "
+        remedy += "Rows.from_file(path, weights=...)"
+        raise invalid("sample_weight", expected, got, remedy, error=TypeError)
     return None if isinstance(rows, Rows) else check_sample_weight(sample_weight, rows.shape[0])
 
 
@@ -71,10 +68,9 @@ def check_stream(estimator: Any, rows: Rows) -> None:
         is_other = is_other or list(names) != rows.feature_names
     if is_other:
         expected = estimator.n_features_in_ if names is None else ", ".join(names)
-        raise ValueError(
-            f"rows must have the columns of the fit ({expected}), in that order. "
-            f"Got {', '.join(rows.feature_names or [str(rows.n_features)])}; choose columns."
-        )
+        got = ", ".join(rows.feature_names or [str(rows.n_features)])
+        expected = f"have the columns of the fit ({expected}), in that order"
+        raise invalid("rows", expected, got, "choose columns")
 
 
 def check_rows(
@@ -86,59 +82,45 @@ def check_rows(
     ``keeps_narrow``, numbers of fewer than 64 bits stay as they are: for who reads blocks of rows.
     """
     if isinstance(X, Rows):
-        raise TypeError(
-            "X must be rows in memory. Got a stream, eigencut.Rows; use predict_stream(rows, path) "
-            "or ask block by block: for X in rows."
-        )
+        remedy = "use predict_stream(rows, path) or ask block by block: for X in rows"
+        got = "a stream, eigencut.Rows"
+        raise invalid("X", "be rows in memory", got, remedy, error=TypeError)
     refuse_lazy(X)
     X = as_numpy(X)
     tags = get_tags(estimator).input_tags
     if issparse(X) and not tags.sparse:
-        raise _sparse_error(estimator)
+        affinity, expected = getattr(estimator, "affinity", None), type(estimator).__name__
+        remedy = "use X.toarray()"
+        if affinity is not None:
+            expected += f" with affinity={shown(affinity)}"
+            remedy = "use affinity='neighbors' or 'landmarks', which take sparse rows, or "
+            remedy += "X.toarray()"
+        raise invalid("X", f"be dense for {expected}", "a sparse X", remedy, error=TypeError)
+    narrow = (np.float32, np.float16, np.int8, np.uint8) if keeps_narrow else ()
     try:
         rows = validate_data(
             estimator,
             X,
             reset=reset,
-            dtype=[np.float64, *_NARROW] if keeps_narrow else np.float64,
+            dtype=[np.float64, *narrow],
             order="C",
             ensure_min_samples=at_least,
             accept_sparse="csr" if tags.sparse else False,
             ensure_all_finite=False,
         )
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         of_text = text_error(X)
         if of_text is None:
-            _refuse_infinite_array(X)  # which is said before a number of columns, as elsewhere
+            values = np.asarray(X)
+            if values.ndim == 2 and values.dtype.kind == "f":
+                refuse_infinite(X, values)  # which is said before a number of columns, as elsewhere
             raise
         if isinstance(error, TypeError):  # an object that is not even text
             raise TypeError(f"{of_text} ({error})") from error
         raise of_text from error
-    if issparse(rows):
-        rows = _short_indices(csr_array(rows))
-    else:
-        rows = np.asarray(rows)
+    rows = _short_indices(csr_array(rows)) if issparse(rows) else np.asarray(rows)
     refuse_infinite(X, rows, pairwise=tags.pairwise)
     return rows
-
-
-def _sparse_error(estimator: Any) -> TypeError:
-    """What is wrong with sparse rows, and what takes them."""
-    affinity = getattr(estimator, "affinity", None)
-    name = type(estimator).__name__
-    if affinity is None:
-        return TypeError(f"X must be dense for {name}. Got a sparse X; use X.toarray().")
-    return TypeError(
-        f"X must be dense for {name} with affinity={shown(affinity)}. Got a sparse X; use "
-        "affinity='neighbors' or 'landmarks', which take sparse rows, or X.toarray()."
-    )
-
-
-def _refuse_infinite_array(X: Any) -> None:
-    """The same for what may be no table of rows."""
-    values = np.asarray(X)
-    if values.ndim == 2 and values.dtype.kind == "f":
-        refuse_infinite(X, values)
 
 
 def _short_indices(rows: Any) -> Any:
@@ -146,9 +128,8 @@ def _short_indices(rows: Any) -> Any:
     if rows.indices.dtype == np.int32 and rows.indptr.dtype == np.int32:
         return rows
     if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
-        raise ValueError(
-            f"X must have at most 2^31 - 1 entries, rows and columns. Got {rows.nnz} entries in "
-            f"shape {rows.shape}; fit on some of the rows."
-        )
+        expected = "have at most 2^31 - 1 entries, rows and columns"
+        got = f"{rows.nnz} entries in shape {rows.shape}"
+        raise invalid("X", expected, got, "fit on some of the rows")
     indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return csr_array((rows.data, indices, starts), shape=rows.shape)

@@ -1,4 +1,4 @@
-"""How the sources in C become a library: for a wheel, and for the sanitizers.
+"""How the sources in C become a library, and how a library is known to be made from them.
 
 Only the standard library is imported: ``hatch_build.py`` runs this file before numpy is there.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import platform
-import runpy
 import shlex
 import shutil
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -44,27 +44,24 @@ def compile_kernels(
 ) -> None:
     """One object per kernel and width of vectors, in one library that appears when complete.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The compiler, and options of it.
-    library : Path
-    flags : sequence of str
-        Further options, of compiling and of linking.
-    any_bits : bool
-        Whether the variable ``vector_bits`` of the library tells how wide vectors are, whatever the
-        processor has, so that the sanitizers see every form. Where it has no AVX-512, vectors of
-        512 bits are made of two.
+    ``flags`` are further options, of compiling and of linking. With ``any_bits`` the variable
+    ``vector_bits`` of the library tells how wide vectors are, whatever the processor has, so that
+    the sanitizers see every form; where it has no AVX-512, vectors of 512 bits are made of two.
     """
     wide = dict(WIDE) if machine_of(command) in ("x86_64", "AMD64") else {}
     if any_bits:
         flags = (*flags, "-DANY_VECTOR_BITS", "-Wno-psabi")
         if wide and not has_avx512():
             wide[512] = WIDE[256]
-    abi = runpy.run_path(str(FOLDER / "abi.py"))["abi_of"](FOLDER / "csrc")
     sources: list[tuple[str, str, tuple[str, ...]]] = [
-        (f"{name}.c", name, (f"-DABI={abi}u",))
-        for name in ("dispatch", "near_in_cells", "membership_sums", "neighbor_sums")
+        (f"{name}.c", name, (f"-DABI={abi_of(FOLDER / 'csrc')}u",))
+        for name in (
+            "dispatch",
+            "discrete_cut",
+            "near_in_cells",
+            "membership_sums",
+            "neighbor_sums",
+        )
     ]
     for kernel, forms in {
         "weighted_sums": {128: (), **wide},
@@ -105,3 +102,11 @@ def has_avx512() -> bool:
         return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     except OSError:
         return False
+
+
+def abi_of(folder: Path) -> int:
+    """The checksum of all C sources in a folder."""
+    number = 0
+    for path in sorted(folder.glob("*.[ch]")):
+        number = zlib.crc32(path.name.encode() + path.read_bytes(), number)
+    return number

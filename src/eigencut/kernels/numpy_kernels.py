@@ -1,18 +1,66 @@
-"""The complete build in numpy. What the build in C replaces, and by what, is in ``native.py``."""
+"""The complete build in numpy, and how arrays are laid out for both builds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigencut._utils.arrays import SQUARABLE, TINY, Array, Indices
-from eigencut._utils.threads import for_each
-from eigencut.kernels.layout import LAYOUT
+
+SOURCES = Path(__file__).with_name("csrc")
+
+
+class Layout(NamedTuple):
+    """How arrays are laid out for the kernels: the constants of ``csrc/kernels.h``."""
+
+    rows_multiple: int
+    most_panel_rows: int
+    columns_multiple: int
+    strip: int
+    strip_bytes: int
+    candidates: int
+    position_bits: int
+
+    @classmethod
+    def of_header(cls, path: Path) -> Layout:
+        """Read the constants."""
+        defined = dict(re.findall(r"#define (\w+) (\d+)", path.read_text(encoding="utf-8")))
+        return cls(**{name: int(defined[name.upper()]) for name in cls._fields})
+
+
+LAYOUT = Layout.of_header(SOURCES / "kernels.h")
+
+
+def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]:
+    """A contiguous copy with zeros up to a multiple of so many rows and columns."""
+    n, p = array.shape
+    copy = np.zeros((n + -n % rows, p + -p % columns), dtype=array.dtype)
+    copy[:n, :p] = array
+    return copy
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous copy that begins where wide vectors want it."""
+    copy = aligned_empty(array.shape)
+    copy[...] = array
+    return copy
+
+
+def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Room for numbers that begins at a multiple of ``LAYOUT.strip_bytes``."""
+    n_bytes = 4 * math.prod(shape)
+    room = np.empty(n_bytes + LAYOUT.strip_bytes, dtype=np.uint8)
+    start = -room.ctypes.data % LAYOUT.strip_bytes
+    return room[start : start + n_bytes].view(np.float32).reshape(shape)
+
 
 SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
 
@@ -67,6 +115,7 @@ class NeighborGraph:
     is_euclidean: bool  # Whether these are the lengths of differences
 
 
+ForEach = Callable[[Callable[[int], None], Iterable[int]], None]
 Floats = NDArray[np.float32]
 Sums = Callable[[Array], Array]
 Visits = NDArray[np.int32]  # numbers of strips
@@ -86,6 +135,27 @@ class Grid:
     points: Array  # (n_points, n_features)
 
 
+@dataclass(frozen=True)
+class Edges:
+    """A symmetric graph without a diagonal, as rows of edges, and the mass of each vertex."""
+
+    starts: Indices  # (n + 1,): where the edges of each vertex start
+    ends: NDArray[np.int32]  # (n_edges,): the other vertex of each edge
+    weights: Floats  # (n_edges,)
+    mass: Array  # (n,)
+
+    def check_labels(self, labels: Indices, n_clusters: int) -> None:
+        """Refuse labels of other clusters, and edges to other vertices."""
+        n = len(self.mass)
+        if len(self.starts) != n + 1 or self.starts[0] or self.starts[-1] != len(self.ends):
+            raise ValueError(
+                f"starts must begin at 0, and end at {len(self.ends)}, for n vertices."
+            )
+        for name, numbers, below in (("labels", labels, n_clusters), ("ends", self.ends, n)):
+            if len(numbers) and not (numbers.min() >= 0 and numbers.max() < below):
+                raise ValueError(f"{name} must be from 0 to {below - 1}. Got {numbers.max()}.")
+
+
 class NumpyKernels:
     """The interface of the kernels, which every build has, by numpy."""
 
@@ -100,11 +170,14 @@ class NumpyKernels:
         """
         return _PanelSums(right, columns)
 
-    def symmetric_product(self, tiles: Array, places: NDArray[np.int64], V: Array) -> Array:
+    def symmetric_product(
+        self, tiles: Array, places: NDArray[np.int64], V: Array, for_each: ForEach
+    ) -> Array:
         """The product of a symmetric matrix and V, whatever the threads the same.
 
         ``tiles`` are squares of its upper half, and ``places`` the strip of rows and the strip of
-        columns of each; every tile is read once and used twice.
+        columns of each; every tile is read once and used twice. ``for_each`` calls a function on
+        items, in threads.
         """
         corners = (places * tiles.shape[1]).tolist()
 
@@ -112,7 +185,7 @@ class NumpyKernels:
             for (top, left), tile in zip(corners[part], tiles[part], strict=True):
                 _add_products(sums, tile[: len(V) - top, : len(V) - left], V, top, left)
 
-        return sum_of_parts(len(tiles), V.shape, add)
+        return sum_of_parts(len(tiles), V.shape, add, for_each)
 
     def near_points(
         self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
@@ -205,6 +278,56 @@ class NumpyKernels:
         """What ``add_membership_sums`` takes."""
         return min(n_rows, self._histogram_rows) * 40 * n_nearest * n_nearest
 
+    def move_vertices(
+        self,
+        edges: Edges,
+        labels: Indices,
+        n_clusters: int,
+        *,
+        order: Indices,
+        sweeps: int,
+        keeps: bool = False,
+        outside: float = 0.0,
+    ) -> float:
+        """Move single vertices, in that order, while it raises the information of the partition.
+
+        The labels change in place. Return the information (see ``solvers/discrete_cut.py``). With
+        ``keeps``, clusters of two vertices and fewer stay. ``outside`` is the weight of edges
+        between clusters that the graph leaves out.
+        """
+        edges.check_labels(labels, n_clusters)
+        return _Moves(edges, labels, n_clusters, outside).sweep(order, sweeps, keeps)
+
+    def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:
+        """Return the cluster to merge each cluster with, or -1, and the change of information."""
+        edges.check_labels(labels, n_clusters)
+        origin = np.repeat(labels, np.diff(edges.starts))
+        between = sparse.coo_array(
+            (edges.weights.astype(float), (origin, labels[edges.ends])), (n_clusters, n_clusters)
+        ).tocsr()
+        between.sort_indices()
+        between.eliminate_zeros()
+        inside, total = between.diagonal(), float(between.sum())
+        mass = np.bincount(labels, edges.mass, n_clusters)
+        crossing, pairs = total - inside.sum(), mass.sum() ** 2 - (mass**2).sum()
+        own, partners = inside_term(inside, mass), np.full(n_clusters, -1, dtype=np.intp)
+        changes = np.full(n_clusters, -np.inf)
+        before = between_term(crossing, pairs)
+        for cluster in range(n_clusters):
+            part = slice(*between.indptr[cluster : cluster + 2])
+            others, link = between.indices[part], 2 * between.data[part]
+            others, link = others[others != cluster], link[others != cluster]
+            if not len(others):
+                continue
+            joined = inside_term(
+                inside[cluster] + inside[others] + link, mass[cluster] + mass[others]
+            )
+            left = between_term(crossing - link, pairs - 2 * mass[cluster] * mass[others])
+            change = joined - own[cluster] - own[others] + left - before
+            best = int(np.argmax(change))
+            partners[cluster], changes[cluster] = others[best], change[best]
+        return partners, changes
+
 
 class _PanelSums:
     """Two matrix products and an exponential, on tiles that stay in the cache of a core."""
@@ -231,7 +354,10 @@ class _PanelSums:
 
 
 def sum_of_parts(
-    n_tiles: int, shape: tuple[int, ...], add: Callable[[slice, Array], None]
+    n_tiles: int,
+    shape: tuple[int, ...],
+    add: Callable[[slice, Array], None],
+    for_each: ForEach,
 ) -> Array:
     """What ``add`` adds for each of some parts of the tiles, in threads."""
     parts = min(8, n_tiles)  # a fixed number, so that no result depends on the threads
@@ -351,3 +477,91 @@ def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDAr
     products = np.concatenate([weights[:, a] * weights[:, b] for a, b in pairs])
     sums = np.bincount(place, np.rint(products / quantum), n**2)
     return sums.astype(np.int64).reshape(n, n)
+
+
+def inside_term(inside: Any, mass: Any) -> Any:
+    """``a log(a / m^2)``, and 0 where there is no weight or mass."""
+    there = (np.asarray(inside) > 1e-12) & (np.asarray(mass) > 1e-12)
+    a, m = np.where(there, inside, 1.0), np.where(there, mass, 1.0)
+    return np.where(there, a * (np.log(a) - 2 * np.log(m)), 0.0)
+
+
+def between_term(between: Any, pairs: Any) -> Any:
+    """``b log(b / q)``."""
+    return between * np.log(np.maximum(between, 1e-300) / np.maximum(pairs, 1e-300))
+
+
+class _Moves:
+    """The sums over clusters that moves of single vertices change."""
+
+    def __init__(self, edges: Edges, labels: Indices, n_clusters: int, outside: float) -> None:
+        self.edges, self.labels = edges, labels
+        origin = np.repeat(labels, np.diff(edges.starts))
+        same = origin == labels[edges.ends]
+        self.inside = np.bincount(origin[same], edges.weights[same], n_clusters)
+        self.mass = np.bincount(labels, edges.mass, n_clusters)
+        self.size = np.bincount(labels, minlength=n_clusters)
+        self.between = float(edges.weights[~same].sum(dtype=float)) + outside
+        self.pairs = float(self.mass.sum() ** 2 - (self.mass**2).sum())
+
+    def sweep(self, order: Indices, sweeps: int, keeps: bool) -> float:
+        """Move vertices until a sweep moves fewer than a thousandth of them; return the score."""
+        active = np.ones(len(order), dtype=bool)
+        for _ in range(sweeps):
+            self.log_rate = float(np.log(self._rate()))
+            every = np.arange(len(self.mass))
+            self.per_link, self.per_mass = self._rates(every)
+            moved = 0
+            for i in order:
+                if active[i]:
+                    active[i] = False
+                    moved += self._move(i, active, keeps)
+            if moved * 1000 < len(order):
+                break
+        own = inside_term(self.inside, self.mass).sum()
+        return float(own + between_term(self.between, self.pairs))
+
+    def _rate(self) -> float:
+        return max(self.between, 1e-300) / max(self.pairs, 1e-300)
+
+    def _rates(self, clusters: Indices) -> tuple[Array, Array]:
+        """What a move to each cluster gains, to first order, per weight of links and per mass."""
+        a, m = self.inside[clusters], np.maximum(self.mass[clusters], 1e-300)
+        there = (self.size[clusters] > 0) & (a > 1e-12)
+        per_link = np.where(there, np.log(np.where(there, a, 1.0)) - 2 * np.log(m), -np.log(m))
+        return per_link - self.log_rate, np.where(there, a / m - self._rate() * m, 0.0)
+
+    def _move(self, i: int, active: NDArray[np.bool_], keeps: bool) -> bool:
+        labels, origin, m = self.labels, self.labels[i], self.edges.mass[i]
+        if keeps and self.size[origin] <= 2:
+            return False
+        part = slice(*self.edges.starts[i : i + 2])
+        is_edge = self.edges.weights[part] > 0
+        ends, weights = self.edges.ends[part][is_edge], self.edges.weights[part][is_edge]
+        touched, place = np.unique(labels[ends], return_inverse=True)
+        link = np.bincount(place, weights, len(touched))
+        others = touched != origin
+        if not others.any():
+            return False
+        rough = self.per_link[touched] * link - m * self.per_mass[touched]
+        best = int(np.argmax(np.where(others, rough, -np.inf)))
+        to, new, old = touched[best], link[best], float(link[~others].sum())
+        pair = np.array([origin, to])
+        inside = self.inside[pair] + [-2 * old, 2 * new]
+        mass = self.mass[pair] + [-m, m]
+        between = self.between + 2 * old - 2 * new
+        pairs = self.pairs + float((self.mass[pair] ** 2).sum() - (mass**2).sum())
+        gain = (
+            inside_term(inside, mass).sum() - inside_term(self.inside[pair], self.mass[pair]).sum()
+        )
+        gain += between_term(between, pairs) - between_term(self.between, self.pairs)
+        if not gain > 1e-9 * m:
+            return False
+        self.size[pair] += [-1, 1]
+        self.inside[pair], self.mass[pair] = (
+            np.where(self.size[pair] > 0, values, 0.0) for values in (inside, mass)
+        )
+        self.between, self.pairs, labels[i] = between, pairs, to
+        self.per_link[pair], self.per_mass[pair] = self._rates(pair)
+        active[ends[labels[ends] != to]] = True
+        return True

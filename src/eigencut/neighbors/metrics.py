@@ -1,4 +1,4 @@
-"""Metrics: rows, dense or sparse, as points of a space, and how far apart they are."""
+"""Rows, dense or sparse, as points of a metric: how far apart they are, and which are equal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigencut._utils.arrays import Array, Indices, row_blocks
-from eigencut._utils.warn import warn_user
-from eigencut.io.refused_rows import RefusedRow
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import row_blocks, warn_user
+from eigencut.exceptions import RefusedRow
+from eigencut.io.sample import random_keys, summed_weights
 from eigencut.kernels.numpy_kernels import kth_smallest_bound
 
 # Nearest points from all distances, and the order of those that are equally far.
@@ -21,14 +22,13 @@ from eigencut.kernels.numpy_kernels import kth_smallest_bound
 Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
 
 FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
-_ELEMENTS = 1 << 19  # distances held at a time
+_ELEMENTS = 1 << 19  # numbers held at a time
 _MANY = 16  # numbers per neighbour, beyond which sorting all of them takes longer
-_MIDDLE_POINTS = 1000  # of which the middle is taken
 
 
 def middle(points: Array) -> Array:
     """The median of each column, of some of the points: what a few outliers do not move."""
-    some = points[:: -(-len(points) // _MIDDLE_POINTS)]
+    some = points[:: -(-len(points) // 1000)]
     return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2])
 
 
@@ -146,12 +146,6 @@ def places_on_earth(X: Array) -> Array:
 
     The chord between two points grows with the great-circle distance a: it is ``2 R sin(a / 2R)``,
     1 % less than a at 3000 km. So nothing happens at the date line, or at the poles.
-
-    Examples
-    --------
-    >>> north, greenwich = places_on_earth(np.array([[90.0, 17.0], [0.0, 0.0]]))
-    >>> north.round(3), greenwich.round(3)
-    (array([   0.   ,    0.   , 6371.009]), array([6371.009,    0.   ,    0.   ]))
     """
     if X.shape[1] != 2:
         raise ValueError(
@@ -164,12 +158,6 @@ def places_on_earth(X: Array) -> Array:
     phi, lam = np.radians(latitude), np.radians(longitude)
     on_sphere = np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)
     return EARTH_RADIUS * np.column_stack(on_sphere)
-
-
-def degrees_of_places(points: Array) -> Array:
-    """Latitude and longitude of points around the middle of the globe: the way back."""
-    x, y, z = points.T
-    return np.degrees(np.column_stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]))
 
 
 def _refuse_degrees(name: str, column: int, values: Array, least: float, most: float) -> None:
@@ -219,13 +207,7 @@ def codes_as_rows(X: Array) -> Array:
 
 
 def are_unit_vectors(X: Any) -> bool:
-    """Whether rows have length 1, as far as some of them show: embeddings often do.
-
-    Examples
-    --------
-    >>> are_unit_vectors(np.eye(3)), are_unit_vectors(np.ones((3, 3)))
-    (True, False)
-    """
+    """Whether rows have length 1, as far as some of them show: embeddings often do."""
     if X.shape[1] < _FEWEST_COLUMNS or not X.shape[0]:
         return False
     some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # rows may be narrower
@@ -278,7 +260,10 @@ class Metric:
 
     def rows(self, points: Array) -> Array:
         """Rows that have the points, or the same direction as they."""
-        return points if self.n_coordinates is None else degrees_of_places(points)
+        if self.n_coordinates is None:
+            return points
+        x, y, z = points.T  # around the middle of the globe
+        return np.degrees(np.column_stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]))
 
     def between(self, A: Any, B: Any) -> Array:
         """Distances from each point of A to the one of B in the same place."""
@@ -386,14 +371,6 @@ class Space:
             scaled = np.ldexp(values, -self.exponent)
         return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
-    def between(self, A: Any, B: Any) -> Array:
-        """Distances from each point of A to the one of B in the same place."""
-        return self.metric.between(A, B)
-
-    def all_pairs(self, A: Any, B: Any) -> Array:
-        """Distances from every point of A to every point of B."""
-        return self.metric.all_pairs(A, B)
-
 
 def _exponent(rows: Any) -> int:
     """Of the unit."""
@@ -410,3 +387,65 @@ def _exponent(rows: Any) -> int:
     if exponent - int(np.frexp(smallest)[1]) > _MOST_SPREAD:
         exponent -= _MOST_EXPONENT
     return exponent
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """The distinct rows of X in lexicographic order, and how X is made of them."""
+
+    rows: Array  # (n_vertices, n_features)
+    # (n_vertices,): how many times each is there; of weighted rows the sum of their weights.
+    multiplicity: Array
+    vertex_of_row: Indices  # (n_rows,): which of them every row is
+
+    @classmethod
+    def from_rows(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
+        X = X + 0.0  # -0.0 and 0.0 are the same place
+        order = np.argsort(X[:, 0], kind="stable")
+        if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
+            order = np.lexsort(X.T[::-1])
+        is_new = np.ones(len(X), dtype=bool)
+        for rows in row_blocks(len(X) - 1, X.shape[1], _ELEMENTS):
+            after = slice(rows.start + 1, rows.stop + 1)
+            is_new[after] = (X[order[after]] != X[order[rows]]).any(axis=1)
+        vertex_of_row = np.empty(len(X), dtype=np.intp)
+        vertex_of_row[order] = np.cumsum(is_new) - 1
+        multiplicity = summed_weights(vertex_of_row, sample_weight)
+        return cls(X[order[is_new]], multiplicity, vertex_of_row)
+
+
+def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
+    """The distinct rows, in an order that does not depend on that of X."""
+    if not sparse.issparse(X):
+        return DistinctRows.from_rows(X, sample_weight)
+    keys = row_keys(X)
+    vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
+    vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
+    _, first_row = np.unique(vertex_of_row, return_index=True)
+    return DistinctRows(X[first_row], summed_weights(vertex_of_row, sample_weight), vertex_of_row)
+
+
+def count_distinct_rows(X: Any) -> int:
+    """How many different rows there are.
+
+    By the random keys of rows (``eigencut.io.sample``), which are sorted sooner than rows.
+    """
+    if sparse.issparse(X):
+        return len(set(row_keys(X)))
+    keys = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
+        keys[rows] = random_keys(np.asarray(X[rows], dtype=np.float64) + 0.0)
+    keys.sort()
+    return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(1, len(X))
+
+
+def row_keys(X: Any) -> list[bytes]:
+    """For each row bytes that are the same if and only if the rows are."""
+    if not sparse.issparse(X):
+        return [row.tobytes() for row in X + 0.0]  # -0.0 and 0.0 are the same place
+    X = X.astype(np.float64, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    columns, limits = X.indices.astype(np.int64), X.indptr
+    pieces = (slice(*limits[i : i + 2]) for i in range(X.shape[0]))
+    return [columns[piece].tobytes() + X.data[piece].tobytes() for piece in pieces]

@@ -4,11 +4,19 @@ A display holds plain arrays, and draws them: ``XDisplay.from_estimator(model, X
 It imports the estimator and what is below it, and matplotlib (the extra "plot") when it draws.
 """
 
-from eigencut.plotting.clusters import ClusterDisplay, EmbeddingDisplay
 from eigencut.plotting.curves import ChoiceDisplay, LearningCurveDisplay
-from eigencut.plotting.new_rows import CutValueDisplay, DriftDisplay
-from eigencut.plotting.scores import MarginDisplay, SimilarityDisplay, SupportDisplay
-from eigencut.plotting.spectrum import ConvergenceDisplay, HierarchyDisplay, SpectrumDisplay
+from eigencut.plotting.displays import (
+    ClusterDisplay,
+    ConvergenceDisplay,
+    CutValueDisplay,
+    DriftDisplay,
+    EmbeddingDisplay,
+    HierarchyDisplay,
+    MarginDisplay,
+    SimilarityDisplay,
+    SpectrumDisplay,
+    SupportDisplay,
+)
 
 __all__ = [
     "ChoiceDisplay",

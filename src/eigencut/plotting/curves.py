@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,13 +43,11 @@ class ChoiceDisplay(Display):
     graphs : tuple of str
     chosen : tuple of int
         Place of what was chosen: its graph and its number.
-    criterion : str
 
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from eigencut import Gaussian, Neighbors, select
-    >>> from eigencut.plotting import ChoiceDisplay
     >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     >>> found = select(X, n_clusters=range(2, 6), affinity=[Gaussian(), Neighbors()])
     >>> display = ChoiceDisplay.from_selection(found)
@@ -60,7 +59,6 @@ class ChoiceDisplay(Display):
     n_clusters: Indices
     graphs: tuple[str, ...]
     chosen: tuple[int, int]
-    criterion: str
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Any = None) -> ChoiceDisplay:
@@ -90,7 +88,6 @@ class ChoiceDisplay(Display):
             n_clusters=np.array(numbers, dtype=np.intp),
             graphs=tuple(graphs),
             chosen=place(selection.best),
-            criterion=selection.criterion,
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -120,7 +117,7 @@ class ChoiceDisplay(Display):
             text = "the only number with a score; select(X, range(2, 11)) compares more"
             ax.text(0.5, 0.08, text, **look)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="number of clusters", ylabel=f"{self.criterion} score")
+        ax.set(xlabel="number of clusters", ylabel="score")
         ax.margins(y=0.15)
         tidy(ax, "y")
         legend_above(ax, 1)
@@ -141,13 +138,17 @@ class ChoiceDisplay(Display):
         ax.plot(x, y, color=COLORS[1], linewidth=2.4, clip_on=False, zorder=3)
         step = -(-len(self.n_clusters) // 24)
         ax.set_xticks(range(0, len(self.n_clusters), step), self.n_clusters[::step])
-        ax.set_yticks(range(len(self.graphs)), [_broken(plain(g, 120)) for g in self.graphs])
+        names = [
+            fill(plain(graph, 120), 29, break_long_words=False, break_on_hyphens=False)
+            for graph in self.graphs
+        ]
+        ax.set_yticks(range(len(self.graphs)), names)
         ax.set_xlabel("number of clusters; what was chosen is framed")
         tidy(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.tick_params(length=0, labelsize=8)
         extend = "min" if np.nanmin(self.scores) < low else "neither"
-        colorbar(ax, f"{self.criterion} score", shrink=0.9, extend=extend)
+        colorbar(ax, "score", shrink=0.9, extend=extend)
 
 
 def _range(scores: Array) -> tuple[float, float]:
@@ -155,16 +156,6 @@ def _range(scores: Array) -> tuple[float, float]:
     high, quarter = float(np.nanmax(scores)), float(np.nanquantile(scores, 0.25))
     low = max(float(np.nanmin(scores)), quarter - 0.2 * (high - quarter))
     return (low, high) if low < high else (high - 1, high)
-
-
-def _broken(text: str) -> str:
-    """Break text into lines at its commas."""
-    lines = [""]
-    for part in text.replace(", ", ",\x00").split("\x00"):
-        if lines[-1] and len(lines[-1]) + len(part) > 28:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + part
-    return "\n".join(lines)
 
 
 @dataclass
@@ -182,7 +173,6 @@ class LearningCurveDisplay(Display):
     --------
     >>> import numpy as np
     >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.plotting import LearningCurveDisplay
     >>> from eigencut.theory import learning_curve
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))

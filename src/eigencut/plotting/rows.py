@@ -15,6 +15,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import shown as in_words
 from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
+from eigencut.fitted import FittedCut
 from eigencut.model import Mask, Model, check_model
 from eigencut.plotting.style import spaced
 
@@ -101,72 +102,58 @@ def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
     """Return how prepared rows become points: by a word, or an array of points of the user."""
     if not isinstance(how, str):
         return Projection("given", ("given coordinate 1", "given coordinate 2"), np.asarray)
-    kinds = {"columns": _columns, "eigenfunctions": _eigenfunctions, "pca": _pca}
+    gpod, is_plane = model.gpod, model.is_plane and not issparse(rows)
+    has_pca = not gpod.affinity_.pairwise and not issparse(rows) and rows.shape[1] > 1
     if how == "auto":
-        is_plane = model.is_plane and not issparse(rows)
-        how = "columns" if is_plane else "pca" if _has_pca(model, rows) else "eigenfunctions"
-    if how not in kinds:
-        raise invalid(
-            "projection",
-            "be 'auto', 'columns', 'eigenfunctions', 'pca', or an array of points of shape "
-            "(n_rows, 2)",
-            repr(how),
-            "leave it out for 'auto'",
-        )
-    return kinds[how](model, rows)
-
-
-def _has_pca(model: Model, rows: Any) -> bool:
-    return not model.gpod.affinity_.pairwise and not issparse(rows) and rows.shape[1] > 1
-
-
-def _columns(model: Model, rows: Any) -> Projection:
-    if not model.is_plane or issparse(rows):
-        raise invalid(
-            "projection='columns'",
-            "have rows of two numbers",
-            f"a model of {len(model.columns_)} columns",
-            "use 'pca' or 'eigenfunctions'",
-        )
-    first, second = model.columns_
-    return Projection("columns", (first, second), model.in_units)
-
-
-def _eigenfunctions(model: Model, rows: Any) -> Projection:
-    if model.gpod.n_clusters_ < 2:
-        raise invalid(
-            "projection='eigenfunctions'",
-            "have a model of two clusters at least",
-            f"one of {model.gpod.n_clusters_}",
-            "use 'pca'",
-        )
-    both, fitted = list(varying_functions(model)), model.gpod.fitted_cut_
-    first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
-    return Projection(
-        "eigenfunctions",
-        (first, second),
-        lambda some: normalize_rows(fitted.embedding(some))[:, both],
+        how = "columns" if is_plane else "pca" if has_pca else "eigenfunctions"
+    if how == "columns":
+        if not is_plane:
+            got = f"a model of {len(model.columns_)} columns"
+            remedy = "use 'pca' or 'eigenfunctions'"
+            raise invalid("projection='columns'", "have rows of two numbers", got, remedy)
+        first, second = model.columns_
+        return Projection(how, (first, second), model.in_units)
+    if how == "eigenfunctions":
+        if gpod.n_clusters_ < 2:
+            expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
+            raise invalid("projection='eigenfunctions'", expected, got, "use 'pca'")
+        both, fitted = list(varying_functions(model)), gpod.fitted_cut_
+        first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
+        if not hasattr(gpod, "eigenvalues_"):
+            first, second = (f"share of cluster {place} (unit rows)" for place in both)
+        return Projection(how, (first, second), lambda some: unit_rows(fitted, some)[:, both])
+    if how == "pca":
+        if not has_pca:
+            got = "affinities" if gpod.affinity_.pairwise else "sparse rows, or of one column"
+            remedy = "use 'eigenfunctions', or pass points of your own"
+            raise invalid("projection='pca'", "have rows of two numbers or more", got, remedy)
+        return _principal_components(np.asarray(rows, dtype=np.float64))
+    raise invalid(
+        "projection",
+        "be 'auto', 'columns', 'eigenfunctions', 'pca', or an array of points of shape (n_rows, 2)",
+        repr(how),
+        "leave it out for 'auto'",
     )
 
 
 def varying_functions(model: Model) -> tuple[int, int]:
-    """Return the first two eigenfunctions that tell more than connected components apart."""
-    values = model.gpod.eigenvalues_
+    """Return the first two eigenfunctions that tell more than connected components apart.
+
+    Of a discrete cut, the shares of the first two clusters.
+    """
+    values = getattr(model.gpod, "eigenvalues_", np.ones(2))
     n_zero = int((values <= 1e-10).sum())
     first = max(min(n_zero, len(values) - 2), 0)
     return first, first + 1
 
 
-def _pca(model: Model, rows: Any) -> Projection:
-    if not _has_pca(model, rows):
-        pairwise = model.gpod.affinity_.pairwise
-        raise invalid(
-            "projection='pca'",
-            "have rows of two numbers or more",
-            "affinities" if pairwise else "sparse rows, or of one column",
-            "use 'eigenfunctions', or pass points of your own",
-        )
-    values = np.asarray(rows, dtype=np.float64)
+def unit_rows(fitted: FittedCut, rows: Any) -> Array:
+    """Return the embedding of prepared rows, each of unit length."""
+    embedding = fitted.embedding(rows)
+    return normalize_rows(embedding.toarray() if issparse(embedding) else embedding)
+
+
+def _principal_components(values: Array) -> Projection:
     largest = np.abs(values).max(initial=0.0) or 1.0  # so that no square is infinite
     mean = (values / largest).mean(axis=0)
     centred = values / largest - mean
@@ -196,21 +183,17 @@ def given_points(points: Any, n_rows: int, name: str) -> Array:
             f"shape {given.shape}" if given.ndim else in_words(points),
             "pass two numbers for each row",
         )
-    if given.dtype.kind in "biuf":
-        found = given.astype(np.float64)
+    if given.dtype.kind not in "biuf":
+        numbers = np.array([[_number(value) for value in row] for row in given])
     else:
-        found = np.array([[_number(value) for value in row] for row in given])
-    is_bad = ~np.isfinite(found).all(axis=1)
+        numbers = given.astype(np.float64)
+    is_bad = ~np.isfinite(numbers).all(axis=1)
     if is_bad.any():
         row = int(is_bad.argmax())
-        pair = " and ".join(str(value)[:30] for value in given[row])
-        raise invalid(
-            name,
-            "be finite real numbers, two for each row",
-            f"{pair} in row {row}",
-            "correct it, or leave such rows out",
-        )
-    return found
+        got = f"{' and '.join(str(value)[:30] for value in given[row])} in row {row}"
+        expected = "be finite real numbers, two for each row"
+        raise invalid(name, expected, got, "correct it, or leave such rows out")
+    return numbers
 
 
 def _number(value: Any) -> float:

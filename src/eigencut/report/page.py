@@ -1,4 +1,4 @@
-"""One page that needs nothing else, from templates: no network, no other file.
+"""Reports as files: text, JSON, or one page from templates that needs nothing else.
 
 Autoescape is on in every template, so that text of users is text. The browser is told so too: the
 policy of the page allows no request, and no script but the one whose digest it names.
@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +20,22 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import needed
+from eigencut.exceptions import invalid
 from eigencut.inspection.describe import value_in_words
+from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.plotting.style import Style, cluster_style, spaced
-from eigencut.report.sentences import clipped, counted, percent, unbroken, visible
-from eigencut.report.summary import ModelSummary, Picture, SpectrumSummary, SupportSummary
+from eigencut.report.summary import (
+    ModelSummary,
+    Picture,
+    SpectrumSummary,
+    SupportSummary,
+    clipped,
+    counted,
+    percent,
+    summarize,
+    unbroken,
+    visible,
+)
 
 # Where the marks of a page stand: plain numbers and words, which the templates write as SVG.
 
@@ -197,7 +213,6 @@ def page(summary: ModelSummary) -> str:
     templates = environment()
     script = templates.get_template("page.js").render()
     clusters, picture = {one.cluster: one for one in summary.clusters}, summary.picture
-    names = {number: one.name for number, one in clusters.items()}
     has_cards = any(
         one.contrasts or one.rule or one.words or one.typical for one in summary.clusters
     )
@@ -206,9 +221,9 @@ def page(summary: ModelSummary) -> str:
         clusters=clusters,
         has_cards=has_cards,
         effects=_effects(summary),
-        picture=scatter(picture, names) if picture is not None and picture.x else None,
+        picture=scatter(picture, summary.names) if picture is not None and picture.x else None,
         similarity=similarity_plot(summary.support),
-        spectrum=spectrum_plot(summary.spectrum),
+        spectrum=spectrum_plot(summary.spectrum) if summary.spectrum else None,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     return str(text)
@@ -247,6 +262,8 @@ def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, flo
     effects: dict[tuple[str, str], dict[int, float]] = {}
     for cluster in summary.clusters[:30]:
         for contrast in cluster.contrasts:
+            if contrast.how in ("more central", "more extreme"):
+                continue  # which says nothing of larger or smaller values: the cards tell it
             row = (contrast.column, getattr(contrast, "category", ""))
             effects.setdefault(row, {})[cluster.cluster] = contrast.effect
     return sorted(effects.items(), key=lambda row: -max(map(abs, row[1].values())))
@@ -255,3 +272,73 @@ def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, flo
 def _value(value: Any) -> str:
     """A number as people write it, or a text."""
     return clipped(value, 60) if isinstance(value, str) else value_in_words(value)
+
+
+# How a summary is shown, by the end of the name of its file.
+FORMS: dict[str, Callable[[ModelSummary], str]] = {
+    ".html": page,
+    ".json": lambda summary: json.dumps(summary.to_dict(), ensure_ascii=True, indent=1) + "\n",
+    ".txt": lambda summary: f"{summary}\n",
+}
+
+
+def write(
+    model: Any, X: Any = None, path: str | os.PathLike[str] = "report.html", **how: Any
+) -> ModelSummary:
+    """Write a report on a fitted model to one file: a page, a text or JSON.
+
+    The page needs nothing else: no network, no other file. What was there is replaced when all is
+    written.
+
+    Parameters
+    ----------
+    model : fitted GPOD, TableModel or Reclustered
+    X : array-like of shape (n_samples, n_features), optional
+        The rows of the fit, or others like them; see ``summarize``.
+    path : path, default="report.html"
+        Ends in .html, .json or .txt.
+    **how
+        Further arguments of ``summarize``: ``X_new``, ``documents``, ``names``, ``title``,
+        ``stability``, ``n_refits``, ``random_state``.
+
+    Returns
+    -------
+    ModelSummary
+        What was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> model = GPOD(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = write(model, X, Path(folder) / "moons.html", stability=False)
+    >>> summary.sentences[0]
+    '2 clusters of 200 rows: 50 % and 50 %.'
+    """
+    if isinstance(X, str | os.PathLike):
+        remedy = "use write(model, X, path), or write(model, path=...) without rows"
+        raise invalid("X", "be rows, and path comes after it", repr(os.fspath(X)), remedy)
+    form_of(path)  # before any work
+    check_replaceable(path)
+    summary = summarize(model, X, **how)
+    save_summary(summary, path)
+    return summary
+
+
+def save_summary(summary: ModelSummary, path: str | os.PathLike[str]) -> None:
+    """Write a summary in the form that the name of the file says."""
+    content = form_of(path)(summary).encode("utf-8", "backslashreplace")
+    with replacing(path) as file:
+        file.write(content)
+
+
+def form_of(path: str | os.PathLike[str]) -> Callable[[ModelSummary], str]:
+    """How a summary is shown in a file of this name, or an error."""
+    ending = Path(path).suffix.lower() if isinstance(path, (str, os.PathLike)) else None
+    if ending not in FORMS:
+        expected, remedy = "end in .html, .json or .txt", "name it e.g. report.html"
+        raise invalid("path", expected, repr(str(path)), remedy)
+    return FORMS[ending]

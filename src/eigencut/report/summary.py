@@ -1,43 +1,76 @@
-"""What a report says, as plain data, and how it is computed: it asks every room what it knows.
+"""What a report says, as plain data, in sentences and as text: it asks every room what it knows.
 
 HTML, text and JSON are three ways to show it. What cannot be had is left out, with a note.
 """
 
 from __future__ import annotations
 
+import math
 import platform
+import re
 import time
+import unicodedata
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from textwrap import fill
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.progress import advance, stage, without_progress
-from eigencut._utils.threads import threads
+from eigencut._utils.running import advance, stage, threads, without_progress
 from eigencut._utils.validation import check_count, numbers_in_words, shown
 from eigencut._version import __version__
 from eigencut.auto.spectrum import Spectrum
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
+from eigencut.extension.labelling import is_outlier
+from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
 from eigencut.inspection.assessment import RiskSummary, assess
-from eigencut.inspection.contrasts import Contrast, Word
-from eigencut.inspection.cut_values import CutValue
-from eigencut.inspection.describe import ClusterDescription, TypicalRow
-from eigencut.inspection.refits import Stability
+from eigencut.inspection.describe import (
+    ClusterDescription,
+    Contrast,
+    Rule,
+    TypicalRow,
+    Word,
+    cluster_lines,
+    short,
+)
+from eigencut.inspection.policy import POLICY as INSPECTION
+from eigencut.inspection.refits import Stability, training_rows
 from eigencut.inspection.refits import stability as measure_stability
-from eigencut.inspection.rules import Rule
-from eigencut.model import Model, check_model
+from eigencut.io.rows import Rows
+from eigencut.io.table import Table
+from eigencut.model import Mask, Model, check_model, spread
 from eigencut.plotting.rows import Shown, project
-from eigencut.report.rows import POLICY, SeenRows
-from eigencut.report.sentences import summary_sentences, summary_text
+from eigencut.plotting.style import spaced
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How many rows a report looks at, how long it fits again, and what its sentences name."""
+
+    looked_at: int = 50_000  # rows of which more than the label is asked, at most
+    points: int = 4000  # rows that the picture shows, at most
+    new_points: int = 2000  # new rows that the picture shows, at most
+    held_out: int = 2000  # new rows on whose pairs risk is measured, at most
+    refitted: int = 2000  # rows of a refit, and of the spectrum, at most
+    seconds: float = 8.0  # after which no further refit begins
+    worth_naming: float = 0.01  # share of unsure rows of a pair, or change of a share, to be named
+    shaky: float = 0.8  # a cluster is named if refits agree on fewer of its labels
+    beyond_chance: float = 2.0  # standard errors of a difference that chance does not explain
+    far_beyond_chance: float = 3.5  # the same for the largest of many differences
+
+
+POLICY = Policy()
 
 
 @dataclass(frozen=True)
@@ -167,7 +200,8 @@ class ModelSummary(JsonReady):
         The share of all rows that are unsure, of the new rows where there are any.
     picture : Picture or None
     support : SupportSummary
-    spectrum : SpectrumSummary
+    spectrum : SpectrumSummary or None
+        None of a discrete cut.
     choice : ChoiceSummary
     risk : RiskSummary or None
     stability : QuickStability or None
@@ -203,7 +237,7 @@ class ModelSummary(JsonReady):
     unsure: float | None
     picture: Picture | None
     support: SupportSummary
-    spectrum: SpectrumSummary
+    spectrum: SpectrumSummary | None
     choice: ChoiceSummary
     risk: RiskSummary | None
     stability: QuickStability | None
@@ -211,6 +245,11 @@ class ModelSummary(JsonReady):
     versions: dict[str, str]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """What each cluster is called."""
+        return {cluster.cluster: cluster.name for cluster in self.clusters}
 
     def __str__(self) -> str:
         return summary_text(self)
@@ -270,14 +309,31 @@ def summarize(
     The number of clusters was given; the graph is the default.
     """
     model = check_model(model)
-    _check_arguments(title, stability, n_refits, random_state)
+    if not (title is None or isinstance(title, str)):
+        raise invalid("title", "be a text", shown(title), "use str(title)")
+    if not isinstance(stability, (bool, np.bool_)):
+        remedy = "use n_refits for how often"
+        raise invalid("stability", "be True or False", shown(stability), remedy)
+    check_count("n_refits", n_refits, "use the default of 10")
+    check_count("random_state", random_state, "use 0", least=0)
     notes = list[str]()
     called = _names(names, model.cluster_numbers_)
+    seen = new = SeenRows.empty()
     with stage("labels"):
-        seen = _seen(model, X, random_state, notes)
-        new = None if X_new is None else SeenRows.from_user(model, "X_new", X_new, random_state)
+        if X is not None:
+            seen = SeenRows.from_user(model, "X", X, random_state)
+        else:
+            seen = SeenRows.from_fit(model, random_state)
+        if X_new is not None:
+            new = SeenRows.from_user(model, "X_new", X_new, random_state)
+    if seen.table is None:
+        rows_as, what = "rows as they were given, words and dates among them", "profiles and rules"
+        if not seen.n_rows:
+            rows_as, what = "rows", "profiles, rules, margins and stability"
+        text = f"The model has not kept its {rows_as}: pass X, the rows of the fit or others like "
+        notes.append(f"{text}them, for {what}.")
     for rows, which in ((seen, "rows"), (new, "new rows")):
-        if rows is not None and rows.is_part:
+        if rows.is_part:
             notes.append(
                 f"Sizes are of all {rows.n_rows} {which}; everything else is of "
                 f"{len(rows.places)} of them, drawn at random."
@@ -288,20 +344,20 @@ def summarize(
     refits = None
     if stability and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
-    latest = seen if new is None else new
+    latest = new if new.n_rows else seen
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     found = ModelSummary(
         title=title or "Clusters",
         sentences=(),
         n_fitted=float(model.gpod.fitted_cut_.n_rows),
-        n_rows=0 if seen is None else seen.n_rows,
-        n_looked_at=0 if seen is None else len(seen.places),
-        n_unlabelled=0 if seen is None else int((seen.labels < 0).sum()),
-        n_new=0 if new is None else new.n_rows,
-        n_new_looked_at=0 if new is None else len(new.places),
+        n_rows=seen.n_rows,
+        n_looked_at=len(seen.places),
+        n_unlabelled=int((seen.labels < 0).sum()),
+        n_new=new.n_rows,
+        n_new_looked_at=len(new.places),
         clusters=_clusters(model, called, seen, new, described, risk, refits),
-        pairs=() if latest is None or len(called) < 2 else _pairs(latest),
-        unsure=None if latest is None else latest.unsure_share(),
+        pairs=() if len(called) < 2 else _pairs(latest),
+        unsure=_mean(latest.is_unsure),
         picture=_picture(model, seen, new, random_state),
         support=_support(model.gpod.fitted_cut_.least_support, seen, new),
         spectrum=_spectrum(model.gpod, seen, random_state),
@@ -313,18 +369,105 @@ def summarize(
         warnings=tuple(getattr(model.gpod, "warnings_", ())),
         notes=tuple(notes),
     )
-    return replace(found, sentences=summary_sentences(found))
+    return replace(found, sentences=tuple(summary_sentences(found)))
 
 
-def _check_arguments(title: Any, stability: Any, n_refits: Any, random_state: Any) -> None:
-    if not (title is None or isinstance(title, str)):
-        raise invalid("title", "be a text", shown(title), "use str(title)")
-    if not isinstance(stability, (bool, np.bool_)):
-        raise invalid(
-            "stability", "be True or False", shown(stability), "use n_refits for how often"
+@dataclass(frozen=True)
+class SeenRows:
+    """Rows, and what a model says of them; more than labels of those that were looked at."""
+
+    table: Any  # all rows as they were given; None where only prepared ones are known
+    labels: Indices  # of all rows, by the numbers that users know; -1 is none
+    places: Indices  # of the rows looked at, ascending: all complete ones, or some of very many
+    rows: Any  # these, as the GPOD of the model takes them
+    answers: Answers  # of these
+    is_outside: Mask  # which of these lie outside what the model knows
+
+    @classmethod
+    def from_user(cls, model: Model, name: str, table: Any, random_state: int) -> SeenRows:
+        """Ask a model about rows that a user gave."""
+        if isinstance(table, Rows):
+            remedy = "pass some of them, which is enough for a report"
+            raise invalid(name, "be rows in memory", "eigencut.Rows", remedy, error=TypeError)
+        with model.preparing(table) as (rows, complete):
+            if not complete.any():
+                expected, got = "have a row without missing values", f"{len(complete)} with some"
+                remedy = "pass other rows, or fit with missing='median'"
+                raise invalid(name, expected, got, remedy)
+            return cls._from_prepared(model, table, rows, complete, random_state)
+
+    @classmethod
+    def empty(cls) -> SeenRows:
+        """Return no rows."""
+        nothing, no_places = np.empty(0), np.empty(0, dtype=np.intp)
+        answers = Answers(no_places, nothing, nothing, np.empty((0, 2)))
+        return cls(None, no_places, no_places, nothing, answers, np.empty(0, dtype=bool))
+
+    @classmethod
+    def from_fit(cls, model: Model, random_state: int) -> SeenRows:
+        """Ask about the rows that the model holds since its fit, if it holds any."""
+        try:
+            rows = training_rows(model.gpod)
+        except ValueError:
+            return cls.empty()
+        table, complete = None, np.ones(rows.shape[0], dtype=bool)
+        if model.is_numeric:
+            table = rows if issparse(rows) else model.in_units(rows)
+        with threads(model.gpod.n_jobs):
+            return cls._from_prepared(model, table, rows, complete, random_state)
+
+    @classmethod
+    def _from_prepared(
+        cls, model: Model, table: Any, rows: Any, complete: Mask, random_state: int
+    ) -> SeenRows:
+        labels = spread(model.labels_of(rows), complete, -1)
+        some = Shown.draw(rows.shape[0], POLICY.looked_at, random_state)
+        chosen = rows if some.is_all else rows[some.rows]
+        answers = model.answers_of(chosen)
+        return cls(
+            table=table,
+            labels=labels,
+            places=np.flatnonzero(complete)[some.rows],
+            rows=chosen,
+            answers=answers,
+            is_outside=is_outlier(answers.support, model.gpod.fitted_cut_.least_support),
         )
-    check_count("n_refits", n_refits, "use the default of 10")
-    check_count("random_state", random_state, "use 0", least=0)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether not all rows that could have been looked at were."""
+        return len(self.places) == POLICY.looked_at < self.n_rows
+
+    @property
+    def looked_at(self) -> Any:
+        """The rows that were looked at, as they were given."""
+        table, places = self.table, self.places
+        if isinstance(table, Table):
+            weight = None if table.weight is None else table.weight[places]
+            return replace(table, values=table.values[places], weight=weight)
+        if len(places) == self.n_rows:
+            return table
+        if hasattr(table, "column_names"):  # Arrow's
+            return table.take(places)
+        return _safe_indexing(table.tocsr() if issparse(table) else table, places)
+
+    @property
+    def is_unsure(self) -> Mask:
+        """Which of them nearly belong to another cluster, though the model knows the place."""
+        return (self.answers.margins < INSPECTION.ambiguous_margin) & ~self.is_outside
+
+    def in_cluster(self, number: int) -> Mask:
+        """Which of them are in a cluster."""
+        return np.asarray(self.answers.labels == number)
+
+    def sample(self, most: int, random_state: int) -> Any:
+        """Some of the prepared rows, or all."""
+        some = Shown.draw(len(self.places), most, random_state)
+        return self.rows if some.is_all else self.rows[some.rows]
 
 
 def _names(names: Any, numbers: Indices) -> dict[int, str]:
@@ -350,29 +493,11 @@ def _names(names: Any, numbers: Indices) -> dict[int, str]:
     return called
 
 
-def _seen(model: Model, X: Any, random_state: int, notes: list[str]) -> SeenRows | None:
-    """Return X, or the rows that the model has kept; None, and a note, if there are none."""
-    if X is not None:
-        return SeenRows.from_user(model, "X", X, random_state)
-    rows = SeenRows.from_fit(model, random_state)
-    if rows is None:
-        notes.append(
-            "The model has not kept its rows: pass X, the rows of the fit or others like them, for "
-            "profiles, rules, margins and stability."
-        )
-    elif rows.table is None:
-        notes.append(
-            "The model has not kept its rows as they were given, words and dates among them: pass "
-            "X, the rows of the fit or others like them, for profiles and rules."
-        )
-    return rows
-
-
 def _descriptions(
-    model: Model, seen: SeenRows | None, documents: Any, notes: list[str]
+    model: Model, seen: SeenRows, documents: Any, notes: list[str]
 ) -> dict[int, ClusterDescription]:
     """Describe each cluster on the rows that were looked at; rows are counted among all."""
-    if seen is None or seen.table is None:
+    if seen.table is None:
         return {}
     texts = documents
     if documents is not None and not isinstance(documents, (str, bytes)):
@@ -393,9 +518,9 @@ def _descriptions(
     return described
 
 
-def _sizes(model: Model, seen: SeenRows | None) -> list[float]:
+def _sizes(model: Model, seen: SeenRows) -> list[float]:
     """Return the rows of each cluster: of X, or those of the fit as far as the model knows them."""
-    if seen is not None:
+    if seen.n_rows:
         return [float((seen.labels == number).sum()) for number in model.cluster_numbers_]
     if model.splits_:
         raise invalid(
@@ -412,30 +537,33 @@ def _sizes(model: Model, seen: SeenRows | None) -> list[float]:
 def _clusters(
     model: Model,
     called: dict[int, str],
-    seen: SeenRows | None,
-    new: SeenRows | None,
+    seen: SeenRows,
+    new: SeenRows,
     described: dict[int, ClusterDescription],
     risk: RiskSummary | None,
     refits: QuickStability | None,
 ) -> tuple[ClusterSummary, ...]:
-    sizes, latest = _sizes(model, seen), seen if new is None else new
+    sizes, latest = _sizes(model, seen), new if new.n_rows else seen
+    measured = (None, None) if risk is None else (risk.cut_training, risk.cut_heldout)
+    cuts = [None if value is None else value.per_cluster for value in measured]
     clusters = []
     for place, (number, name) in enumerate(called.items()):
-        one, margins = described.get(number), np.empty(0)
-        if seen is not None:
-            margins = seen.answers.margins[seen.answers.labels == number]
+        one = described.get(number)
+        cut_training, cut_new = (
+            None if of is None or not np.isfinite(of[place]) else float(of[place]) for of in cuts
+        )
         clusters.append(
             ClusterSummary(
                 cluster=number,
                 name=name,
                 size=sizes[place],
                 share=sizes[place] / (sum(sizes) or 1.0),
-                n_new=None if new is None else int((new.labels == number).sum()),
-                margin=float(margins.mean()) if len(margins) else None,
-                unsure=None if latest is None else latest.unsure_share(number),
+                n_new=int((new.labels == number).sum()) if new.n_rows else None,
+                margin=_mean(seen.answers.margins[seen.in_cluster(number)]),
+                unsure=_mean(latest.is_unsure[latest.in_cluster(number)]),
                 stability=None if refits is None else refits.per_cluster.get(place),
-                cut_training=_of_cluster(None if risk is None else risk.cut_training, place),
-                cut_new=_of_cluster(None if risk is None else risk.cut_heldout, place),
+                cut_training=cut_training,
+                cut_new=cut_new,
                 contrasts=() if one is None else one.contrasts,
                 rule=None if one is None else one.rule,
                 words=() if one is None else one.words,
@@ -445,10 +573,8 @@ def _clusters(
     return tuple(clusters)
 
 
-def _of_cluster(value: CutValue | None, place: int) -> float | None:
-    if value is None or not np.isfinite(value.per_cluster[place]):
-        return None
-    return float(value.per_cluster[place])
+def _mean(values: Any) -> float | None:
+    return float(values.mean()) if len(values) else None
 
 
 def _pairs(rows: SeenRows) -> tuple[PairDoubt, ...]:
@@ -463,9 +589,9 @@ def _pairs(rows: SeenRows) -> tuple[PairDoubt, ...]:
     return tuple(sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second)))
 
 
-def _support(least: float, seen: SeenRows | None, new: SeenRows | None) -> SupportSummary:
+def _support(least: float, seen: SeenRows, new: SeenRows) -> SupportSummary:
     """Return how the similarity of rows and new rows is spread, next to the least."""
-    values = [np.empty(0) if rows is None else rows.answers.support for rows in (seen, new)]
+    values = [rows.answers.support for rows in (seen, new)]
     together = np.concatenate(values)
     edges, counts = np.empty(0), [np.empty(0), np.empty(0)]
     if len(together):
@@ -477,19 +603,17 @@ def _support(least: float, seen: SeenRows | None, new: SeenRows | None) -> Suppo
         counts = [np.histogram(np.clip(of, low, high), edges)[0] for of in values]
     return SupportSummary(
         least=float(least),
-        outside=None if seen is None else float(seen.is_outside.mean()),
-        new_outside=None if new is None else float(new.is_outside.mean()),
+        outside=_mean(seen.is_outside),
+        new_outside=_mean(new.is_outside),
         edges=tuple(map(float, edges)),
         counts=tuple(map(int, counts[0])),
         new_counts=tuple(map(int, counts[1])),
     )
 
 
-def _picture(
-    model: Model, seen: SeenRows | None, new: SeenRows | None, random_state: int
-) -> Picture | None:
+def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> Picture | None:
     """Place rows and new rows in the plane; None where there are none, or no plane for them."""
-    groups = [rows for rows in (seen, new) if rows is not None]
+    groups = [rows for rows in (seen, new) if rows.n_rows]
     if not groups:
         return None
     try:
@@ -507,7 +631,8 @@ def _picture(
     x, y, labels, margins, places, is_new = map(np.concatenate, zip(*drawn, strict=True))
     words = {
         "columns": "the two columns as they are",
-        "eigenfunctions": "the first two eigenfunctions that vary, of rows of unit length",
+        "eigenfunctions": "the first two eigenfunctions that vary, or shares of two clusters, of "
+        "rows of unit length",
         "pca": "the two directions in which the prepared rows differ most (PCA)",
     }
     return Picture(
@@ -519,8 +644,8 @@ def _picture(
         margins=_rounded(margins),
         rows=tuple(map(int, places)),
         is_new=tuple(map(bool, is_new)),
-        n_rows=0 if seen is None else seen.n_rows,
-        n_new=0 if new is None else new.n_rows,
+        n_rows=seen.n_rows,
+        n_new=new.n_rows,
     )
 
 
@@ -529,15 +654,13 @@ def _rounded(values: Array) -> tuple[float, ...]:
     return tuple(float(f"{value:.6g}") for value in values)
 
 
-def _risk(
-    model: Model, new: SeenRows | None, random_state: int, notes: list[str]
-) -> RiskSummary | None:
+def _risk(model: Model, new: SeenRows, random_state: int, notes: list[str]) -> RiskSummary | None:
     """Return how far the model can be trusted, on new rows if there are any; or a note."""
     if model.splits_:
         notes.append("Risk was not measured. Clusters were split, which have no cut in common.")
         return None
     rows = None
-    if new is not None and not model.gpod.affinity_.pairwise:
+    if new.n_rows and not model.gpod.affinity_.pairwise:
         rows = new.sample(POLICY.held_out, random_state)
         if rows.shape[0] < new.n_rows:
             notes.append(
@@ -552,36 +675,36 @@ def _risk(
 
 
 def _stability(
-    model: Model, seen: SeenRows | None, n_refits: int, random_state: int, notes: list[str]
+    model: Model, seen: SeenRows, n_refits: int, random_state: int, notes: list[str]
 ) -> QuickStability | None:
     """Return the agreement of a few refits on some of the rows; or a note that says why not."""
     reason = None
     if model.splits_:
         reason = "Clusters were split."
-    elif isinstance(model.gpod.fitted_cut_.functions, CombinedFunctions):
+    elif isinstance(getattr(model.gpod.fitted_cut_, "functions", None), CombinedFunctions):
         reason = "Labels or pairs were known at the fit, which refits would not know."
-    elif seen is None:
+    elif not seen.n_rows:
         reason = "There are no rows to fit again on; pass X."
-    if reason is not None or seen is None:
+    if reason is not None:
         notes.append(f"Stability was not measured. {reason}")
         return None
     rows = seen.sample(POLICY.refitted, random_state)
     start, results = time.perf_counter(), list[Stability]()
     try:
         with stage("refits"):
-            while len(results) < n_refits:
-                advance(len(results), n_refits, "refits")
-                seed = random_state + len(results)
+            for i in range(n_refits):
+                advance(i, n_refits, "refits")
                 with without_progress():
-                    one = measure_stability(model.gpod, rows, n_refits=1, random_state=seed)
-                results.append(one)
+                    seed = random_state + i
+                    results.append(
+                        measure_stability(model.gpod, rows, n_refits=1, random_state=seed)
+                    )
                 if time.perf_counter() - start >= POLICY.seconds:
                     break
     except ValueError as error:
         notes.append(f"Stability was not measured. {error}")
         return None
-    per_row = np.sum([one.per_row for one in results], axis=0) / len(results)
-    labels = results[-1].labels
+    per_row, labels = np.mean([one.per_row for one in results], axis=0), results[-1].labels
     return QuickStability(
         mean=float(per_row.mean()),
         per_cluster={int(k): float(per_row[labels == k].mean()) for k in np.unique(labels)},
@@ -590,11 +713,13 @@ def _stability(
     )
 
 
-def _spectrum(gpod: GPOD, seen: SeenRows | None, random_state: int) -> SpectrumSummary:
-    """Return the eigenvalues of a model, and six more of them on some of the rows."""
+def _spectrum(gpod: GPOD, seen: SeenRows, random_state: int) -> SpectrumSummary | None:
+    """Return the eigenvalues of a relaxed cut, and six more of them on some of the rows."""
+    if not hasattr(gpod, "eigenvalues_"):
+        return None
     values, n_rows = tuple(map(float, gpod.eigenvalues_)), 0
     measured: tuple[float, ...] = ()
-    if seen is not None and not gpod.affinity_.pairwise and len(seen.places) > 1:
+    if not gpod.affinity_.pairwise and len(seen.places) > 1:
         rows = seen.sample(POLICY.refitted, random_state)
         n_pairs, cut = min(len(values) + 6, rows.shape[0] - 1), CUTS[gpod.cut]
         try:
@@ -640,3 +765,235 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return [_plain(item) for item in value] if isinstance(value, list) else repr(value)
+
+
+# ----------------------------------------------------------------- in words
+
+
+def percent(share: float) -> str:
+    """A share as people say it.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0, 0.0004, 0.021, 0.04, 0.456, 0.996, 1)]
+    ['0 %', 'below 0.1 %', '2.1 %', '4 %', '46 %', '99.6 %', '100 %']
+    """
+    points = 100 * share
+    if 0 < points < 0.1:
+        return "below 0.1 %"
+    if 99 <= points < 100:
+        return f"{min(points, 99.9):.1f} %"
+    return f"{points:.2g} %" if points < 9.95 else f"{points:.0f} %"
+
+
+def counted(number: float, thing: str = "row") -> str:
+    """Return a number of things in words: 1 row, 12 345 rows."""
+    return f"{spaced(number)} {thing}" if number == 1 else f"{spaced(number)} {thing}s"
+
+
+def visible(text: str) -> str:
+    """Return text in which characters that control are escapes; all other ones stay."""
+    if text.isprintable():
+        return text
+    # These marks of writing direction reach beyond the text they stand in.
+    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    return "".join(
+        c.encode("unicode_escape").decode("ascii")
+        if c in controls or unicodedata.category(c) in ("Cc", "Cs")
+        else c
+        for c in text
+    )
+
+
+def clipped(text: str, longest: int) -> str:
+    """Return a text of users, visible and not too long."""
+    text = str(text)  # a text that says of itself that it is HTML is none here
+    shown = visible(text[: longest + 1])
+    return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
+
+
+def unbroken(text: str) -> str:
+    """Text whose numbers stay on one line with what they count."""
+    return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)
+
+
+def summary_sentences(summary: ModelSummary) -> Iterator[str]:
+    """Give the whole summary in plain words, the most important first."""
+    clusters, names = summary.clusters, summary.names
+    n_rows, which = summary.n_rows or summary.n_fitted, "new rows" if summary.n_new else "the rows"
+    text = f"{counted(len(clusters), 'cluster')} of {counted(n_rows)}"
+    shares = [percent(cluster.share) for cluster in clusters]
+    if 1 < len(shares) <= 6:
+        text += f": {', '.join(shares[:-1])} and {shares[-1]}"
+    elif len(shares) > 6:
+        ordered = sorted(cluster.share for cluster in clusters)
+        text += f", the largest {percent(ordered[-1])} and the smallest {percent(ordered[0])}"
+    if n := summary.n_unlabelled:
+        text += f"; {counted(n)} {'is' if n == 1 else 'are'} in none"
+    yield f"{text}."
+    if summary.support.new_outside is not None:
+        text = f"{_capital(percent(summary.support.new_outside))} of "
+        text += f"{counted(summary.n_new, 'new row')} lie outside what the model knows"
+        if summary.support.outside is not None:
+            text += f" ({percent(summary.support.outside)} of the rows it was fitted on)"
+        yield f"{text}."
+    if len(clusters) > 1:
+        yield from _on_shares(summary, n_rows)
+        yield from _on_doubt(summary, which)
+    yield _on_choice(summary)
+    yield from _on_risk(summary)
+    if summary.stability is not None and len(clusters) > 1:
+        refits = summary.stability
+        text = (
+            f"{_capital(percent(refits.mean))} of labels stay when the model is fitted again on "
+            f"samples of {counted(refits.n_rows)} ({counted(refits.n_refits, 'refit')})"
+        )
+        number, least = min(refits.per_cluster.items(), key=lambda entry: entry[1])
+        if least < POLICY.shaky:
+            text += f"; {names[number]} is the least firm, with {percent(least)}"
+        yield f"{text}."
+    if n := len(summary.warnings):
+        were = "was" if n == 1 else "were"
+        yield f"{counted(n, 'warning')} {were} raised at the fit; see the end."
+
+
+def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
+    """Say whether new rows fall into the clusters as the others did; name the largest change."""
+    m = sum(cluster.n_new or 0 for cluster in summary.clusters)
+    if m == 0:
+        return
+    one = max(summary.clusters, key=lambda cluster: abs((cluster.n_new or 0) / m - cluster.share))
+    now = (one.n_new or 0) / m
+    pooled = (one.share * n_rows + now * m) / (n_rows + m)
+    chance = math.sqrt(max(pooled * (1 - pooled), 0.0) * (1 / n_rows + 1 / m))
+    if abs(now - one.share) <= max(POLICY.far_beyond_chance * chance, POLICY.worth_naming):
+        yield "New rows fall into the clusters in about the same shares as the others."
+    else:
+        yield (
+            f"New rows fall into the clusters in other shares: {percent(now)} of them are in "
+            f"{one.name}, of the others {percent(one.share)}."
+        )
+
+
+def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
+    """Say which clusters are hard to tell apart."""
+    if summary.unsure is None:
+        return
+    unsure, names = percent(summary.unsure), summary.names
+    said = [
+        f"the split between {names[pair.first]} and {names[pair.second]} is unsure for "
+        f"{percent(pair.share)}"
+        for pair in summary.pairs[:2]
+        if pair.share >= POLICY.worth_naming
+    ]
+    if said:
+        text = f"{_capital(' and '.join(said))} of their rows"
+        yield f"{text}; of all {which}, {unsure} are unsure."
+    else:
+        yield f"The clusters are told apart clearly: {unsure} of {which} are unsure."
+
+
+def _on_choice(summary: ModelSummary) -> str:
+    """Return how the number of clusters and the graph came about."""
+    choice, number, graph = summary.choice, "was given", "so was the graph"
+    if choice.chosen_clusters:
+        number = f"was chosen from the data (asked for: {choice.asked_clusters})"
+        graph = "the graph was given"
+    if len(choice.compared) > 1:
+        graph = f"the graph was chosen among {len(choice.compared)} that were compared"
+    elif choice.asked_graph == "auto":
+        graph = "the graph is the default"
+    return f"The number of clusters {number}; {graph}."
+
+
+def _on_risk(summary: ModelSummary) -> Iterator[str]:
+    """Say whether the clusters hold on new rows."""
+    risk = summary.risk
+    if risk is None or risk.n_clusters < 2 or risk.cut_heldout is None:
+        return
+    new, own = risk.cut_heldout, risk.cut_training
+    if risk.leaving is not None:
+        yield f"{risk.leaving.sentence}."
+    if risk.eigenvalues is None:  # weights among new rows depend on how many these are
+        return
+    if new.is_near_zero:  # of which standard errors say nothing
+        yield f"On new rows the cut costs {new.value:.2g}; 0 would be no weight between clusters."
+        return
+    text = f"On new rows the cut costs {new.value:.2g} ± {new.standard_error:.1g}"
+    if own is None or not math.isfinite(own.standard_error + new.standard_error):
+        yield f"{text}; 0 would be clusters without any weight between them."
+        return
+    spread = math.hypot(new.standard_error, own.standard_error)
+    verdict = "within chance"
+    if abs(new.value - own.value) > POLICY.beyond_chance * spread:
+        verdict = "more than chance explains"
+    text += f", on the rows of the fit {own.value:.2g} ± {own.standard_error:.1g}"
+    yield f"{text}: the difference is {verdict}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# For terminals: what users wrote moves no cursor and breaks no line.
+
+_LINE = 100
+_CLUSTERS = 30  # that are shown in full
+
+
+def summary_text(summary: ModelSummary) -> str:
+    """Return the sentences, and a block for each thing that there is to see."""
+    shown, names = summary.clusters[:_CLUSTERS], summary.names
+    choice, spectrum = summary.choice, summary.spectrum
+    values = [f"{value:.3g}" for value in spectrum.values[:12]] if spectrum else []
+    pairs = [
+        f"  {short(names[pair.first], 22)} and {short(names[pair.second], 22)}: {pair.n_unsure} of "
+        f"{pair.n_rows} rows, {pair.share:.1%}"
+        for pair in summary.pairs[:8]
+    ]
+    blocks = [
+        [short(summary.title, _LINE), *map(_item, summary.sentences)],
+        ["Clusters", *_bars(summary)],
+        *([short(one.name), *cluster_lines(one)] for one in shown if one.contrasts),
+        _titled("Unsure rows between two clusters", pairs),
+        [
+            "Graph",
+            _entry("taken", choice.graph),
+            *(f"  {one.score:>8.2f}  {short(one.affinity, 88)}" for one in choice.compared),
+            *([_entry("eigenvalues", ", ".join(values))] if values else []),
+        ],
+        ["Settings", *(_entry(name, value) for name, value in summary.settings.items())],
+        _titled("Warnings raised at the fit", [_item(text) for text in summary.warnings]),
+        _titled("Notes", [_item(text) for text in summary.notes]),
+        [", ".join(f"{name} {version}" for name, version in summary.versions.items())],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _bars(summary: ModelSummary) -> list[str]:
+    most = max((cluster.size for cluster in summary.clusters), default=0) or 1
+    lines = [f"{'':26}{'rows':>10} {'share':>7} {'margin':>7} {'unsure':>7} {'stays':>7}"]
+    for one in summary.clusters[:_CLUSTERS]:
+        bar = "█" * max(1, round(24 * one.size / most)) if one.size else ""
+        margin = "-" if one.margin is None else f"{one.margin:.2f}"
+        unsure, stays = (
+            "-" if value is None else f"{value:.1%}" for value in (one.unsure, one.stability)
+        )
+        cells = f"{one.share:>7.1%} {margin:>7} {unsure:>7} {stays:>7}"
+        lines.append(f"  {short(one.name, 22):<24}{one.size:>10.0f} {cells}  {bar}")
+    if len(summary.clusters) > _CLUSTERS:
+        lines.append(f"  and {len(summary.clusters) - _CLUSTERS} more")
+    return lines
+
+
+def _titled(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, *lines] if lines else []
+
+
+def _item(text: str) -> str:
+    return fill(short(text, 8 * _LINE), _LINE, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _entry(name: str, value: Any) -> str:
+    text = short(f"{name:<18} {value}", 3 * _LINE)
+    return fill(text, _LINE, initial_indent="  ", subsequent_indent=" " * 21)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import block_array, coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from eigencut._utils.arrays import Indices
 from eigencut._utils.validation import shown
+from eigencut.exceptions import invalid
 
 
 class Constraints:
@@ -55,10 +55,8 @@ class Constraints:
         for name in ("must_link", "cannot_link"):
             pairs = getattr(self, name)
             if len(pairs) and pairs.max() >= n_rows:
-                raise ValueError(
-                    f"{name} must hold numbers of rows, from 0 to {n_rows - 1}. "
-                    f"Got {pairs.max()}; rows are counted from 0."
-                )
+                expected = f"hold numbers of rows, from 0 to {n_rows - 1}"
+                raise invalid(name, expected, pairs.max(), "rows are counted from 0")
 
     def among(self, is_there: NDArray[np.bool_]) -> Constraints:
         """The same pairs by the numbers that rows have among those that are there.
@@ -76,10 +74,9 @@ class Constraints:
             rows = np.unique(getattr(self, name))
             absent = rows[~is_there[rows]]
             if len(absent):
-                raise ValueError(
-                    f"{name} must hold rows that take part. Got row {absent[0]}, which has missing "
-                    "values; fill them in with missing='median', or drop its pairs."
-                )
+                got = f"row {absent[0]}, which has missing values"
+                remedy = "fill them in with missing='median', or drop its pairs"
+                raise invalid(name, "hold rows that take part", got, remedy)
         number = np.cumsum(is_there) - 1
         return Constraints(number[self.must_link], number[self.cannot_link])
 
@@ -87,65 +84,58 @@ class Constraints:
 def check_kind(constraints: Any) -> Constraints:
     """Refuse what is no ``Constraints``."""
     if not isinstance(constraints, Constraints):
-        raise TypeError(
-            f"constraints must be eigencut.Constraints. Got {shown(constraints)}; use "
-            "eigencut.Constraints(must_link=pairs, cannot_link=pairs)."
-        )
+        remedy = "use eigencut.Constraints(must_link=pairs, cannot_link=pairs)"
+        expected = "be eigencut.Constraints"
+        raise invalid("constraints", expected, shown(constraints), remedy, TypeError)
     return constraints
 
 
 def _checked_pairs(name: str, pairs: Any) -> Indices:
-    """Pairs of different, non-negative integers."""
-    found = np.asarray(pairs)
-    if found.size == 0:
+    """Return pairs of different, non-negative integers."""
+    array = np.asarray(pairs)
+    if array.size == 0:
         return np.empty((0, 2), dtype=np.intp)
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must be pairs of row numbers, integers of shape (n_pairs, 2). Got shape "
-            f"{found.shape} of {found.dtype}; pass pairs like [(0, 3), (2, 5)]."
-        )
-    if found.min() < 0:
-        raise ValueError(
-            f"{name} must hold numbers of rows, from 0 on. Got {found.min()}; negative numbers do "
-            "not count from the end."
-        )
-    itself = found[found[:, 0] == found[:, 1]]
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        expected = "be pairs of row numbers, integers of shape (n_pairs, 2)"
+        got = f"shape {array.shape} of {array.dtype}"
+        raise invalid(name, expected, got, "pass pairs like [(0, 3), (2, 5)]")
+    if array.min() < 0:
+        remedy = "negative numbers do not count from the end"
+        raise invalid(name, "hold numbers of rows, from 0 on", array.min(), remedy)
+    itself = array[array[:, 0] == array[:, 1]]
     if len(itself):
-        raise ValueError(
-            f"{name} must hold pairs of different rows. Got row {itself[0, 0]} with itself; drop "
-            "it."
-        )
-    return found.astype(np.intp)
+        got = f"row {itself[0, 0]} with itself"
+        raise invalid(name, "hold pairs of different rows", got, "drop it")
+    return array.astype(np.intp)
 
 
-# Constraints that no clustering can satisfy, and the chains of pairs that show it.
-
-_LISTED = 12  # rows of a chain that are named; the middle of a longer one is left out
+def _links(n_rows: int, pairs: Indices) -> coo_array:
+    return coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_rows, n_rows))
 
 
 def linked_groups(n_rows: int, pairs: Indices) -> Indices:
-    """The group of every row that pairs, directly or by a chain of them, put together."""
-    ones = np.ones(len(pairs), dtype=np.int8)
-    links = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_rows, n_rows))
-    return np.asarray(connected_components(links, directed=False)[1], dtype=np.intp)
+    """Return the group of every row that pairs, directly or by a chain of them, put together."""
+    groups = connected_components(_links(n_rows, pairs), directed=False)[1]
+    return np.asarray(groups, dtype=np.intp)
 
 
 def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, labels: Indices) -> None:
-    """An error that names the chain, where pairs contradict each other or the labels.
+    """Raise an error that names the chain, where pairs contradict each other or the labels.
 
-    Parameters
-    ----------
-    groups : array of shape (n_rows,)
-        As ``linked_groups`` of ``must``.
-    must, cannot : arrays of shape (n_pairs, 2)
-    labels : array of shape (n_rows,)
-        Known classes, -1 for unknown.
+    ``groups`` are the ``linked_groups`` of ``must``; ``labels`` are -1 where unknown.
     """
+    contradiction = _contradiction(groups, must, cannot, labels)
+    if contradiction is not None:
+        expected, got = "not contradict each other or known_labels", "a contradiction: "
+        raise invalid("constraints", expected, got + contradiction, "drop one of them")
+
+
+def _contradiction(groups: Indices, must: Indices, cannot: Indices, labels: Indices) -> str | None:
     inside = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
     if len(inside):
         first, last = (int(row) for row in inside[0])
         together = _chain(must, first, last)
-        _refuse(f"rows {together} must be together, but {first} and {last} cannot-link")
+        return f"rows {together} must be together, but {first} and {last} cannot-link"
     # A known row of each group, whose class is then that of the whole group.
     known = np.flatnonzero(labels >= 0)
     speaker = np.full(int(groups.max(initial=-1)) + 1, -1, dtype=np.intp)
@@ -154,7 +144,7 @@ def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, label
     if len(against):
         last = int(against[0])
         first = int(speaker[groups[last]])
-        _refuse(
+        return (
             f"rows {_chain(must, first, last)} must be together, but row {first} is known to be of "
             f"class {labels[first]} and row {last} of class {labels[last]}"
         )
@@ -169,44 +159,20 @@ def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, label
             for row, knows in zip((first, last), speakers, strict=True)
             if row != knows
         ]
-        _refuse(
-            f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
-            + "".join(reasons)
-        )
-
-
-def _refuse(what: str) -> NoReturn:
-    raise ValueError(
-        f"constraints must not contradict each other or known_labels. Got a contradiction: "
-        f"{what}; drop one of them."
-    )
+        both = f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
+        return both + "".join(reasons)
+    return None
 
 
 def _chain(must: Indices, first: int, last: int) -> str:
-    """A shortest chain of must-link pairs from one row to another."""
-    beside: dict[int, list[int]] = {}
-    for one, other in must.tolist():
-        beside.setdefault(one, []).append(other)
-        beside.setdefault(other, []).append(one)
-    came_from, waiting = {first: first}, deque([first])
-    while waiting and last not in came_from:
-        here = waiting.popleft()
-        for row in beside.get(here, ()):
-            if row not in came_from:
-                came_from[row] = here
-                waiting.append(row)
-    chain = [last]
-    while chain[-1] != first:
-        chain.append(came_from[chain[-1]])
-    names = [str(row) for row in reversed(chain)]
-    if len(names) > _LISTED:
-        names = [*names[: _LISTED // 2], "...", *names[-_LISTED // 2 :]]
-    return " - ".join(names)
-
-
-# How many clusters pairs of rows ask for that cannot be together.
-
-_STARTS = 50  # of a search for rows that are all apart from each other
+    """Name a shortest chain of must-link pairs from one row to another; not its middle if long."""
+    n_rows = int(must.max(initial=max(first, last))) + 1
+    _, towards_last = breadth_first_order(_links(n_rows, must).tocsr(), last, directed=False)
+    names = [str(first)]
+    while first != last:
+        first = int(towards_last[first])
+        names.append(str(first))
+    return " - ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-6:]])
 
 
 def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> int:
@@ -216,14 +182,6 @@ def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> i
     are all apart from each other need a cluster each, and an odd ring of pairs needs three. The
     least number is that of colours of a graph, which nobody can compute quickly; more than this
     may be needed.
-
-    Parameters
-    ----------
-    labels : array of shape (n_rows,)
-        Known classes, -1 for unknown; of rows that must be together one.
-    groups : iterable of arrays
-        Rows that must be together.
-    apart : array of shape (n_pairs, 2)
 
     Examples
     --------
@@ -237,18 +195,20 @@ def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> i
         one[group] = group[0]
     one = np.where(labels >= 0, len(labels) + labels, one)
     classes = (len(labels) + np.unique(labels[labels >= 0])).tolist()
-    beside: dict[int, set[int]] = {}
-    for a, b in [*one[apart].tolist(), *combinations(classes, 2)]:
-        beside.setdefault(a, set()).add(b)
-        beside.setdefault(b, set()).add(a)
-    return max(_clique(beside), 2 if _has_two_colours(beside) else 3)
+    pairs = np.array([*one[apart].tolist(), *combinations(classes, 2)])
+    nodes, places = np.unique(pairs, return_inverse=True)
+    links = _links(len(nodes), places.reshape(-1, 2)).tocsr()
+    # A graph has two colours if its double cover has two parts for each of its own.
+    cover = block_array([[None, links], [links, None]])
+    n_parts, of_cover = (connected_components(each, directed=False)[0] for each in (links, cover))
+    return max(_clique(links + links.T), 2 if of_cover == 2 * n_parts else 3)
 
 
-def _clique(beside: dict[int, set[int]]) -> int:
-    """Of nodes that are all beside each other: the most that greed finds from any start."""
-    by_degree = sorted(beside, key=lambda node: (-len(beside[node]), node))
+def _clique(links: Any, n_starts: int = 50) -> int:
+    """Return the most nodes that are all beside each other that greed finds from a few starts."""
+    beside = [set(row.tolist()) for row in np.split(links.indices, links.indptr[1:-1])]
     best = 0
-    for start in by_degree[:_STARTS]:
+    for start in sorted(range(len(beside)), key=lambda node: -len(beside[node]))[:n_starts]:
         if len(beside[start]) < best:
             break  # and so have all that follow
         size, left = 1, set(beside[start])
@@ -257,19 +217,3 @@ def _clique(beside: dict[int, set[int]]) -> int:
             size, left = size + 1, left & beside[node]
         best = max(best, size)
     return best
-
-
-def _has_two_colours(beside: dict[int, set[int]]) -> bool:
-    colour: dict[int, int] = {}
-    for start in beside:
-        waiting = [] if start in colour else [start]
-        colour.setdefault(start, 0)
-        while waiting:
-            here = waiting.pop()
-            for node in beside[here]:
-                if node not in colour:
-                    colour[node] = 1 - colour[here]
-                    waiting.append(node)
-                elif colour[node] == colour[here]:
-                    return False
-    return True

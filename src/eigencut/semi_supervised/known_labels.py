@@ -14,7 +14,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import shown_word, word_of
 from eigencut.io.rows import Rows
-from eigencut.neighbors.distinct_rows import row_keys
+from eigencut.neighbors.metrics import row_keys
 from eigencut.semi_supervised.constraints import (
     Constraints,
     check_kind,
@@ -28,18 +28,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class KnownClasses:
-    """The class of each row, and the names of the classes.
+    """The class of each row, and the names of the classes."""
 
-    Attributes
-    ----------
-    labels : array of shape (n_rows,)
-        -1 where the class is unknown.
-    names : tuple of str
-        Of the classes 0, 1, ..., in alphabetical order; none where classes are numbers.
-    """
-
-    labels: Indices
-    names: tuple[str, ...] = ()
+    labels: Indices  # -1 where the class is unknown
+    names: tuple[str, ...] = ()  # in alphabetical order; none where classes are numbers
 
 
 def read_known_labels(
@@ -47,14 +39,7 @@ def read_known_labels(
 ) -> KnownClasses:
     """Read classes as people write them: numbers or words, and -1 or nothing where unknown.
 
-    Parameters
-    ----------
-    known_labels : array-like of shape (n_rows,)
-    n_rows : int
-    words : bool
-        Whether classes may be words.
-    name : str
-        What an error calls ``known_labels``.
+    ``words`` says whether classes may be words, and ``name`` what an error calls them.
 
     Examples
     --------
@@ -109,29 +94,18 @@ def _is_number(word: str) -> bool:
 
 @dataclass(frozen=True)
 class Known:
-    """Labels and pairs of some rows; they do not contradict each other.
+    """Labels and pairs of some rows, which do not contradict each other.
 
-    Attributes
-    ----------
-    X : array or sparse array
-        The rows, those without weight too.
-    labels : array of shape (n_rows,)
-        The class of each row, -1 where it is unknown; rows of one group have one class.
-    labelled : array
-        Rows of known class and positive weight: of identical ones of one class the first, in an
-        order that does not depend on that of the rows. So rows count once, however often they are
-        repeated, or whatever their weight.
-    groups : tuple of arrays
-        Rows that must get one label, two or more in each group.
-    apart : array of shape (n_pairs, 2)
-        Rows that should get different labels.
+    ``labelled`` are rows of known class and positive weight: of identical ones of one class the
+    first, in an order that does not depend on that of the rows. So rows count once, however often
+    they are repeated, or whatever their weight.
     """
 
-    X: Any
-    labels: Indices
+    X: Any  # the rows, those without weight too
+    labels: Indices  # of each row, -1 if unknown; rows of one group have one class
     labelled: Indices
-    groups: tuple[Indices, ...]
-    apart: Indices
+    groups: tuple[Indices, ...]  # rows that must get one label, two or more in each
+    apart: Indices  # pairs of rows that should get different labels
 
     @classmethod
     def from_rows(
@@ -226,16 +200,13 @@ class Known:
 
 
 def _with_identical_rows(must: Indices, X: Any) -> Indices:
-    """The pairs, and those of identical rows among them: no function can tell these apart."""
+    """Return the pairs, and those of identical rows: no function can tell these apart."""
     rows = np.unique(must)
     first: dict[bytes, int] = {}
-    same = []
-    for row, key in zip(rows.tolist(), row_keys(X[rows]), strict=True):
-        if key in first:
-            same.append((first[key], row))
-        else:
-            first[key] = row
-    return np.concatenate([must, np.array(same, dtype=np.intp).reshape(-1, 2)])
+    pairs = zip(rows.tolist(), row_keys(X[rows]), strict=True)
+    same = [(first.setdefault(key, row), row) for row, key in pairs]
+    repeated = np.array([pair for pair in same if pair[0] != pair[1]], dtype=np.intp)
+    return np.concatenate([must, repeated.reshape(-1, 2)])
 
 
 def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:

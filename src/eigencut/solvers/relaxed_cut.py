@@ -8,36 +8,123 @@ turning it upside down makes the wanted eigenvalues the largest ones of
 
 For NCut d/m = 1, and A is the normalized affinity; for RatioCut it is the shifted Laplacian.
 A sparse graph is solved for the smallest eigenvalues of s - A instead (``solvers.sparse``).
+A dense one is solved by LAPACK, or by block Lanczos if it is large.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import stage
-from eigencut._utils.threads import blas_threads, n_threads
-from eigencut._utils.warn import warn_user
-from eigencut.affinities.base import Affinity
-from eigencut.affinities.fit_memory import MEMORY, lapack_vertices
-from eigencut.cut import CUTS, Cut
-from eigencut.graphs.base import Graph
-from eigencut.graphs.components import (
+from eigencut._utils.memory import MEMORY, lapack_vertices
+from eigencut._utils.running import approach, blas_threads, n_threads, stage, warn_user
+from eigencut.cut import Cut
+from eigencut.graphs.base import (
+    Graph,
     Pieces,
+    SparseGraph,
     attach,
     connected_components,
+    listed,
+    pieces_are_known,
     refuse_without_edges,
-    report_apart,
-    report_components,
 )
-from eigencut.graphs.sparse import SparseGraph
 from eigencut.io.state_reader import StateReader
-from eigencut.solvers.dense import Solution, largest_by_lanczos, largest_by_lapack
 from eigencut.solvers.sparse import smallest_pairs
+
+if TYPE_CHECKING:
+    from eigencut.affinities.base import Affinity
+
+
+@dataclass(frozen=True)
+class LanczosSettings:
+    """How large the blocks and the basis of block Lanczos are."""
+
+    basis_columns: int = 320  # of the Krylov basis, before it is compressed.
+    kept_blocks: int = 3  # of the compressed basis.
+    budget: int = 240  # Products with a block: about the cost of LAPACK at some thousand vertices.
+    extra_columns: int = 2  # in a block, beyond the wanted ones: they speed up convergence.
+    columns_multiple: int = 8  # in a block: fewer cost as much, being done eight at a time.
+
+
+SETTINGS = LanczosSettings()
+Solution = tuple[Array, Array, Array]  # theta, v, A v
+
+
+def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
+    """The largest eigenpairs of a symmetric matrix, descending, by LAPACK."""
+    from scipy.linalg import LinAlgError, eigh
+
+    n = len(A)
+    try:
+        theta, vectors = eigh(A, subset_by_index=[n - n_pairs, n - 1], check_finite=False)
+        is_complete = len(theta) == n_pairs
+    except LinAlgError:
+        is_complete = False
+    if not is_complete:
+        # Several equal eigenvalues can make the subset driver fail, or silently return too few.
+        theta, vectors = eigh(A, driver="evd", check_finite=False)
+    return theta[-n_pairs:][::-1], vectors[:, -n_pairs:][:, ::-1]
+
+
+def largest_by_lanczos(
+    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
+) -> Solution | None:
+    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
+
+    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
+    does not; and a product with a block costs hardly more than with a vector, because reading the
+    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
+    """
+    n, n_known = known.shape
+    width = n_pairs + SETTINGS.extra_columns
+    width += -width % SETTINGS.columns_multiple
+    rng = np.random.default_rng(seed)
+    block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
+    capacity = max(SETTINGS.basis_columns, 4 * width) + width
+    basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
+    projected = np.zeros((capacity, capacity))
+    size = 0
+    for step in range(SETTINGS.budget):
+        new = slice(size, size + width)
+        basis[:, new] = block
+        image[:, new] = operator(block)
+        size += width
+        # An image overlaps with its own block, the last one and what a restart has kept.
+        lately = slice(max(0, size - (SETTINGS.kept_blocks + 1) * width), size)
+        projected[lately, new] = basis[:, lately].T @ image[:, new]
+        projected[new, lately] = projected[lately, new].T
+        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
+        block, leaving = _orthonormal_block(rest, basis[:, :size])
+        theta, coordinates = np.linalg.eigh(projected[:size, :size])
+        theta, coordinates = theta[::-1], coordinates[:, ::-1]
+        wanted = coordinates[:, :n_pairs]
+        # Only the last block has an image outside the basis: its part is the residual.
+        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
+        approach(step + 1, residual, tolerance)
+        if residual <= tolerance:
+            return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
+        if size + width > capacity:  # keep the best; the next block continues it as before
+            size, full = SETTINGS.kept_blocks * width, size
+            kept = coordinates[:, :size]
+            basis[:, :size] = basis[:, :full] @ kept
+            image[:, :size] = image[:, :full] @ kept
+            projected[:] = 0.0
+            projected[:size, :size] = np.diag(theta[:size])
+    return None
+
+
+def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
+    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it."""
+    block, first = np.linalg.qr(rest)
+    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
+    return block, second @ first
+
 
 LARGEST_SAVED = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
@@ -71,7 +158,7 @@ class EigenPairs:
     products: Array
     residual: float  # Largest norm of ``A v - theta v``
     solver: str  # One of ``SOLVERS``
-    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.components``.
+    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.base``.
     takes_part: NDArray[np.bool_]
 
     def first(self, n_pairs: int) -> EigenPairs:
@@ -119,14 +206,6 @@ def eigenpairs(
     0, handed to the solver so that it cannot miss one of several equal eigenvalues. Vertices of
     group -1 do not take part: the problem is solved as if they did not exist, and their vectors are
     0. Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut.affinities import Precomputed
-    >>> graph = Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    >>> eigenpairs(graph, graph.degrees, n_pairs=2).values.round(3)
-    array([0.   , 0.667])
     """
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
@@ -282,19 +361,8 @@ class RelaxedCut:
     components: Indices
     # (n_vertices,): the same where a component takes part in the eigenproblem, and -1 elsewhere.
     groups: Indices
-    # Of those, the smallest so many are clusters by what the eigenvalues of the others show.
-    n_clear: int = 0
-    # Components that do not take part, but would if there were so many more clusters: those that
-    # there are are clearly whole.
+    # Components that do not take part, but have the rows of a cluster.
     n_apart: int = 0
-
-    def with_small_clusters(self, pieces: Pieces, n_clusters: int, values: Array) -> RelaxedCut:
-        """With what K + 1 eigenvalues of NCut on the large components say of small ones."""
-        n_clear = pieces.n_clear(n_clusters, values)
-        is_whole = not n_clear and pieces.are_whole(n_clusters, values)
-        n_apart = pieces.n_apart(n_clusters) if is_whole else 0
-        pairs = self.pairs.first(n_clusters)
-        return replace(self, pairs=pairs, n_clear=n_clear, n_apart=n_apart)
 
     @property
     def n_components(self) -> int:
@@ -302,13 +370,47 @@ class RelaxedCut:
 
     def report(self, graph: Graph, affinity: Affinity) -> None:
         """Warn about a graph in pieces; refuse one without any edge."""
-        n_clusters = len(self.pairs.values)
-        report_components(self.components, self.groups, graph, n_clusters, affinity.connection_hint)
+        n_components, n_clusters = self.n_components, len(self.pairs.values)
+        if n_components == 1:
+            return
+        refuse_without_edges(self.components, graph, n_clusters, affinity.connection_hint)
+        if pieces_are_known.get():
+            return
+        sizes = self._sizes(graph)
+        message = f"The graph has {n_components} connected components, of {listed(sizes)} rows."
+        n_isolated = int((np.bincount(self.components) == 1).sum())
+        if n_isolated:
+            message += f" {n_isolated} distinct row(s) have no affinity to any other."
+        n_part = int(self.groups.max()) + 1
+        if n_part < n_components:
+            message += (
+                f" The largest {n_part} of them {'are' if n_part > 1 else 'is'} cut into "
+                f"{n_clusters} clusters; the other {sizes[n_part:].sum()} row(s) are in components "
+                "too small, or too many, to be clusters, and joined the nearest. A larger "
+                "n_clusters, or a graph that reaches farther, would tell more."
+            )
+        else:
+            message += " Each is cut on its own: no cluster reaches from one into another."
+        warn_user(message)
 
     def report_apart(self, graph: Graph) -> None:
         """Warn about components that joined others, and would be clusters if there were more."""
+        n_apart, n_clusters = self.n_apart, len(self.pairs.values)
+        if not n_apart:
+            return
         n_part = int(self.groups.max()) + 1
-        report_apart(self.components, n_part, self.n_apart, graph, len(self.pairs.values))
+        rows = listed(self._sizes(graph)[n_part : n_part + n_apart])
+        lies, makes = f"lie {n_apart} groups", "them clusters"
+        if n_apart == 1:
+            lies, makes = "lies a group", "it a cluster"
+        warn_user(
+            f"Apart from the {n_clusters} clusters {lies} of {rows} rows, which joined the nearest."
+            f" n_clusters={n_clusters + n_apart} would make {makes}."
+        )
+
+    def _sizes(self, graph: Graph) -> NDArray[np.int_]:
+        """The rows of each component, as whole numbers."""
+        return np.rint(np.bincount(self.components, weights=graph.multiplicity)).astype(int)
 
 
 def relaxed_cut(
@@ -323,22 +425,11 @@ def relaxed_cut(
 
     Connected components are found unless they are given, those too small to be clusters are set
     aside, the eigenproblem is solved on the others, and the small ones take the value of what is
-    nearest to them. Which are too small can depend on the eigenvalues of NCut, which have no unit.
+    nearest to them.
     Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
     """
     pieces = pieces_of(graph, affinity, components)
-    n_large = pieces.n_large(n_clusters)
-    if not pieces.n_apart(n_clusters):
-        return cut_of_pieces(pieces, affinity, cut, n_clusters, n_large, n_rough)
-    n_pairs = min(n_clusters + 1, int((pieces.component < n_large).sum()))
-    rough = max(n_pairs - n_clusters, n_rough if cut.mass_is_degree else n_pairs)
-    found = cut_of_pieces(pieces, affinity, CUTS["ncut"], n_pairs, n_large, rough)
-    values = found.pairs.values
-    n_clear = pieces.n_clear(n_clusters, values)
-    if n_clear or not cut.mass_is_degree:
-        n_pieces = n_large + n_clear
-        found = cut_of_pieces(pieces, affinity, cut, n_clusters, n_pieces, n_rough)
-    return found.with_small_clusters(pieces, n_clusters, values)
+    return cut_of_pieces(pieces, affinity, cut, n_clusters, pieces.n_large(n_clusters), n_rough)
 
 
 def pieces_of(graph: Graph, affinity: Affinity, components: Indices | None = None) -> Pieces:

@@ -2,149 +2,57 @@
 
 A row of a table becomes a row for the model in four steps: the columns are found by name, missing
 values are filled (or the row is left out), ``(value - shift) / scale`` brings columns of numbers,
-dates and ordered words to comparable units, and other words become points (``data.categories``).
+dates and ordered words to comparable units, and other words become points
+(``tables.categories``). It is learned from rows in memory, or in passes over a stream.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import check_choice
+from eigencut._utils.running import advance, stage, warn_user
+from eigencut.affinities import Landmarks, Neighbors
 from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
 from eigencut.io.rows import Rows
+from eigencut.io.sample import RowSample, summed_weights
 from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table
-from eigencut.tables.categories import Categories, WordPlaces
+from eigencut.tables.categories import POLICY, Categories, MixedProducts, WordPlaces
+from eigencut.tables.units import (
+    ColumnStatistics,
+    Mask,
+    heavy_tails,
+    log_of_positive,
+    logged,
+    unlogged,
+)
 
-# Mean, deviation and range of columns, of a table in memory or of blocks of a longer one.
-
-
-@dataclass(frozen=True)
-class ColumnStatistics:
-    """What is known of each column, missing values apart.
-
-    Attributes
-    ----------
-    n_rows : float
-        Rows, or what they count together.
-    count : array
-        The same of values that are not missing.
-    mean, squares : arrays
-        Their mean, and the sum of the squares of their differences from it.
-    low, high : arrays
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1.0], [2.0], [np.nan], [6.0]])
-    >>> found = ColumnStatistics.of(X[:2]).merged(ColumnStatistics.of(X[2:]))
-    >>> float(found.mean[0]), float(found.squares[0]), float(found.high[0])
-    (3.0, 14.0, 6.0)
-    """
-
-    n_rows: float
-    count: Array
-    mean: Array
-    squares: Array
-    low: Array
-    high: Array
-
-    @classmethod
-    def of(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
-        """Of some rows. Without missing values it has the bits of numpy's mean and std."""
-        is_there = ~np.isnan(values)
-        if weight is not None:
-            return cls._weighted(values, weight[:, np.newaxis], is_there)
-        where = True if is_there.all() else is_there
-        count = is_there.sum(axis=0).astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.sum(values, axis=0, where=where) / np.maximum(count, 1.0)
-            squares = np.sum(np.square(values - mean), axis=0, where=where)
-        low = np.min(values, axis=0, where=where, initial=np.inf)
-        high = np.max(values, axis=0, where=where, initial=-np.inf)
-        return cls(len(values), count, mean, squares, low, high)
-
-    @classmethod
-    def _weighted(cls, values: Array, weight: Array, is_there: Any) -> ColumnStatistics:
-        values = np.where(is_there, values, 0.0)
-        each = np.where(is_there, weight, 0.0)
-        count = each.sum(axis=0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = (each * values).sum(axis=0) / np.where(count > 0, count, 1.0)
-            squares = (each * np.square(values - mean)).sum(axis=0)
-        low = np.min(values, axis=0, where=each > 0, initial=np.inf)
-        high = np.max(values, axis=0, where=each > 0, initial=-np.inf)
-        return cls(float(weight.sum()), count, mean, squares, low, high)
-
-    def merged(self, other: ColumnStatistics) -> ColumnStatistics:
-        """Of the rows of both, as Chan, Golub and LeVeque (1983) merge means and squares."""
-        count = self.count + other.count
-        share = other.count / np.where(count > 0, count, 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            lead = other.mean - self.mean
-            mean = self.mean + lead * share
-            squares = self.squares + other.squares + lead**2 * (self.count * share)
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return ColumnStatistics(self.n_rows + other.n_rows, count, mean, squares, low, high)
-
-    def filled(self, fill: Array) -> ColumnStatistics:
-        """Of the same rows, once a number per column stands for its missing values."""
-        missing = self.n_rows - self.count
-        bounds = (np.where(missing > 0, fill, bound) for bound in (self.low, self.high))
-        return self.merged(ColumnStatistics(0, missing, fill, np.zeros(len(fill)), *bounds))
-
-    @property
-    def deviation(self) -> Array:
-        with np.errstate(invalid="ignore"):
-            return np.sqrt(self.squares / self.count)
-
-    @property
-    def width(self) -> Array:
-        with np.errstate(over="ignore"):
-            return self.high - self.low
-
-
-Mask = NDArray[np.bool_]
-
-# What is subtracted from a column, and what it is divided by.
-UNITS: dict[str, Callable[[ColumnStatistics], tuple[Array, Array]]] = {
-    "standard": lambda of: (of.mean, of.deviation),
-    "minmax": lambda of: (of.low, of.width),
-    "none": lambda of: (np.zeros(len(of.mean)), np.ones(len(of.mean))),
-}
+UNITS = ("auto", "standard", "robust", "minmax", "none")
+QUARTILES = (0.25, 0.5, 0.75)
+NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
 FILLS = ("mean", "median")  # what a missing value becomes
 MISSING = ("refuse", "drop", *FILLS)
-
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class Preparation:
     """Columns, what they hold, units and what is done about missing values.
 
-    Attributes
-    ----------
-    columns : list of str
-    units : {"standard", "minmax", "none"}
-    missing : {"refuse", "drop", "mean", "median"}
-    shift, scale, fill : arrays, one number for each column
-        0, 1 and 0 for columns whose words become points.
-    kinds : tuple of Kind
-        One for each column.
-    categories : Categories or None
-        The points of words, where there are such columns.
+    ``shift``, ``scale`` and ``fill`` have a number for each column: 0, 1 and 0 for those whose
+    words become points, which ``categories`` has. Columns with a positive ``floor`` are logged
+    (``tables.units``). ``means`` and ``missing_shares`` are those of the values before any were
+    filled in.
 
     Examples
     --------
-    >>> from eigencut.tables.learning import learn_preparation
-    >>> table = Table.of(np.array([[0.0, 5.0], [2.0, np.nan]]))
+    >>> table = Table.from_data(np.array([[0.0, 5.0], [2.0, np.nan]]))
     >>> learn_preparation(table, "minmax", "mean").apply(table)[0]
     array([[0., 0.], [1., 0.]])
     """
@@ -156,48 +64,66 @@ class Preparation:
     scale: Array
     fill: Array
     kinds: tuple[Kind, ...]
+    floor: Array
+    means: Array
+    missing_shares: Array
     categories: Categories | None = None
 
     @classmethod
     def nothing(cls, columns: Sequence[str]) -> Preparation:
-        """Columns by name; nothing is scaled or filled."""
+        """Return columns by name; nothing is scaled or filled."""
         zeros, ones = np.zeros(len(columns)), np.ones(len(columns))
         kinds = (NUMERIC,) * len(columns)
-        return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds)
+        return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds, zeros, zeros, zeros)
 
     @property
     def fills(self) -> bool:
-        """Whether missing values are filled in."""
+        """Return whether missing values are filled in."""
         return self.missing in FILLS
 
     @property
     def is_scaled(self) -> Mask:
-        """Which columns become one number, in units."""
+        """Return which columns become one number, in units."""
         return np.array([kind.is_scaled for kind in self.kinds], dtype=bool)
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all columns hold numbers."""
+        """Return whether all columns hold numbers."""
         return all(kind.name == "numeric" for kind in self.kinds)
 
     @property
     def width(self) -> int:
-        """Columns of the rows for the model."""
-        of_words = 0 if self.categories is None else self.categories.width
+        """Return the number of columns of the rows for the model."""
+        of_words = 0 if self.categories is None else self.categories.points.shape[1]
         return int(self.is_scaled.sum()) + of_words
 
-    def affinity_for(self, affinity: Any) -> Any:
-        """What a model is asked for: "mixed" instead of "auto" where there are words."""
-        is_auto = isinstance(affinity, str) and affinity == "auto"
-        return "mixed" if is_auto and self.categories is not None else affinity
+    def affinity_for(self, model: Any, n_rows: int | None) -> Any:
+        """Return the affinity of a model: another one than "auto" for many rows with words.
+
+        The nearest of many rows all have the same words. So a graph of neighbours falls into cells
+        of equal words, and which of them belong together is left to chance. Few landmarks stand for
+        cells and the ways between them.
+        """
+        is_auto = isinstance(model.affinity, str) and model.affinity == "auto"
+        are_few = n_rows is not None and n_rows < POLICY.some_rows
+        if self.categories is None or are_few or not (is_auto and model.solver == "auto"):
+            return model.affinity
+        metric = model.metric or "euclidean"
+        if n_rows is not None and n_rows < POLICY.many_rows:
+            return Neighbors(POLICY.neighbors, metric=metric)
+        K = model.n_clusters if isinstance(model.n_clusters, Integral) else 1
+        n_landmarks = max(POLICY.landmarks, POLICY.landmarks_per_cluster * int(K))
+        return Landmarks(n_landmarks, metric=metric)
 
     def coding(self) -> Coding:
-        """Which columns of another table are read, and what they must hold."""
+        """Return which columns of another table are read, and what they must hold."""
         return Coding(dict(zip(self.columns, self.kinds, strict=True)), self.columns)
 
     def apply(self, X: Any) -> tuple[Array, Mask]:
-        """Rows as the model wants them, without incomplete ones; and which rows are complete."""
-        table = with_ranks(Table.of(X, self.columns, self.coding()), self.missing == "refuse")
+        """Return the complete rows as the model wants them, and which rows are complete."""
+        table = with_ranks(
+            Table.from_data(X, self.columns, self.coding()), self.missing == "refuse"
+        )
         refuse_infinite(table)
         complete = complete_rows(table, self.missing)
         found = self._scaled(table.values)[complete]
@@ -212,11 +138,18 @@ class Preparation:
         if self.fills:
             values = np.where(np.isnan(values), fill, values)
         with np.errstate(over="ignore"):
-            scaled = (values - shift) / scale
-        return np.clip(scaled, -_LARGEST, _LARGEST)
+            scaled = (logged(values, self.floor[chosen]) - shift) / scale
+        largest = np.finfo(np.float64).max
+        return np.clip(scaled, -largest, largest)
+
+    def in_units(self, scaled: Array) -> Array:
+        """Return scaled columns as they were."""
+        chosen = self.is_scaled
+        values = scaled * self.scale[chosen] + self.shift[chosen]
+        return unlogged(values, self.floor[chosen])
 
     def stream(self, rows: Rows) -> Rows:
-        """The rows of a stream as the model wants them, without incomplete ones."""
+        """Return the complete rows of a stream as the model wants them."""
 
         def prepared_block(table: Table) -> Any:
             values, complete = self.apply(table)
@@ -228,14 +161,8 @@ class Preparation:
         return prepared
 
 
-def check_preparation(scale: object, missing: object) -> None:
-    """Refuse words that are no units, or no way to treat missing values."""
-    check_choice("scale", scale, tuple(UNITS))
-    check_choice("missing", missing, MISSING)
-
-
 def with_ranks(table: Table, is_strict: bool) -> Table:
-    """A table whose ordered words are their ranks, from 0 on.
+    """Return a table whose ordered words are their ranks, from 0 on.
 
     A word that is not in the order is refused, or counts as missing if ``is_strict`` is False.
     """
@@ -262,7 +189,7 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
 
 
 def complete_rows(table: Table, missing: str) -> Mask:
-    """Which rows take part: all where values are filled in, else those without missing ones."""
+    """Return which rows take part: all if values are filled in, else those without gaps."""
     is_missing = np.isnan(table.values)
     if missing in FILLS:
         return np.ones(len(is_missing), dtype=bool)
@@ -270,34 +197,35 @@ def complete_rows(table: Table, missing: str) -> Mask:
         names = [table.names[i] for i in np.flatnonzero(is_missing.any(axis=0))]
         row, column = (int(places[0]) for places in np.nonzero(is_missing))
         where = f", column {table.names[column]!r}" if len(names) > 1 else ""
-        raise ValueError(
-            f"The table must have no missing values (NaN). Got some in {quoted(names)}, first in "
-            f"{table.place(row)}{where}; fit with missing 'drop', 'mean' or 'median' "
-            "(on the command line: --missing median)."
+        got = f"some in {quoted(names)}, first in {table.place(row)}{where}"
+        remedy = (
+            "fit with missing 'drop', 'mean' or 'median' (on the command line: --missing median)"
         )
+        raise invalid("The table", "have no missing values (NaN)", got, remedy)
     return np.asarray(~is_missing.any(axis=1))
 
 
 def refuse_infinite(table: Table) -> None:
-    """An error that names the column and row of an infinite number."""
+    """Raise an error that names the column and row of an infinite number."""
     row, column = np.nonzero(np.isinf(table.values))
     if len(row):
-        raise ValueError(
-            "The table must hold finite numbers. Got infinity in "
-            f"{table.names[column[0]]!r}, {table.place(row[0])}; correct or drop it."
-        )
+        got = f"infinity in {table.names[column[0]]!r}, {table.place(row[0])}"
+        raise invalid("The table", "hold finite numbers", got, "correct or drop it")
 
 
 # A preparation as plain values and arrays for a file, and back, with suspicion.
 
 
 def preparation_state(preparation: Preparation) -> dict[str, Any]:
-    """What a file keeps; where all columns are numeric, as before there were other kinds."""
+    """Return what a file keeps: no kinds where all columns are numeric, as in old files."""
     state: dict[str, Any] = {
         "columns": preparation.columns,
         "shift": preparation.shift,
         "scale": preparation.scale,
         "fill": preparation.fill,
+        "floor": preparation.floor,
+        "means": preparation.means,
+        "missing_shares": preparation.missing_shares,
     }
     if all(kind == NUMERIC for kind in preparation.kinds):
         return state
@@ -320,16 +248,32 @@ def preparation_state(preparation: Preparation) -> dict[str, Any]:
 def restored_preparation(
     state: StateReader, units: str, missing: str, n_features: int
 ) -> Preparation:
-    """A preparation from its state, for a model of rows of so many numbers."""
+    """Return a preparation from its state, for a model of rows of so many numbers."""
     kinds = _kinds(state) if "kinds" in state else (NUMERIC,) * n_features
     columns = state.words("columns", len(kinds))
     shape = (len(kinds),)
     shift, scale, fill = (state.coordinates(name, shape) for name in ("shift", "scale", "fill"))
     if (scale <= 0).any():
         raise ValueError("scale must be positive.")
+    more = ("floor", "means", "missing_shares")  # which files did not always have
+    floor, means, shares = (
+        state.coordinates(name, shape) if name in state else np.zeros(shape) for name in more
+    )
     with_words = [c for c, kind in zip(columns, kinds, strict=True) if not kind.is_scaled]
     points = _categories(state, with_words, missing) if with_words else None
-    found = Preparation(columns, units, missing, shift, scale, fill, kinds, points)
+    found = Preparation(
+        columns=columns,
+        units=units,
+        missing=missing,
+        shift=shift,
+        scale=scale,
+        fill=fill,
+        kinds=kinds,
+        floor=np.maximum(floor, 0.0),
+        means=means,
+        missing_shares=shares,
+        categories=points,
+    )
     if found.width != n_features:
         raise ModelFileError("columns and words must make rows of the width of the model.")
     return found
@@ -337,9 +281,9 @@ def restored_preparation(
 
 def _kinds(state: StateReader) -> tuple[Kind, ...]:
     found = []
-    for part in _parts(state, "kinds"):
+    for part in state.parts("kinds"):
         name, unit = part.word("kind", KINDS), part.word("unit", UNITS_OF_DATES)
-        order = _words(part, "order")
+        order = tuple(part.words("order"))
         if (name == "ordered") != (len(order) > 1):
             raise ModelFileError("kinds.order must be two or more words of an ordered column.")
         found.append(Kind(name, order, unit, part.flag("given")))
@@ -347,10 +291,9 @@ def _kinds(state: StateReader) -> tuple[Kind, ...]:
 
 
 def _categories(state: StateReader, columns: list[str], missing: str) -> Categories:
-    parts = _parts(state, "words")
     described = [
-        (part.word("column", tuple(columns)), _words(part, "words"), part.integer("n_rare", 0))
-        for part in parts
+        (part.word("column", tuple(columns)), tuple(part.words("words")), part.integer("n_rare", 0))
+        for part in state.parts("words")
     ]
     if [column for column, _, _ in described] != columns:
         raise ModelFileError("words must be those of each column of words.")
@@ -362,53 +305,18 @@ def _categories(state: StateReader, columns: list[str], missing: str) -> Categor
     return Categories(places, points, "usual" if missing == "median" else "middle")
 
 
-def _parts(state: StateReader, name: str) -> list[StateReader]:
-    value = state.raw(name)
-    if not isinstance(value, list):
-        raise ModelFileError(f"{name} must be a list.")
-    return [StateReader(item, name) for item in value]
-
-
-def _words(part: StateReader, name: str) -> tuple[str, ...]:
-    value = part.raw(name)
-    return tuple(part.words(name, len(value) if isinstance(value, list) else 0))
-
-
-def refuse_width(X: Any, n_columns: int, n_used: int) -> None:
-    """An error for an array that has neither the columns of the fit nor those that were used."""
-    found = np.shape(X)[1] if isinstance(X, np.ndarray) else n_columns
-    if found not in (n_columns, n_used):
-        raise ValueError(
-            f"X has {found} features, but TableModel is expecting {n_columns} features as input; "
-            "give it the columns of the fit."
-        )
-
-
-def sparse_rows(preparation: Any, X: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Sparse rows for a model that takes rows as they are, all of them complete."""
-    if preparation.units != "none" or not preparation.is_numeric:
-        raise ValueError(
-            "X must be a table for a model that was fitted on one. Got a sparse X; use X.toarray() "
-            "with the columns of the fit, or fit GPOD on sparse rows."
-        )
-    return X, np.ones(X.shape[0], dtype=bool)
-
-
 # Rows that a model keeps, back as a table: columns, units and words as they were.
-
-_NO_WORD = "\0"  # which no column has: so a word without a place of its own
 
 
 def restored_table(preparation: Preparation, rows: Array) -> Table:
-    """The table that a preparation would make these rows of.
+    """Return the table that a preparation would make these rows of.
 
     Where rows are means of others, as landmarks are, a word is the nearest one. Words that share a
     place, and missing ones, become a word that was never seen.
 
     Examples
     --------
-    >>> from eigencut.tables.learning import learn_preparation
-    >>> table = Table.of(np.array([["Rome", 1.0], ["Oslo", 5.0]] * 9, dtype=object))
+    >>> table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 5.0]] * 9, dtype=object))
     >>> preparation = learn_preparation(table, "standard", "refuse")
     >>> rows, _ = preparation.apply(table)
     >>> np.allclose(preparation.apply(restored_table(preparation, rows))[0], rows)
@@ -418,8 +326,7 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
     values = np.empty((len(rows), len(preparation.columns)))
     is_scaled = preparation.is_scaled
     n_scaled = int(is_scaled.sum())
-    units = preparation.scale[is_scaled], preparation.shift[is_scaled]
-    values[:, is_scaled] = rows[:, :n_scaled] * units[0] + units[1]
+    values[:, is_scaled] = preparation.in_units(rows[:, :n_scaled])
     for j, (name, kind) in enumerate(zip(preparation.columns, preparation.kinds, strict=True)):
         if kind.name == "ordered":
             coding.words[name] = {word: rank for rank, word in enumerate(kind.order)}
@@ -427,7 +334,7 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
     if preparation.categories is not None:
         of_words = _nearest_places(preparation.categories, rows[:, n_scaled:])
         for column, places in zip(preparation.categories.columns, of_words, strict=True):
-            words = [*column.words, _NO_WORD]
+            words = [*column.words, "\0"]  # which no column has: a word without a place of its own
             coding.words[column.column] = {word: place for place, word in enumerate(words)}
             at = preparation.columns.index(column.column)
             values[:, at] = np.minimum(places, len(column.words))
@@ -465,3 +372,286 @@ def _shown_kind(kind: Kind) -> str:
     if kind.name == "ordered":
         return " < ".join(kind.order)
     return f"{kind.name} ({kind.unit})" if kind.name == "date" else kind.name
+
+
+# How a preparation is learned.
+
+
+def learn_preparation(table: Table, units: str, missing: str) -> Preparation:
+    """Return the preparation of a table in memory."""
+    ranked = _checked(table)
+    values = ranked.values
+    fill = np.zeros(len(table.names))
+    if missing in FILLS:
+        _refuse_empty(table.names, np.isnan(values).all(axis=0), missing)
+        usual: Callable[..., Any] = np.nanmean if missing == "mean" else np.nanmedian
+        fill = np.asarray(usual(values, axis=0))
+        if table.weight is not None:
+            fill = _weighted_fill(ranked, missing)
+        values = np.where(np.isnan(values), fill, values)
+    complete = complete_rows(ranked, missing)
+    counts = _Counts()
+    counts.add(ranked, complete)
+    weight = _weight_of(table, complete)
+    measured = _Measured(
+        ColumnStatistics.measure(values[complete], weight),
+        ColumnStatistics.measure(log_of_positive(values[complete]), weight),
+        ColumnStatistics.measure(ranked.values, table.weight).mean,
+    )
+    if units == "robust" and complete.any():
+        sample = RowSample.draw(ranked.values[complete], weight, size=len(values), seed=0)
+        measured = replace(measured, sample=sample)
+    preparation, statistics = _of_numbers(ranked, units, missing, fill, measured, counts)
+    return _with_words(preparation, counts, statistics, lambda: [table])
+
+
+def learn_preparation_from_stream(
+    rows: Rows, units: str, missing: str, columns: Any = None
+) -> Preparation:
+    """Return the preparation of a stream: one pass over it, and a second if it has words.
+
+    Means, deviations and ranges are those of all rows, up to rounding; medians are those of a
+    sample of 65536 different rows that depends on neither their order nor on blocks.
+    """
+    measured: _Measured | None = None
+    counts, last = _Counts(), None
+    with stage("units"):
+        for table in rows.tables(Coding(columns=columns)):
+            last = _checked(table)
+            complete = complete_rows(last, missing)
+            values = last.values[complete]
+            weight = _weight_of(table, complete)
+            found = _Measured.from_block(values, weight, units == "robust" or missing == "median")
+            measured = found if measured is None else measured.merged(found)
+            counts.add(last, complete)
+            advance(counts.n_seen, None, "rows")
+    assert measured is not None and last is not None  # a stream has one row at least
+    fill = np.zeros(len(last.names))
+    if missing in FILLS:
+        _refuse_empty(last.names, measured.statistics.count == 0, missing)
+        fill = measured.statistics.mean
+        if missing == "median":
+            fill = _quantiles(last.names, measured.sample, 0.5)
+        measured = measured.filled(fill)
+    preparation, statistics = _of_numbers(last, units, missing, fill, measured, counts)
+    with stage("words"):
+        return _with_words(
+            preparation, counts, statistics, lambda: rows.tables(preparation.coding())
+        )
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What is known of columns: of their values and logarithms; ``means`` before any filling."""
+
+    statistics: ColumnStatistics
+    logs: ColumnStatistics
+    means: Array
+    sample: RowSample | None = None
+
+    @classmethod
+    def from_block(cls, values: Array, weight: Array | None, is_sampled: bool) -> _Measured:
+        statistics = ColumnStatistics.measure(values, weight)
+        logs = ColumnStatistics.measure(log_of_positive(values), weight)
+        sample = None
+        if is_sampled:
+            sample = RowSample.draw(values, weight, size=POLICY.sampled_rows, seed=0)
+        return cls(statistics, logs, statistics.mean, sample)
+
+    def merged(self, other: _Measured) -> _Measured:
+        statistics = self.statistics.merged(other.statistics)
+        sample = self.sample
+        if sample is not None and other.sample is not None:
+            sample = sample.merged(other.sample)
+        return _Measured(statistics, self.logs.merged(other.logs), statistics.mean, sample)
+
+    def filled(self, fill: Array) -> _Measured:
+        n_missing = self.statistics.n_rows - self.statistics.count
+        log = log_of_positive(fill)
+        times = np.where(np.isnan(log), 0.0, n_missing)
+        logs = self.logs.merged(ColumnStatistics.repeated(np.nan_to_num(log), times))
+        return replace(self, statistics=self.statistics.filled(fill), logs=logs)
+
+
+def _checked(table: Table) -> Table:
+    refuse_infinite(table)
+    return with_ranks(table, is_strict=True)
+
+
+def _of_numbers(
+    table: Table, units: str, missing: str, fill: Array, measured: _Measured, counts: _Counts
+) -> tuple[Preparation, ColumnStatistics]:
+    """Return everything but the points of words, and the statistics of logged columns."""
+    statistics = measured.statistics
+    if statistics.n_rows == 0:
+        remedy = "fit with missing 'mean' or 'median'"
+        raise invalid("The table", "have rows without missing values", "none", remedy)
+    kinds = tuple(table.kind(name) for name in table.names)
+    shift, width, floor = np.zeros(len(kinds)), np.ones(len(kinds)), np.zeros(len(kinds))
+    if units == "auto":
+        is_number = np.array([kind.name == "numeric" for kind in kinds], dtype=bool)
+        floor, statistics = heavy_tails(statistics, measured.logs, is_number)
+    if units in ("auto", "standard"):
+        shift, width = statistics.mean, statistics.deviation / _weights(units, kinds)
+    elif units == "robust":
+        low, shift, high = (_quantiles(table.names, measured.sample, q) for q in QUARTILES)
+        width = np.where(high > low, (high - low) / NORMAL_RANGE, statistics.deviation)
+    elif units == "minmax":
+        with np.errstate(over="ignore"):
+            shift, width = statistics.low, statistics.high - statistics.low
+    is_scaled = np.array([kind.is_scaled for kind in kinds], dtype=bool)
+    is_finite = np.isfinite(shift) & np.isfinite(width)
+    unscalable = [table.names[j] for j in np.flatnonzero(is_scaled & ~is_finite)]
+    if unscalable:
+        expected = f"hold numbers whose squares are finite for scale={units!r}"
+        got, remedy = f"larger ones in {quoted(unscalable)}", "divide them, or use scale 'none'"
+        raise invalid("Columns", expected, got, remedy)
+    is_constant = statistics.low == statistics.high  # where a deviation can be rounding
+    shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
+    _warn_of_missing(table.names, shares, missing)
+    preparation = Preparation(
+        columns=list(table.names),
+        units=units,
+        missing=missing,
+        shift=np.where(is_scaled, shift, 0.0),
+        scale=np.where(is_constant | ~is_scaled, 1.0, width),
+        fill=np.where(is_scaled, fill, 0.0),
+        kinds=kinds,
+        floor=floor,
+        means=np.where(is_scaled & np.isfinite(measured.means), measured.means, 0.0),
+        missing_shares=shares,
+    )
+    return preparation, statistics
+
+
+def _weights(units: str, kinds: Sequence[Kind]) -> Array:
+    """Return the deviation that each column gets; ordered words leave gaps, and count less."""
+    is_less = [units == "auto" and kind.name == "ordered" for kind in kinds]
+    return np.where(is_less, POLICY.order, 1.0)
+
+
+def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
+    """Warn of columns of which much is missing."""
+    for name, share in zip(names, shares, strict=True):
+        if share >= POLICY.much_missing:
+            done = "its rows were left out"
+            if missing in FILLS:
+                done = f"{missing} values were filled in, which can make a cluster of its own"
+            warn_user(
+                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill it "
+                "in a way that suits it."
+            )
+
+
+@dataclass
+class _Counts:
+    """How often the words of each column were seen, in complete rows; and by which table last."""
+
+    n_seen: int = 0
+    n_rows: float = 0.0  # or what they count together
+    of: dict[str, Array] = field(default_factory=dict)
+    missing: Array | float = 0.0  # values of each column, of all rows
+    table: Table | None = None
+
+    def add(self, table: Table, complete: Any) -> None:
+        self.table = table
+        for j, name in enumerate(table.names):
+            if not table.kind(name).is_scaled:
+                there = complete & ~np.isnan(table.values[:, j])
+                codes = table.values[there, j].astype(np.intp)
+                times = summed_weights(codes, _weight_of(table, there))
+                before = self.of.get(name, np.zeros(0))
+                more = np.zeros(max(len(before), len(table.words(name))))
+                more[: len(times)] += times
+                more[: len(before)] += before
+                self.of[name] = more
+        is_missing = np.isnan(table.values)
+        each = np.ones(len(is_missing)) if table.weight is None else table.weight
+        self.missing = self.missing + each @ is_missing
+        self.n_seen += len(table.values)
+        self.n_rows += len(table.values) if table.weight is None else float(table.weight.sum())
+
+    def places(self) -> list[WordPlaces]:
+        """Of each column of words; too many different words are refused by name."""
+        found = []
+        for name, times in self.of.items():
+            assert self.table is not None
+            seen = zip(self.table.words(name), times.tolist(), strict=False)
+            counts = {word: count for word, count in seen if count}
+            self._refuse_many(name, len(counts), self.table)
+            found.append(WordPlaces.from_counts(name, counts, self.n_rows))
+        return found
+
+    def _refuse_many(self, name: str, n_words: int, table: Table) -> None:
+        most = min(POLICY.most_words, max(10, int(self.n_rows / 3)))
+        if table.kind(name).is_given or n_words <= most:
+            return
+        seen = repr(next(iter(table.words(name))))
+        expected = f"hold numbers, or words of which there are at most {most} different ones in "
+        expected += f"{self.n_rows:.10g} rows"
+        remedy = "drop it, or say that it is categorical"
+        raise invalid(f"Column {name!r}", expected, f"{n_words} ({seen})", remedy)
+
+
+def _with_words(
+    preparation: Preparation,
+    counts: _Counts,
+    statistics: ColumnStatistics,
+    tables: Callable[[], Iterable[Table]],
+) -> Preparation:
+    """The preparation with points for words, if there are any; tables are read once more."""
+    if not counts.of:
+        return preparation
+    fills = "usual" if preparation.missing == "median" else "middle"
+    indicators = Categories.indicators(counts.places(), fills)
+    chosen = preparation.is_scaled
+    spread = np.where(statistics.low == statistics.high, 0.0, statistics.deviation)
+    standard = replace(
+        preparation,
+        shift=np.where(chosen, statistics.mean, 0.0),
+        scale=np.where(chosen & (spread > 0), spread, 1.0),
+    )
+    products = MixedProducts()
+    for table in tables():
+        numbers, complete = standard.apply(table)
+        places = indicators.places(table)[complete]
+        products.add(numbers, places, len(indicators.points), _weight_of(table, complete))
+    vectors = products.factors(indicators)
+    varies = chosen & (spread > 0)
+    width = preparation.scale * _weights(preparation.units, preparation.kinds)
+    unit = float(np.mean((spread / width)[varies])) if varies.any() else 1.0
+    return replace(preparation, categories=indicators.with_factors(vectors, unit))
+
+
+def _weight_of(table: Table, chosen: Any) -> Array | None:
+    return None if table.weight is None else table.weight[chosen]
+
+
+def _weighted_fill(table: Table, missing: str) -> Array:
+    """The mean of each column, or its median, rows counting as often as their weights say."""
+    assert table.weight is not None
+    if missing == "mean":
+        return ColumnStatistics.measure(table.values, table.weight).mean
+    drawn = RowSample.draw(table.values, table.weight, size=len(table.values), seed=0)
+    return _quantiles(table.names, drawn, 0.5)
+
+
+def _quantiles(names: Sequence[str], sample: RowSample | None, share: float) -> Array:
+    """Of each column of a sample, rows counting as often as they were seen."""
+    assert sample is not None
+    is_there = ~np.isnan(sample.rows)
+    _refuse_empty(names, ~is_there.any(axis=0), "median")
+    columns = zip(sample.rows.T, is_there.T, strict=True)
+    return np.array(
+        [
+            np.quantile(column[there], share, weights=sample.counts[there], method="inverted_cdf")
+            for column, there in columns
+        ]
+    )
+
+
+def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
+    empty = [name for name, found in zip(names, is_empty, strict=True) if found]
+    if empty:
+        expected = f"have some values to fill missing ones by their {missing}"
+        raise invalid("Columns", expected, f"none in {quoted(empty)}", "drop them")

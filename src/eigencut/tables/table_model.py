@@ -21,12 +21,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.progress import all_or_nothing
-from eigencut._utils.validation import check_sample_weight
+from eigencut._utils.running import all_or_nothing, one_at_a_time
+from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
-from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import ClusterNumbers
 from eigencut.gpod import GPOD
-from eigencut.inspection.columns import columns_of
+from eigencut.inspection.describe import columns_of
 from eigencut.io.column_kinds import check_columns, columns_from_text, columns_to_text, plain_names
 from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
@@ -37,18 +37,19 @@ from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.constraints import Constraints, check_kind
 from eigencut.semi_supervised.known_labels import read_known_labels
-from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
 from eigencut.tables.preparation import (
+    MISSING,
+    UNITS,
     Preparation,
-    check_preparation,
+    learn_preparation,
+    learn_preparation_from_stream,
     preparation_state,
     refuse_other_kinds,
-    refuse_width,
     restored_preparation,
     restored_table,
-    sparse_rows,
 )
-from eigencut.tables.summary import TableSummary
+from eigencut.tables.summary import TableSummary, summarize_preparation
+from eigencut.tables.units import logged
 from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
@@ -71,9 +72,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         "date:hours" and the like), "ignore", or a list of words in their order, the least first.
         What is not said is found out from dtypes and contents; ``summary`` says it. A list of names
         chooses columns. None takes all.
-    scale : {"standard", "minmax", "none"}, default="standard"
-        Columns to mean 0 and variance 1, to the range from 0 to 1, or as they are. A constant
-        column is only shifted. Words become points, in the same units.
+    scale : {"auto", "standard", "robust", "minmax", "none"}, default="auto"
+        "standard" brings columns to mean 0 and variance 1, "robust" to median 0 and the quartiles
+        of a normal distribution, "minmax" to the range from 0 to 1, and "none" leaves them. "auto"
+        is "standard" of the logarithm for columns without negative numbers that have a long tail
+        (``summary`` names them), and gives ordered words half a deviation. A constant column is
+        only shifted. Words become points, in the same units.
     missing : {"refuse", "drop", "mean", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
         label -1 (and NaN for everything else); or fill in what is usual in the column. For words
@@ -104,7 +108,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     array([0, 1])
     >>> print(model.summary())
     column  kind         found
-    km      numeric      mean 31.17, deviation 41.96
+    km      numeric      mean 37, deviation 41.96; 16.7% missing
     by      categorical  foot, train
     """
 
@@ -119,7 +123,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         model: GPOD | None = None,
         *,
         columns: Any = None,
-        scale: str = "standard",
+        scale: str = "auto",
         missing: str = "refuse",
     ) -> None:
         self.model = model
@@ -161,20 +165,20 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             preparation = learn_preparation_from_stream(
                 X, units=self.scale, missing=self.missing, columns=self.columns
             )
-            model.set_params(affinity=preparation.affinity_for(model.affinity))
+            model.set_params(affinity=preparation.affinity_for(model, None))
             with naming_rows_of_table(X, None, preparation):
                 model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)
             return self._take(preparation, model)
         X = as_table(X, at_least=2)
-        table = Table.of(X, coding=Coding(columns=self.columns))
+        table = Table.from_data(X, coding=Coding(columns=self.columns))
         weight = check_sample_weight(sample_weight, len(table.values))
         preparation = learn_preparation(replace(table, weight=weight), self.scale, self.missing)
         rows, complete = preparation.apply(table)
+        model.set_params(affinity=preparation.affinity_for(model, len(rows)))
         of_complete = None if weight is None else weight[complete]
         known = None
         if known_labels is not None:
             known = read_known_labels(known_labels, len(table.values))
-        model.set_params(affinity=preparation.affinity_for(model.affinity))
         pairs = None if constraints is None else check_kind(constraints).among(complete)
         with naming_rows_of_table(table, complete, preparation):
             model.fit(
@@ -188,11 +192,10 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none."""
         if not hasattr(self.fit(X, **params), "labels_"):
-            raise TypeError(
-                "X must be rows in memory, for labels of a stream may not fit there. Got "
-                "eigencut.Rows; the model is fitted: predict block by block, or use the command "
-                "eigencut predict."
-            )
+            expected = "be rows in memory, for labels of a stream may not fit there"
+            remedy = "the model is fitted: predict block by block, or use the command "
+            remedy += "eigencut predict"
+            raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
         return self.labels_
 
     def _take(
@@ -203,7 +206,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         X: Any = None,
         class_names: Sequence[str] = (),
     ) -> Self:
-        """What was fitted; ``complete`` tells which of all rows of X the model was fitted on."""
+        """Keep what was fitted; ``complete`` tells on which of all rows of X that was."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
             fresh.model_ = model
@@ -288,23 +291,20 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         left out if ``missing="drop"``. ``labels_`` are those of the rows of X.
         """
         check_is_fitted(self)
-        model = copy(self.model_)
         refuse_nothing(X.values if isinstance(X, Table) else X, "update by")
-        complete = None
-        if isinstance(X, Rows):
-            check_weights_of(X, sample_weight)
-            with naming_rows_of_table(X, None, self.preparation_):
-                model.update(self.preparation_.stream(X), decay=decay)
-        else:
-            rows, complete = self._complete_rows(X)
-            weight = check_sample_weight(sample_weight, len(complete))
-            of_complete = None if weight is None else weight[complete]
-            with self.naming_rows(X, rows, complete):
-                model.update(rows, sample_weight=of_complete, decay=decay)
         with all_or_nothing(self) as fresh:
-            fresh.model_ = model
+            fresh.model_ = model = copy(fresh.model_)
             fresh.__dict__.pop("labels_", None)
-            if complete is not None:
+            if isinstance(X, Rows):
+                check_weights_of(X, sample_weight)
+                with naming_rows_of_table(X, None, self.preparation_):
+                    model.update(self.preparation_.stream(X), decay=decay)
+            else:
+                rows, complete = self._complete_rows(X)
+                weight = check_sample_weight(sample_weight, len(complete))
+                of_complete = None if weight is None else weight[complete]
+                with self.naming_rows(X, rows, complete):
+                    model.update(rows, sample_weight=of_complete, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
 
@@ -312,10 +312,11 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
         """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
-        if not self.__sklearn_is_fitted__():
-            checked_decay(decay)
-            return self.fit(X, sample_weight=sample_weight)
-        return self.update(X, sample_weight=sample_weight, decay=decay)
+        with one_at_a_time(self):
+            if not self.__sklearn_is_fitted__():
+                checked_decay(decay)
+                return self.fit(X, sample_weight=sample_weight)
+            return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
         """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
@@ -345,12 +346,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _complete_rows(self, X: Any) -> Prepared:
         rows, complete = self.prepare(X)
         if not len(rows):
-            raise invalid(
-                "X",
-                "have at least one complete row",
-                "none",
-                "fill in missing values, or fit with missing='median'",
-            )
+            remedy = "fill in missing values, or fit with missing='median'"
+            raise invalid("X", "have at least one complete row", "none", remedy)
         return np.ascontiguousarray(rows), complete
 
     # ----------------------------------------------- what a Model is asked
@@ -377,11 +374,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def in_units(self, rows: Array) -> Array:
         """Return prepared rows of numbers in the units of the columns."""
-        return np.asarray(rows * self.preparation_.scale + self.preparation_.shift)
+        return self.preparation_.in_units(rows)
 
     def from_units(self, points: Array) -> Array:
         """Return points in the units of the columns as prepared rows."""
-        return np.asarray((points - self.preparation_.shift) / self.preparation_.scale)
+        values = logged(points, self.preparation_.floor)
+        return np.asarray((values - self.preparation_.shift) / self.preparation_.scale)
 
     def refuse_other_kinds(self, other: Any) -> None:
         """Raise an error where another model takes a column for another kind."""
@@ -409,15 +407,25 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def summary(self) -> TableSummary:
         """What each column holds and what becomes of it; prints as a table."""
         check_is_fitted(self)
-        return TableSummary.of(self.preparation_)
+        return summarize_preparation(self.preparation_)
 
     def prepare(self, X: Any, at_least: int = 0) -> Prepared:
         """Rows as the model takes them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
         if issparse(X):
-            return sparse_rows(self.preparation_, check_rows(self.model_, X, reset=False))
-        X = as_table(X)
-        refuse_width(X, self.n_features_in_, len(self.columns_))
+            rows = check_rows(self.model_, X, reset=False)
+            if self.preparation_.units != "none" or not self.is_numeric:
+                expected = "be a table for a model that was fitted on one"
+                remedy = "use X.toarray() with the columns of the fit, or fit GPOD on sparse rows"
+                raise invalid("X", expected, "a sparse X", remedy)
+            return rows, np.ones(rows.shape[0], dtype=bool)
+        X, n_columns = as_table(X), self.n_features_in_
+        width = X.shape[1] if isinstance(X, np.ndarray) else n_columns
+        if width not in (n_columns, len(self.columns_)):
+            raise ValueError(
+                f"X has {width} features, but TableModel is expecting {n_columns} features as "
+                "input; give it the columns of the fit."
+            )
         return self.preparation_.apply(X)
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
@@ -464,26 +472,26 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
-        self.class_names_ = state.some_words("class_names", self.model_.numbering_.n_given)
+        most = self.model_.numbering_.n_given
+        self.class_names_ = []
+        if "class_names" in state:
+            self.class_names_ = state.words("class_names", most=most)
         if "labels" in state:
             self.labels_ = state.indices(
                 "labels", (None,), self.model_.numbering_.n_given, least=-1
             )
 
     def _check_parameters(self) -> None:
-        check_preparation(self.scale, self.missing)
+        check_choice("scale", self.scale, UNITS)
+        check_choice("missing", self.missing, MISSING)
         check_columns(self.columns)
         if self.model is None:
             return
         if not isinstance(self.model, GPOD):
-            raise ValueError(
-                f"model must be a GPOD. Got {type(self.model).__name__}; use e.g. GPOD(3)."
-            )
+            raise invalid("model", "be a GPOD", type(self.model).__name__, "use e.g. GPOD(3)")
         if self.model.affinity == "precomputed":
-            raise ValueError(
-                "model must have an affinity of rows. Got affinity='precomputed', which tables do "
-                "not have; use GPOD alone."
-            )
+            got = "affinity='precomputed', which tables do not have"
+            raise invalid("model", "have an affinity of rows", got, "use GPOD alone")
         refuse_units(self.model.metric or getattr(self.model.affinity, "metric", None), self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
@@ -502,25 +510,15 @@ def table_model(
     preparation: Preparation | None = None,
     complete: Mask | None = None,
     columns: Any = None,
-    class_names: Sequence[str] = (),
 ) -> TableModel:
-    """A fitted GPOD as a model of tables.
+    """Return a fitted GPOD as a model of tables.
 
-    Parameters
-    ----------
-    model : fitted GPOD
-    preparation : Preparation, optional
-        Of the rows that it was fitted on. Default: the model's columns by name, and nothing else.
-    complete : array of bool, optional
-        Which rows of the table these were. Default: all.
-    columns : optional
-        The parameter ``columns``.
-    class_names : sequence of str
-        What clusters 0, 1, ... are called.
+    ``preparation`` is that of the rows it was fitted on, by default none; ``complete`` says which
+    rows of the table these were, by default all.
     """
     check_is_fitted(model)
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
         preparation = Preparation.nothing(names)
     table = TableModel(model, columns=columns, scale=preparation.units, missing=preparation.missing)
-    return table._take(preparation, model, complete, class_names=class_names)
+    return table._take(preparation, model, complete)

@@ -4,37 +4,41 @@ from eigencut.theory.bounds import Bounds, bounds, largest_error
 from eigencut.theory.curves import LearningCurve, RowsNeeded, learning_curve, rows_needed
 from eigencut.theory.errors import (
     CutValue,
+    DiscretizationCost,
     ErrorEstimate,
     Gap,
-    discretization_gap,
-    empirical_error,
-    population_error,
-)
-from eigencut.theory.excess import (
-    DiscretizationCost,
     MeasuredExcess,
     discretization_cost,
+    discretization_gap,
+    empirical_error,
     excess_risk,
     measured_excess,
+    population_error,
 )
+from eigencut.theory.excess_bound import ExcessBound, excess_bound
+from eigencut.theory.rademacher import Rademacher, rademacher
 
 __all__ = [
     "Bounds",
     "CutValue",
     "DiscretizationCost",
     "ErrorEstimate",
+    "ExcessBound",
     "Gap",
     "LearningCurve",
     "MeasuredExcess",
+    "Rademacher",
     "RowsNeeded",
     "bounds",
     "discretization_cost",
     "discretization_gap",
     "empirical_error",
+    "excess_bound",
     "excess_risk",
     "largest_error",
     "learning_curve",
     "measured_excess",
     "population_error",
+    "rademacher",
     "rows_needed",
 ]

@@ -34,7 +34,8 @@ THEORIES: dict[str, CutTheory] = {
         lambda K, C, kappa, rate: 2 * math.sqrt(2) * K * kappa * rate,
         lambda C: C,
         "The last term assumes that L(x, y) = p(x, y) - W(x, y) is a continuous kernel, which the "
-        "paper takes for granted.",
+        "paper takes for granted. With kappa as the rows show it, Corollary 1 is not true in "
+        "general: a rare group of rows that the sample lacks refutes it.",
         "cut",
     ),
     "ncut": CutTheory(
@@ -45,7 +46,8 @@ THEORIES: dict[str, CutTheory] = {
         lambda C: 2.0,
         "The C of NCut's last term stems from Rosasco et al. (2010), Theorem 15, and is not sup W "
         "in general; the paper writes both with one letter, and so does this bound. It also "
-        "assumes that W is bounded away from 0.",
+        "assumes that W is bounded away from 0. With C = sup W, Corollary 2 is not true: a rare "
+        "group of rows that the sample lacks refutes it.",
         "conductance",
     ),
 }
@@ -67,7 +69,8 @@ class Bounds(JsonReady):
         Every summand. All but the discretization make the continuous bound, all of them the
         discrete one, and the convergence of the operator is the generalization bound.
     confidence : dict of str to float
-        The probability with which each of the three holds.
+        The probability with which the paper states each of the three. That of the generalization
+        is refuted for C = sup W, and for kappa as rows show it; see ``benchmarks/studies/risk.md``.
     constant : {"paper", "tight"}
 
     Examples
@@ -99,7 +102,7 @@ def bounds(
 ) -> Bounds:
     """The paper's bounds of the excess risk for given constants.
 
-    Continuous (Theorems 1 and 3, with probability 1 - 2 delta):
+    Continuous (Theorems 1 and 3, stated with probability 1 - 2 delta):
 
         8 C B K (sqrt(1/n) + 2 sqrt(2 log(1/delta) / n))
             + 2 K kappa sqrt(2 log(2/delta)) / sqrt(n)        RatioCut
@@ -123,21 +126,13 @@ def bounds(
         ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``discretization_cost`` has it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
-        The paper's constants, or the least that its proofs give.
-
-        The factor of ``sqrt(2 log(1/delta) / n)``. In the proof of Theorem 1, changing one row
-        moves the supremum by at most c. The loss lies between 0 and 4 C B, so a pair moves by no
-        more than that, and c = 8 C B / n; the paper adds both losses, c = 16 C B / n. McDiarmid's
-        inequality, ``P(deviation >= t) <= exp(-2 t^2 / (n c^2))``, then gives with probability
-        1 - delta
-
-            t = c sqrt(n log(1/delta) / 2) = 4 C B sqrt(2 log(1/delta) / n),
-
-        where the paper writes 32 C B. Times K/2 it is ``8 C B K * 1/4 sqrt(2 log(1/delta) / n)``:
-        "tight" has 1/4 where the paper has 2, on the same assumptions.
-
-        The discretization: "tight" has ``2 C eps`` for RatioCut and ``4 eps`` for NCut, whose
-        functions have unit norm in L2(rho_W), where C does not enter; see ``discretization_cost``.
+        The paper's constants, or the least that its proofs give on the same assumptions. "tight"
+        has 1/4 where the paper has the factor 2 of ``sqrt(2 log(1/delta) / n)``: the loss lies
+        between 0 and 4 C B, so one row moves the supremum by at most 8 C B / n (the paper adds both
+        losses, 16 C B / n), and McDiarmid's inequality gives the rest. Its complexity is
+        ``4 C B K / sqrt(floor(n / 2))``: a mean over pairs is one over ``floor(n / 2)`` disjoint
+        ones, whose losses lie between 0 and 4 C B. Its discretization is ``2 C eps`` for RatioCut
+        and ``4 eps`` for NCut; see ``discretization_cost``.
 
     Returns
     -------
@@ -171,11 +166,12 @@ def bounds(
     scale = 8 * C * B * n_clusters
     rate = math.sqrt(math.log(2 / delta) / n)
     theory = THEORIES[cut]
-    factor, gap = 2.0, 4 * C * eps
+    factor, gap, complexity = 2.0, 4 * C * eps, scale * math.sqrt(1 / n)
     if constant == "tight":
         factor, gap = 0.25, 2 * theory.form_per_norm(C) * eps
+        complexity = scale / 2 / math.sqrt(max(n // 2, 1))
     terms = {
-        "complexity of the functions": scale * math.sqrt(1 / n),
+        "complexity of the functions": complexity,
         "deviation from the mean": scale * factor * math.sqrt(2 * math.log(1 / delta) / n),
         "convergence of the operator": theory.operator_term(n_clusters, C, kappa, rate),
     }

@@ -17,13 +17,17 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut._utils.validation import check_count, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
-from eigencut.exceptions import GraphWarning, invalid
+from eigencut.exceptions import GraphWarning, NoEigenfunctions, invalid
 from eigencut.io.validation import check_rows
-from eigencut.theory.errors import measured_on, row_counts
-from eigencut.theory.excess import excess_on_training_rows, refuse_matrices
+from eigencut.theory.errors import (
+    excess_on_training_rows,
+    measured_on,
+    refuse_matrices,
+    row_counts,
+)
 
 
 @dataclass(frozen=True)
@@ -165,8 +169,8 @@ def learning_curve(
     ----------
     estimator : GPOD or TableModel
         A GPOD need not be fitted, and is not changed. Eigenfunctions are taken in the consistent
-        form, and ``affinity="auto"`` or "mixed" is measured as "gaussian", whose weights stay the
-        same for samples.
+        form, and ``affinity="auto"`` is measured as "gaussian", whose weights stay the same for
+        samples.
     X : array-like of shape (N, n_features)
     sizes : sequence of int, optional
         Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
@@ -201,21 +205,24 @@ def learning_curve(
     (True, True)
     """
     if estimator.gpod is not estimator:  # a model of a table
-        with measured_on(estimator, X, sample_weight) as measured:
-            estimator, X, sample_weight = measured
+        with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
+            estimator, X, sample_weight = gpod, rows, counts
     check_count("n_repeats", n_repeats, "use the default of 8")
     confidence = check_fraction("confidence", confidence, 0.95)
     rng = check_random_state(0 if random_state is None else random_state)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     reference = clone(estimator)
-    if isinstance(estimator.affinity, str) and estimator.affinity in ("auto", "mixed"):
+    if estimator.solver == "discrete":
+        expected, remedy = "be 'relaxed' for a learning curve", "set solver='relaxed'"
+        raise invalid("solver", expected, "'discrete'", remedy, NoEigenfunctions)
+    if isinstance(estimator.affinity, str) and estimator.affinity == "auto":
         reference.set_params(affinity="gaussian")
     refuse_matrices(estimator.affinity, named_affinity(reference.affinity, estimator.metric))
-    rows, K = check_rows(reference, X, reset=True), estimator.n_clusters
+    rows = check_rows(reference, X, reset=True)
     counts = row_counts(sample_weight, rows.shape[0])
     n_rows = rows.shape[0] if counts is None else int(counts.sum())
-    chosen = _default_sizes(n_rows, K) if sizes is None else _check_sizes(sizes, n_rows, K)
+    chosen = _checked_sizes(sizes, n_rows, estimator.n_clusters)
     if len(chosen) * n_repeats < 3:
         raise invalid(
             "sizes and n_repeats",
@@ -270,30 +277,21 @@ def _fit_on_sample(sampled: Any, rows: Array, drawn: Indices) -> Any:
         return clone(sampled).fit(rows[drawn])
 
 
-def _default_sizes(n_rows: int, n_clusters: int) -> Indices:
-    """Return sizes from 50 rows, below which a rate shows little, to a quarter of all rows."""
-    smallest, largest = max(50, 10 * n_clusters), n_rows // 4
-    if largest < 2 * smallest:
-        raise invalid(
-            "X",
-            f"have at least {8 * smallest} rows for the default sizes with n_clusters={n_clusters}",
-            n_rows,
-            "add rows, or pass smaller sizes",
-        )
-    return np.unique(np.geomspace(smallest, largest, 6).round().astype(np.intp))
-
-
-def _check_sizes(sizes: Sequence[int], n_rows: int, n_clusters: int) -> Indices:
+def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) -> Indices:
+    """Return the sizes, ascending; by default from 50 rows, where a rate begins to show."""
+    if sizes is None:
+        smallest, largest = max(50, 10 * n_clusters), n_rows // 4
+        if largest < 2 * smallest:
+            expected = f"have at least {8 * smallest} rows for the default sizes with "
+            expected += f"n_clusters={n_clusters}"
+            raise invalid("X", expected, n_rows, "add rows, or pass smaller sizes")
+        return np.unique(np.geomspace(smallest, largest, 6).round().astype(np.intp))
     given = np.asarray(sizes)
     is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(np.unique(given)) >= 2
     if not is_list or given.min() <= n_clusters or given.max() > n_rows:
-        raise invalid(
-            "sizes",
-            "hold at least two different integers, each above "
-            f"n_clusters={n_clusters} and at most the number of rows, {n_rows}",
-            repr(sizes),
-            "leave it out for the default",
-        )
+        expected = f"hold at least two different integers, each above n_clusters={n_clusters} and "
+        expected += f"at most the number of rows, {n_rows}"
+        raise invalid("sizes", expected, repr(sizes), "leave it out for the default")
     return np.unique(given).astype(np.intp)
 
 
@@ -327,10 +325,10 @@ class RowsNeeded(JsonReady):
     n_rows : float
         n*, where the fitted line of the curve reaches it; infinite if the line does not fall.
     interval : tuple of float
-        Percentile interval of n* over bootstrap samples of the fits.
+        Fieller's confidence set of n*; infinite above where the slope may be 0, and from 0 to
+        infinity where the fits say nothing.
     confidence : float
         Of the interval.
-    n_bootstrap : int
     largest_measured : int
         The largest size of the curve; what is beyond is extrapolated.
 
@@ -350,7 +348,6 @@ class RowsNeeded(JsonReady):
     n_rows: float
     interval: tuple[float, float]
     confidence: float
-    n_bootstrap: int
     largest_measured: int
 
     @property
@@ -375,20 +372,13 @@ class RowsNeeded(JsonReady):
         return self.sentence
 
 
-def rows_needed(
-    curve: LearningCurve,
-    target: float,
-    *,
-    confidence: float = 0.95,
-    n_bootstrap: int = 1000,
-    random_state: Any = 0,
-) -> RowsNeeded:
+def rows_needed(curve: LearningCurve, target: float, *, confidence: float = 0.95) -> RowsNeeded:
     """The number of rows n* at which a learning curve reaches a target excess risk.
 
         n* = exp((log target - intercept) / slope)
 
-    by the curve's line, and the interval of n* by the bootstrap: the fits of each size are drawn
-    anew with replacement, and the line is fitted again.
+    by the curve's line. The interval is Fieller's: all n at which the line, within its error, may
+    have the target.
 
     Parameters
     ----------
@@ -399,9 +389,6 @@ def rows_needed(
         risk that is 1 % above the best.
     confidence : float, default=0.95
         Of the interval.
-    n_bootstrap : int, default=1000
-    random_state : int, RandomState or None, default=0
-        Of the bootstrap. None means 0.
 
     Returns
     -------
@@ -409,8 +396,14 @@ def rows_needed(
 
     Notes
     -----
-    The interval is of the scatter of the fits, given that the line holds. Beyond the sizes measured
-    nothing but the line speaks for it; measure larger samples where n* is far beyond them.
+    The interval is of the scatter of the fits, given that the line holds and logarithms scatter
+    about it normally and alike at all sizes. Beyond the sizes measured nothing but the line speaks
+    for it; measure larger samples where n* is far beyond them.
+
+    References
+    ----------
+    .. [1] E. C. Fieller, "Some Problems in Interval Estimation", Journal of the Royal Statistical
+       Society B 16, 175-185, 1954.
 
     Examples
     --------
@@ -426,38 +419,37 @@ def rows_needed(
     if check_magnitude("target", target, remedy) == 0:
         raise invalid("target", "be above 0", 0, remedy)
     confidence = check_fraction("confidence", confidence, 0.95)
-    check_count("n_bootstrap", n_bootstrap, "use the default of 1000")
-    rng = check_random_state(0 if random_state is None else random_state)
-    n_repeats = curve.excess.shape[1]
-    times = rng.multinomial(
-        n_repeats, np.full(n_repeats, 1 / n_repeats), (n_bootstrap, len(curve.sizes))
-    )
-    drawn = [_reached(slope, intercept, target) for slope, intercept in _lines(curve, times)]
-    tail = 100 * (1 - confidence) / 2
-    # Of infinite and finite numbers there is no number in between.
-    low, high = np.percentile(drawn, [tail, 100 - tail], method="closest_observation")
     return RowsNeeded(
         target=float(target),
         n_rows=_reached(curve.slope, curve.intercept, target),
-        interval=(float(low), float(high)),
+        interval=_fieller(curve, math.log(target), confidence),
         confidence=confidence,
-        n_bootstrap=n_bootstrap,
         largest_measured=int(curve.sizes.max()),
     )
 
 
-def _lines(curve: LearningCurve, times: Array) -> Array:
-    """Slope and intercept of the lines through the fits, each counted so many times."""
+def _fieller(curve: LearningCurve, level: float, confidence: float) -> tuple[float, float]:
+    """Return the hull of all n with ``|a + b log n - level| <= t s(log n)``, s the line's error."""
     positive = curve.is_measurable
     x = np.broadcast_to(np.log(curve.sizes)[:, np.newaxis], curve.excess.shape)[positive]
-    y, weight = np.log(curve.excess[positive]), times[:, positive]
-    middle = x.mean() if len(x) else 0.0
-    x = x - middle  # so that little cancels
-    total, sx, sy, sxx, sxy = (weight @ column for column in (np.ones_like(x), x, y, x * x, x * y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = (total * sxy - sx * sy) / (total * sxx - sx * sx)
-        intercept = (sy - slope * sx) / total - slope * middle
-    return np.column_stack([slope, intercept])
+    if len(x) < 3 or np.ptp(x) == 0:
+        return 0.0, math.inf
+    y, n = np.log(curve.excess[positive]), len(x)
+    line, middle = linregress(x, y), float(x.mean())
+    t = float(stdtrit(n - 2, (1 + confidence) / 2))
+    spread = float(((x - middle) ** 2).sum())
+    variance = line.stderr**2 * spread
+    # With z = log n - middle and h the height of the line there, less the level:
+    # (h + b z)^2 <= t^2 variance (1 / n + z^2 / spread).
+    h, b = line.intercept + line.slope * middle - level, line.slope
+    quadratic = b**2 - t**2 * line.stderr**2
+    half, constant = h * b, h**2 - t**2 * variance / n
+    if quadratic <= 0 or b >= 0:  # the line may not fall: all n, or beyond one or the other end
+        return 0.0, math.inf
+    root = math.sqrt(max(half**2 - quadratic * constant, 0.0))
+    with np.errstate(over="ignore"):  # exp of more than 709 is infinite
+        low, high = np.exp(middle + (-half + root * np.array([-1.0, 1.0])) / quadratic)
+    return float(low), float(high)
 
 
 def _reached(slope: float, intercept: float, target: float) -> float:

@@ -1,30 +1,37 @@
-"""Errors of a relaxed cut: ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2`` on given rows.
+"""Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
 ``empirical_error`` is on the training rows (Eq. 3), ``population_error`` on new ones (before
 Eq. 11); ``discretization_gap`` is what POD makes small. All are sums over pairs of rows, as is the
 cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5): what leaves cluster k, over its volume.
+
+The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
+``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut._utils.validation import check_choice, check_sample_weight
-from eigencut.affinities.base import Affinity, whole_or_real
-from eigencut.cut import Cut
+from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
+from eigencut.cut import CUTS, Cut
 from eigencut.discretization import assign, normalize_rows
 from eigencut.exceptions import invalid
+from eigencut.io.sample import random_keys, seeded_by
+from eigencut.theory.betting import PairBets, round_robin
+from eigencut.theory.bounds import THEORIES
 
 
 @contextmanager
@@ -73,6 +80,8 @@ class RowPairs:
     self_weights: Array  # W(x, x)
     all_sums: Callable[[Array], Array]  # V to sum_j c_j W(x_i, x_j) V[j], i among the j
     with_itself: bool = False
+    affinity: Affinity | None = None  # and the rows themselves, if they are new
+    rows: Any = None
 
     @classmethod
     def from_rows(
@@ -86,7 +95,14 @@ class RowPairs:
         for start in range(0, m, block):
             some = rows[start : start + block]
             own[start : start + block] = affinity.within(some, np.eye(some.shape[0])).diagonal()
-        return cls(counts, own, lambda V: affinity.within(rows, each * V), with_itself)
+        return cls(
+            counts=counts,
+            self_weights=own,
+            all_sums=lambda V: affinity.within(rows, each * V),
+            with_itself=with_itself,
+            affinity=affinity,
+            rows=rows,
+        )
 
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
@@ -100,13 +116,8 @@ class RowPairs:
                 "pass held-out rows as X, or the labels, the rows and the affinity: "
                 "cut_value(model.labels_, X, affinity=...)",
             )
-        n = affinity.n_rows_
-        check_enough("model", n)
-
-        def all_sums(V: Array) -> Array:
-            product = affinity.apply(rows, V)
-            return np.asarray(n * np.exp(product.log_scale)[:, np.newaxis] * product.values)
-
+        check_enough("model", affinity.n_rows_)
+        all_sums: Any = affinity.at_own_rows
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
 
     @property
@@ -130,6 +141,72 @@ class RowPairs:
         sums = self.sums(np.ones((len(self.counts), 1)))[:, 0]
         return np.maximum(sums, 0.0) / self.n_partners
 
+    def squared_differences(self, F: Array, WF: Array, WF2: Array) -> Array:
+        """Return the mean of ``W(x, y) (f(x) - f(y))^2`` over y, given those of W f and W f^2."""
+        # Rounding must not make it negative.
+        return np.maximum(self.degrees[:, np.newaxis] * F**2 - 2 * F * WF + WF2, 0.0)
+
+    def disjoint(self) -> DisjointPairs | None:
+        """Pair new rows at random, each with one other, in several ways.
+
+        None where rows have weights that are no numbers of rows.
+        """
+        times = np.rint(self.counts)
+        if self.affinity is None or not np.allclose(times, self.counts, rtol=1e-9):
+            return None
+        # The draw does not depend on the order of the rows, and rows that count are repeated.
+        each = np.repeat(np.arange(len(times)), times.astype(np.intp))
+        order = each[np.argsort(random_keys(self.rows)[each], kind="stable")]
+        order = seeded_by(self.rows[each]).permutation(order)
+        return DisjointPairs.drawn(self.affinity, self.rows, order)
+
+    def standard_error(self, values: Array) -> float:
+        """Return the standard error of the mean of a value over the rows."""
+        centred = values - self.counts @ values / self.n_rows
+        return math.sqrt(self.counts @ centred**2 / (self.n_rows * (self.n_rows - 1)))
+
+
+@dataclass(frozen=True)
+class DisjointPairs:
+    """Rows paired one to one, in several pairings: the two rows, their weight, the pairing."""
+
+    one: Indices
+    other: Indices
+    weight: Array
+    pairing: Indices
+    n_pairings: int
+
+    group: ClassVar[int] = 128  # rows are paired within groups of about so many
+    most_pairings: ClassVar[int] = 30
+    most_pairs: ClassVar[int] = 20_000  # of all pairings together, but for the first
+
+    @classmethod
+    def drawn(cls, affinity: Affinity, rows: Any, order: Indices) -> DisjointPairs:
+        m = len(order)
+        n_pairings = int(np.clip(2 * cls.most_pairs // m, 1, cls.most_pairings))
+        found = []
+        for group in np.array_split(order, max(1, round(m / cls.group))):
+            weights = affinity.within(rows[group], np.eye(len(group)))
+            i, j = round_robin(len(group), n_pairings)
+            number = np.broadcast_to(np.arange(n_pairings)[:, np.newaxis], i.shape)
+            found.append(
+                (group[i].ravel(), group[j].ravel(), weights[i, j].ravel(), number.ravel())
+            )
+        one, other, weight, pairing = (np.concatenate(part) for part in zip(*found, strict=True))
+        return cls(one, other, weight, pairing, n_pairings)
+
+    def bets(self, is_in: NDArray[np.bool_], cut: Cut, largest: float) -> PairBets:
+        """Return bets on what leaves a cluster over its size, in units of the largest weight."""
+        n_in = is_in[self.one].astype(np.float64) + is_in[self.other]
+        some = n_in > 0
+        n_in, weight = n_in[some], np.minimum(self.weight[some] / largest, 1.0)
+        return PairBets(
+            a=np.where(n_in == 1, weight / 2, 0.0),
+            b=n_in / 2 * (weight if cut.mass_power else 1.0),
+            pairing=self.pairing[some],
+            n_pairings=self.n_pairings,
+        )
+
 
 @dataclass(frozen=True)
 class CutValue(JsonReady):
@@ -150,7 +227,8 @@ class CutValue(JsonReady):
         Rows of each cluster.
     interval : tuple of float, or None
         Holds the value of the population with probability ``confidence``, whatever the
-        distribution; of held-out rows only.
+        distribution and the number of rows. None for training rows, where no upper bound of the
+        weights is known, and for weights of rows that are no integers.
     confidence : float
     n_rows : float
         Rows, or what they count together.
@@ -175,6 +253,14 @@ class CutValue(JsonReady):
     interval: tuple[float, float] | None
     confidence: float
     n_rows: float
+
+    # From so many standard errors away from zero on, these are no understatement.
+    errors_from_zero: ClassVar[float] = 4.0
+
+    @property
+    def is_near_zero(self) -> bool:
+        """Whether so little weight leaves clusters that the standard error is not to be used."""
+        return not self.value > self.errors_from_zero * self.standard_error > 0
 
 
 def cut_of_pairs(
@@ -201,17 +287,13 @@ def cut_of_pairs(
         left = (pairs.n_partners - 1) * (sizes - is_in)
     per_cluster = _ratio(cuts, volumes)
     without = np.nansum(_ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
-    n = pairs.n_rows
-    mean = pairs.counts @ without / n
-    spread = (n - 1) / n * (pairs.counts @ (without - mean) ** 2)
-    interval = None
+    n, interval = pairs.n_rows, None
     if largest_weight is not None and not pairs.with_itself:
-        means = cuts / (n * pairs.n_partners), volumes / (n * pairs.n_partners)
-        interval = _interval(cut, *means, n, largest_weight, confidence)
+        interval = _interval(pairs.disjoint(), is_in, cut, largest_weight, confidence)
     return CutValue(
         cut=cut.name,
         value=float(np.nansum(per_cluster)),
-        standard_error=math.sqrt(spread),
+        standard_error=(n - 1) * pairs.standard_error(without),
         per_cluster=per_cluster,
         sizes=np.round(sizes).astype(np.intp),
         interval=interval,
@@ -239,26 +321,19 @@ def _ratio(above: Array, below: Array) -> Array:
 
 
 def _interval(
-    cut: Cut, cuts: Array, volumes: Array, n_rows: float, largest: float, confidence: float
-) -> tuple[float, float]:
-    """Return Bernstein's interval for all c_k and v_k at once, carried over to their ratios."""
-    exponent = math.log(4 * len(cuts) / (1 - confidence))
-    lowest_cut, highest_cut = _bernstein(cuts, largest / 2, exponent / (n_rows // 2))
-    # Volumes are means over pairs, shares of rows are means over rows.
-    b, n = (largest, n_rows // 2) if cut.mass_power else (1.0, n_rows)
-    lowest_volume, highest_volume = _bernstein(volumes, b, exponent / n)
-    most = 1.0 if cut.mass_power else largest
-    low = lowest_cut / np.maximum(highest_volume, np.finfo(np.float64).tiny)
-    high = np.nan_to_num(_ratio(highest_cut, lowest_volume), nan=most)
-    return float(low.sum()), float(np.minimum(high, most).sum())
-
-
-def _bernstein(mean: Array, b: float, rate: float) -> tuple[Array, Array]:
-    """Return the ends of all t with ``|mean - t| <= sqrt(2 b t rate) + b rate / 3``."""
-    a, shift = 2 * b * rate, b * rate / 3
-    low = (np.sqrt(a + 4 * np.maximum(mean - shift, 0.0)) - math.sqrt(a)) / 2
-    high = (np.sqrt(a + 4 * (mean + shift)) + math.sqrt(a)) / 2
-    return low**2, high**2
+    pairs: DisjointPairs | None, is_in: Any, cut: Cut, largest: float, confidence: float
+) -> tuple[float, float] | None:
+    """Return limits of the value of the population, by bets on disjoint pairs."""
+    if pairs is None:
+        return None
+    seen = float(pairs.weight.max(initial=0.0))
+    if seen > largest * (1 + 1e-9):
+        remedy = "leave it out if you do not know it"
+        raise invalid("largest_weight", "be an upper bound of the weights", largest, remedy)
+    alpha = (1 - confidence) / is_in.shape[1]
+    ends = np.array([pairs.bets(mine, cut, largest).limits(alpha) for mine in is_in.T])
+    low, high = ends.sum(axis=0) * (1.0 if cut.mass_power else largest)
+    return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -353,7 +428,7 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
     >>> import numpy as np
     >>> from eigencut import GPOD
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> model = GPOD(n_clusters=2).fit(X)
+    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X)
     >>> bool(np.isclose(empirical_error(model), 50 / 49 * model.eigenvalues_.sum()))
     True
     """
@@ -393,8 +468,7 @@ def population_error(
     X : array-like of shape (m, n_features), m >= 3
         Held-out rows. Blockwise: no m x m array is held.
     sample_weight : array-like of shape (m,), optional
-        How many times each row counts; weights that are no integers count together as many rows as
-        ``(sum w)^2 / sum w^2``.
+        How many times each row counts; weights that are no integers add up to Kish's number.
 
     Returns
     -------
@@ -405,32 +479,23 @@ def population_error(
     >>> import numpy as np
     >>> from eigencut import GPOD
     >>> X = np.random.default_rng(0).normal(size=(90, 2))
-    >>> model = GPOD(n_clusters=2).fit(X[:50])
+    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X[:50])
     >>> estimate = population_error(model, X[50:])
     >>> bool(np.isclose(estimate.value, -2 * model.score(X[50:]))), estimate.n_rows
     (True, 40)
     """
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        return population_error_on(gpod.fitted_cut_, rows, counts)
+        pairs = RowPairs.from_rows(gpod.affinity_, rows, counts)
+        return error_of_pairs(pairs, gpod.fitted_cut_.unit_embedding(rows))
 
 
-def population_error_on(fitted: Any, rows: Array, counts: Array | None) -> ErrorEstimate:
-    """Estimate the population error of a fitted cut on prepared rows."""
-    counts = np.ones(rows.shape[0]) if counts is None else counts
-    m = whole_or_real(counts.sum())
-    check_enough("X", m)
-    F = fitted.unit_embedding(rows)
-    columns = np.column_stack([np.ones(len(F)), F, F**2])
-    products = fitted.affinity.within(rows, counts[:, np.newaxis] * columns)
-    K = F.shape[1]
-    degrees, WF, WF2 = products[:, :1], products[:, 1 : K + 1], products[:, K + 1 :]
-    # 1/2 sum_j W_ij (f_i - f_j)^2; j = i contributes nothing. Rounding must not make it negative.
-    projections = np.maximum(degrees * F**2 - 2 * F * WF + WF2, 0.0) / (2 * (m - 1))
-    per_function = counts @ projections / m
-    of_rows = projections.sum(axis=1)
-    variance = float(counts @ np.square(of_rows - counts @ of_rows / m)) / (m - 1)
-    error = 2 * math.sqrt(variance / m)
-    return ErrorEstimate(float(per_function.sum()), error, per_function, m)
+def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
+    """Estimate the population error of functions with the values F at the rows."""
+    WF, WF2 = np.hsplit(pairs.sums(np.column_stack([F, F**2])) / pairs.n_partners, 2)
+    squares = pairs.squared_differences(F, WF, WF2)
+    per_function = pairs.counts @ squares / (2 * pairs.n_rows)
+    error = pairs.standard_error(squares.sum(axis=1))
+    return ErrorEstimate(float(per_function.sum()), error, per_function, pairs.n_rows)
 
 
 def discretization_gap(
@@ -462,36 +527,32 @@ def discretization_gap(
     >>> import numpy as np
     >>> from eigencut import GPOD
     >>> X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, np.newaxis]
-    >>> discretization_gap(GPOD(n_clusters=2).fit(X)).total < 0.01
+    >>> discretization_gap(GPOD(n_clusters=2, solver="relaxed").fit(X)).total < 0.01
     True
     """
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        return discretization_gap_on(gpod, rows, counts)
-
-
-def discretization_gap_on(gpod: Any, rows: Any = None, counts: Array | None = None) -> Gap:
-    """Measure the discretization gap on prepared rows, or on the training rows."""
-    fitted = gpod.fitted_cut_
-    functions, labels = fitted.functions, None
-    if rows is not None:
-        # Not predict(): a row that it leaves out still has a place in the population.
-        scores = fitted.scores(rows)
-    elif functions.extends_eigenvectors and not hasattr(gpod, "embedding_"):
-        expected = "be given for a model that has not kept its training rows"
-        raise invalid("X", expected, None, "pass rows")
-    elif functions.form == "landmarks":  # whose vertices are not rows
-        scores, labels = normalize_rows(gpod.embedding_) @ gpod.rotation_, gpod.partition_.labels
-    else:
-        # Algorithm 1 answers for new rows with other functions than the discretized eigenvectors.
-        U, rotation = functions.at_training_vertices(), fitted.rotation
-        if functions.extends_eigenvectors:
-            U, rotation = functions.eigenvectors(), gpod.rotation_
-        scores, counts = normalize_rows(U) @ rotation, fitted.affinity.multiplicity_
-    labels = assign(scores) if labels is None else labels
-    one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
-    per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
-    n_rows = len(scores) if counts is None else whole_or_real(counts.sum())
-    return Gap(per_cluster, float(per_cluster.sum()), n_rows)
+        fitted = gpod.fitted_cut_
+        functions, labels = fitted.functions, None
+        if rows is not None:
+            # Not predict(): a row that it leaves out still has a place in the population.
+            scores = fitted.scores(rows)
+        elif functions.extends_eigenvectors and not hasattr(gpod, "embedding_"):
+            expected = "be given for a model that has not kept its training rows"
+            raise invalid("X", expected, None, "pass rows")
+        elif functions.form == "landmarks":  # whose vertices are not rows
+            scores = normalize_rows(gpod.embedding_) @ gpod.rotation_
+            labels = gpod.partition_.labels
+        else:
+            # Algorithm 1 has other functions for new rows than the discretized eigenvectors.
+            U, rotation = functions.at_training_vertices(), fitted.rotation
+            if functions.extends_eigenvectors:
+                U, rotation = functions.eigenvectors(), gpod.rotation_
+            scores, counts = normalize_rows(U) @ rotation, fitted.affinity.multiplicity_
+        labels = assign(scores) if labels is None else labels
+        one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
+        per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
+        n_rows = len(scores) if counts is None else whole_or_real(counts.sum())
+        return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 
 def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = None) -> float:
@@ -524,3 +585,393 @@ def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None
     # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.
     sums = (c * F * (degrees * F - WF)).sum(axis=0)
     return np.asarray(np.maximum(sums, 0.0) / (m * (m - 1)))
+
+
+class DependentFunctionsError(ValueError):
+    """Functions that cannot be made orthonormal on the rows at hand."""
+
+
+@dataclass(frozen=True)
+class ConstrainedError:
+    """``tr(G^-1 E)`` on pairs of rows, and functions that have it: orthonormal, E diagonal."""
+
+    value: float
+    standard_error: float
+    per_function: Array  # ascending; the eigenvalues of E on the span
+    functions: Array
+    sums: Array  # pairs.sums(functions)
+    mass: Array  # m(x) of each place times its share of the rows
+
+
+def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
+    """Return the error of functions with the values F, under the constraint of Eqs. 6, 7 and 11."""
+    n, degrees = pairs.n_rows, pairs.degrees[:, np.newaxis]
+    share = pairs.counts[:, np.newaxis] / n
+    mass = share * degrees**cut.mass_power
+    triangle = np.linalg.qr(np.sqrt(mass) * F)[1]
+    length = np.linalg.norm(triangle, axis=0)
+    enough = triangle.shape[0] == F.shape[1] and bool(length.all())
+    # What a function adds to the span of those before it is not rounding.
+    if not enough or (np.abs(triangle.diagonal()) < 1e-10 * length).any():
+        raise invalid(
+            "X",
+            f"have rows on which the {F.shape[1]} eigenfunctions are linearly independent",
+            f"{n} rows on which they are not",
+            "hold out more rows, from every cluster",
+            DependentFunctionsError,
+        )
+    H = np.linalg.solve(triangle.T, F.T).T
+    sums = pairs.sums(H) / pairs.n_partners
+    E = (share * H).T @ (degrees * H - sums)
+    values, turn = np.linalg.eigh((E + E.T) / 2)
+    values, H, sums = np.maximum(values, 0.0), H @ turn, sums @ turn
+    squares = pairs.sums(H**2) / pairs.n_partners
+    # What each row adds to E and to G, the mean of both over rows being E and G.
+    to_error = pairs.squared_differences(H, sums, squares)
+    to_gram = degrees * H**2 + squares if cut.mass_power else H**2
+    return ConstrainedError(
+        value=float(values.sum()),
+        standard_error=pairs.standard_error((to_error - values * to_gram).sum(axis=1)),
+        per_function=values,
+        functions=H,
+        sums=pairs.n_partners * sums,
+        mass=mass[:, 0],
+    )
+
+
+@dataclass(frozen=True)
+class DiscretizationCost(JsonReady):
+    """Term A of the proofs of Theorems 2 and 4, ``F(u-ddot) - F(u-check)``, and its bounds.
+
+    Attributes
+    ----------
+    discrete, continuous : float
+        F of the clusters and of the eigenfunctions, both orthonormal on the rows.
+    cost : float
+        Their difference.
+    epsilon : float
+        ``sum_k ||u-ddot_k - (u-check R)_k||`` in L2(rho_M).
+    per_cluster : array of shape (K,)
+        Its summands.
+    by_error : float
+        ``sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check)))``, p the difference of the two: a bound of
+        ``cost``.
+    by_norm : float
+        ``2 C epsilon`` for RatioCut, ``4 epsilon`` for NCut: a bound of ``cost``.
+    by_paper : float
+        ``4 C epsilon``, as Theorems 2 and 4 have it; no bound for NCut if C < 1.
+    n_rows : float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> result = discretization_cost(model, X[100:])
+    >>> result.cost <= result.by_error <= result.by_norm
+    True
+    """
+
+    discrete: float
+    continuous: float
+    cost: float
+    epsilon: float
+    per_cluster: Array
+    by_error: float
+    by_norm: float
+    by_paper: float
+    n_rows: float
+
+
+def discretization_cost(
+    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> DiscretizationCost:
+    """What turning functions into clusters adds to F, and the theorems' epsilon.
+
+    Theorems 2 and 4 compare indicators of unit norm (Eqs. 4 and 5, for NCut in L2(rho_W), where
+    rho_W has the degrees as density) with eigenfunctions of unit norm, here in the rotation
+    ``u-check R`` that is closest to the indicators; it has the same F. With the Dirichlet form
+    ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
+
+        F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))),
+
+    and since ``E(f) <= C ||f||^2`` for RatioCut, ``2 ||f||^2`` for NCut, by Cauchy and Schwarz also
+    ``<= 2 C epsilon``, ``4 epsilon``. The paper has ``4 C epsilon`` for both.
+
+    Parameters
+    ----------
+    model : fitted GPOD or TableModel
+    X : array-like of shape (m, n_features), optional
+        Rows to measure it on. Default: the training rows.
+    sample_weight : array-like of shape (m,), optional
+        How many times each row of X counts. Training rows have the weights of the fit.
+
+    Returns
+    -------
+    DiscretizationCost
+
+    See Also
+    --------
+    discretization_gap : What POD makes small: rows of unit length instead of functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(300, 1))
+    >>> result = discretization_cost(GPOD(2, affinity=Gaussian(1.0)).fit(X))
+    >>> 0 < result.cost < result.by_error < result.by_norm
+    True
+    """
+    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
+        functions = gpod.fitted_cut_.functions
+        values = functions.at_training_vertices() if rows is None else functions(rows)
+        continuous = constrained_error(pairs, functions.unit(values), functions.cut)
+        largest = float(functions.affinity.largest_weight_)
+        return compare(pairs, continuous, labels, functions.cut, largest)
+
+
+def compare(
+    pairs: RowPairs, continuous: ConstrainedError, labels: Indices, cut: Cut, largest_weight: float
+) -> DiscretizationCost:
+    """Return the cost of discretization on pairs of rows, given functions and labels there."""
+    Z, R, P, per_cluster = _differences(continuous.functions, continuous.mass, labels)
+    sums = pairs.sums(Z)
+    discrete = _dirichlet(pairs, Z, sums)
+    form = _dirichlet(pairs, P, sums - continuous.sums @ R)
+    epsilon = float(per_cluster.sum())
+    # Means over pairs of different rows have n - 1 for n.
+    per_norm = THEORIES[cut.name].form_per_norm(largest_weight)
+    per_norm *= 1.0 if cut.mass_power else pairs.n_rows / pairs.n_partners
+    return DiscretizationCost(
+        discrete=discrete,
+        continuous=continuous.value,
+        cost=discrete - continuous.value,
+        epsilon=epsilon,
+        per_cluster=per_cluster,
+        by_error=math.sqrt(form) * (math.sqrt(discrete) + math.sqrt(continuous.value)),
+        by_norm=2 * per_norm * epsilon,
+        by_paper=4 * largest_weight * epsilon,
+        n_rows=pairs.n_rows,
+    )
+
+
+def training_epsilon(model: Any) -> float:
+    """Return epsilon on the training rows, from what the fit has kept; it needs no weights."""
+    functions = model.fitted_cut_.functions
+    if functions.form != "landmarks":
+        U, degrees = functions.at_training_vertices(), functions.degrees
+        share, labels = functions.affinity.multiplicity_, model.fitted_cut_.partition.labels
+    else:  # every row is a place, and all degrees are 1
+        U, labels = model.embedding_, model.partition_.labels
+        share = degrees = np.ones(len(labels))
+    mass = share / share.sum() * functions.cut.mass(degrees)
+    triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * functions.unit(U))[1]
+    H = np.linalg.solve(triangle.T, functions.unit(U).T).T
+    return float(_differences(H, mass, labels)[3].sum())
+
+
+def _differences(H: Array, mass: Array, labels: Indices) -> tuple[Array, Array, Array, Array]:
+    """Return unit indicators, the rotation of H nearest to them, the difference and its norms."""
+    weight = mass[:, np.newaxis]
+    is_in = (labels[:, np.newaxis] == np.arange(H.shape[1])).astype(np.float64)
+    norms = np.sqrt((weight * is_in).sum(axis=0))
+    # A cluster without rows has the indicator zero.
+    Z = is_in / np.where(norms > 0, norms, 1.0)
+    V, _, Vt = np.linalg.svd((weight * Z).T @ H)
+    R = Vt.T @ V.T
+    P = Z - H @ R
+    return Z, R, P, np.sqrt((weight * P**2).sum(axis=0))
+
+
+def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
+    """Return ``1/2 sum_k E W(x, y) (f_k(x) - f_k(y))^2``, given ``pairs.sums(F)``."""
+    inner = F * (pairs.degrees[:, np.newaxis] * F - sums / pairs.n_partners)
+    return max(float((pairs.counts @ inner).sum()) / pairs.n_rows, 0.0)
+
+
+@dataclass(frozen=True)
+class MeasuredExcess(JsonReady):
+    """Excess risk, measured.
+
+    Attributes
+    ----------
+    continuous : float
+        ``held_out (m - 1) / m - empirical``: of the eigenfunctions, the left side of Theorems 1
+        and 3.
+    continuous_error : float
+        Its standard error.
+    discrete : float
+        ``held_out_discrete (m - 1) / m - empirical``: of the clusters, the left side of Theorems 2
+        and 4.
+    discrete_error : float
+        Its standard error.
+    held_out : float
+        F of the eigenfunctions on held-out rows, orthonormal there: ``tr(G^-1 E)``.
+    held_out_discrete : float
+        F of the clusters on held-out rows: their cut value.
+    empirical : float
+        The sum of the eigenvalues: the error of the eigenvectors over all pairs of training rows.
+    n_rows : float
+        m, the held-out rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD, Gaussian
+    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
+    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
+    >>> result = measured_excess(model, X[100:])
+    >>> result.continuous <= result.discrete
+    True
+    """
+
+    continuous: float
+    continuous_error: float
+    discrete: float
+    discrete_error: float
+    held_out: float
+    held_out_discrete: float
+    empirical: float
+    n_rows: float
+
+
+def measured_excess(
+    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> MeasuredExcess:
+    """Estimate the excess risk from held-out rows, with a bias of order 1 / n.
+
+    The excess risk is F(solution) - F(best), both on the population. The first is estimated on
+    held-out rows. For the second stands the sum of the eigenvalues. The constant lies in the span
+    of the eigenvectors, so the variance of a function on a sample is too small by (n - 1) / n in
+    both, and means over all pairs of rows, with (m - 1) / m, make up for it. What remains is about
+    unbiased, and can be below the truth in any one sample. That of the clusters,
+    ``F(u-ddot) - F(u*)``, is over-estimated: the best clusters are worse than the best functions
+    by an amount that nobody knows.
+
+    Parameters
+    ----------
+    model : fitted GPOD or TableModel
+    X : array-like of shape (m, n_features), m >= 3
+        Rows that played no part in the fit.
+    sample_weight : array-like of shape (m,), optional
+        How many times each row counts; weights that are no integers add up to Kish's number.
+
+    Returns
+    -------
+    MeasuredExcess
+
+    Notes
+    -----
+    The standard errors count both samples; of affinities that keep no training rows (landmarks)
+    only the held-out one.
+
+    Where eigenvectors single out rows instead of clusters, of which ``fit`` warns, the sum of the
+    eigenvalues lies above the minimum over the population, which has rows farther out than any
+    sample; then the excess is under-estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(900, 1))
+    >>> result = measured_excess(GPOD(2, affinity=Gaussian(1.0)).fit(X[:400]), X[400:])
+    >>> abs(result.continuous) < 3 * result.continuous_error < 0.1 < result.discrete
+    True
+    """
+    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
+        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
+        cut = gpod.fitted_cut_.functions.cut
+        held_out = constrained_error(pairs, gpod.fitted_cut_.unit_embedding(rows), cut)
+        clusters = cut_of_pairs(pairs, labels, cut, gpod.n_clusters_)
+        return excess_over_training(gpod, held_out, clusters)
+
+
+def excess_over_training(
+    model: Any, held_out: ConstrainedError, clusters: CutValue
+) -> MeasuredExcess:
+    """Return the excess of functions and clusters on held-out rows over the training error."""
+    functions, error = model.fitted_cut_.functions, 0.0
+    if hasattr(functions.affinity, "rows_"):
+        # At a minimum, the functions' own dependence on the sample is of second order.
+        pairs = RowPairs.from_training_rows(functions.affinity)
+        error = constrained_error(pairs, functions.eigenvectors(), functions.cut).standard_error
+    n, m = functions.affinity.n_rows_, clusters.n_rows
+    empirical, all_pairs = empirical_error(model) * (n - 1) / n, (m - 1) / m
+    return MeasuredExcess(
+        continuous=all_pairs * held_out.value - empirical,
+        continuous_error=math.hypot(all_pairs * held_out.standard_error, error),
+        discrete=all_pairs * clusters.value - empirical,
+        discrete_error=math.hypot(all_pairs * clusters.standard_error, error),
+        held_out=held_out.value,
+        held_out_discrete=clusters.value,
+        empirical=empirical,
+        n_rows=m,
+    )
+
+
+def excess_risk(reference: Any, model: Any) -> float:
+    """``F(model) - F(reference)`` on the training rows of the reference, taken as the population.
+
+    The functions of the model are first made orthonormal on that population, as the constraint of
+    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7): smaller functions have a smaller
+    F, and a model could seem better than the best. By Ky Fan's theorem
+
+        F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
+
+    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` of the reference's graph.
+
+    Parameters
+    ----------
+    reference, model : fitted GPOD
+        With the same cut, number of clusters and weight function; see ``Affinity.frozen``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
+    >>> reference = model.fit(X)
+    >>> abs(excess_risk(reference, reference)) < 1e-12
+    True
+    """
+    check_is_fitted(reference)
+    check_is_fitted(model)
+    refuse_matrices(reference.affinity, reference.affinity_)
+    for name in ("cut", "n_clusters"):
+        if getattr(model, name) != getattr(reference, name):
+            expected = f"have the {name} of the reference, {getattr(reference, name)!r}"
+            raise invalid("model", expected, repr(getattr(model, name)), "fit both alike")
+    with threads(model.n_jobs):
+        return float(excess_on_training_rows(reference, [model])[0])
+
+
+def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
+    """Excess risk of several models, in one product with the weights of the population."""
+    affinity, functions = reference.affinity_, reference.fitted_cut_.functions
+    count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
+    root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
+    # A QR decomposition makes functions orthonormal without squaring their condition number.
+    bases = [
+        np.linalg.qr(root * model.fitted_cut_.functions(affinity.rows_))[0] / root
+        for model in models
+    ]
+    V = np.column_stack(bases)
+    WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
+    per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
+    risks = per_function.reshape(len(bases), -1).sum(axis=1)
+    return np.asarray(risks - reference.eigenvalues_.sum())
+
+
+def refuse_matrices(given: Any, affinity: Affinity) -> None:
+    """Refuse an affinity that has no weight function."""
+    if not isinstance(affinity, VectorAffinity):
+        raise invalid(
+            "affinity",
+            "be a weight function of two rows, which stays the same for samples of rows",
+            repr(given),
+            "use affinity='gaussian' or a function k(A, B)",
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import quoted
 from eigencut.io.table import Table
@@ -57,7 +57,14 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
             raise invalid(name, "be a GPOD or a TableModel", got, remedy, TypeError)
         given.check_fitted()
     _refuse_other_columns(model, reference)
-    _refuse_other_names(model, reference)
+    class_names, known = (list(getattr(one, "class_names_", [])) for one in (model, reference))
+    if class_names and class_names != known:
+        raise invalid(
+            "model",
+            "have no names of classes, or those of the reference",
+            f"{', '.join(class_names)}, and the reference has {', '.join(known) or 'none'}",
+            "fit the model with the same known classes, which gives it their numbers",
+        )
     if X is None or isinstance(X, Table):  # which was read for one of them
         model.refuse_other_kinds(reference)
     gpod, other = model.gpod, reference.gpod
@@ -71,13 +78,13 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
             is_complete = (before >= 0) & (after >= 0)
             before, after = before[is_complete], after[is_complete]
             counts = np.ones(len(before))
-    sizes: Array = np.bincount(after, counts, len(gpod.fitted_cut_.rotation)).astype(np.float64)
+    sizes: Array = np.bincount(after, counts, gpod.fitted_cut_.n_clusters).astype(np.float64)
     matched = match_clusters(Shared(before, after, counts), len(other.numbering_.numbers), sizes)
     columns, numbers = continued(other.numbering_, matched, sizes)
     aligned = copy(model)
     aligned._renumber(columns, numbers)
-    if _class_names(reference):
-        aligned.class_names_ = _class_names(reference)
+    if known:
+        aligned.class_names_ = known
     return aligned
 
 
@@ -109,22 +116,6 @@ def _with_columns(model: Model) -> str:
     return f"a {type(model).__name__} of {names}"
 
 
-def _class_names(model: Model) -> list[str]:
-    return list(getattr(model, "class_names_", []))
-
-
-def _refuse_other_names(model: Model, reference: Model) -> None:
-    """Raise an error where clusters have names that the reference does not know."""
-    names, known = _class_names(model), _class_names(reference)
-    if names and names != known:
-        raise invalid(
-            "model",
-            "have no names of classes, or those of the reference",
-            f"{', '.join(names)}, and the reference has {', '.join(known) or 'none'}",
-            "fit the model with the same known classes, which gives it their numbers",
-        )
-
-
 def _columns_of(model: Model, X: Any) -> Indices:
     """Return the cluster of each row, as a column of the rotation; -1 for incomplete rows."""
     with model.preparing(X) as (rows, complete):
@@ -137,24 +128,18 @@ def _columns_of(model: Model, X: Any) -> Indices:
 def _kept_rows(reference: Model) -> tuple[Any, Array]:
     """Return what the reference keeps of its rows, and how many each stands for."""
     affinity = reference.gpod.affinity_
-    for name in ("rows_", "landmark_rows_"):
-        if hasattr(affinity, name):
-            rows = getattr(affinity, name)
-            rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
-            return rows, affinity.multiplicity_
-    raise invalid(
-        "X",
-        f"be given for a reference with {type(affinity).__name__}, which does not keep its "
-        "training rows",
-        None,
-        "pass rows to compare labels on",
-    )
+    rows = getattr(affinity, "rows_", getattr(affinity, "landmark_rows_", None))
+    if rows is None:
+        kind = type(affinity).__name__
+        expected = f"be given for a reference with {kind}, which does not keep its training rows"
+        raise invalid("X", expected, None, "pass rows to compare labels on")
+    rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
+    return rows, affinity.multiplicity_
 
 
 def renumbered(model: Model, aligned: Model) -> dict[int, int]:
     """Return for each cluster number of a model its number in an aligned copy of it."""
     before, after = model.gpod, aligned.gpod
-    # Columns of the rotation are in the order of the numbers; a column is found by its vector.
-    same = np.argmax(before.rotation_.T @ after.rotation_, axis=1)
+    same = before.fitted_cut_.columns_in(after.fitted_cut_)  # in the order of the numbers
     numbers = after.cluster_numbers_[same]
     return dict(zip(before.cluster_numbers_.tolist(), numbers.tolist(), strict=True))

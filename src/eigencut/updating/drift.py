@@ -15,22 +15,22 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2, hypergeom
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.progress import without_progress
-from eigencut._utils.warn import warn_user
+from eigencut._utils.running import warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid, printable
-from eigencut.extension.labelling import Mask, is_outlier, scores_and_support
+from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
+from eigencut.io.sample import seeded_by
 from eigencut.neighbors.metrics import METRICS
-from eigencut.updating.update import Shared, most_in_common
+from eigencut.updating.update import Shared
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,6 @@ class DriftPolicy:
 
 POLICY = DriftPolicy()
 
-# What rows tell about the clusters of a fitted cut, added up: support, shares, and what leaves.
-#
 # The share of a row's weight that goes to training rows of cluster k is ``h_k(x) = (W 1_k)(x) /
 # d(x)``. With ``t_k(x)`` how far the row belongs to cluster k itself, a population has the cut
 # value
@@ -74,41 +72,25 @@ POLICY = DriftPolicy()
 #     sum_k  E d(x) t_k(x) (1 - h_k(x)) / E m(x) t_k(x),    m = d (NCut) or 1 (RatioCut).
 #
 # t_k is 1 or 0 by the label; with landmarks it is the sum of the memberships in landmarks of
-# cluster k, so that these means over all training rows follow from the sums that the landmarks
-# keep.
+# cluster k, so that means over all training rows follow from the sums that the landmarks keep.
 
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """Of some rows.
+    """What each of some rows tells about the clusters of a fitted cut."""
 
-    Attributes
-    ----------
-    is_outside : array of shape (n_rows,)
-        Whether the row is without support.
-    belongs : array of shape (n_rows, K)
-        t.
-    leaves, mass : arrays of shape (n_rows, K)
-        ``d t (1 - h)`` and ``m t``.
-    degrees : array of shape (n_rows,)
-        d.
-    weight : array of shape (n_rows,)
-        How many times each row counts.
-    """
-
-    is_outside: Mask
-    belongs: Array
-    leaves: Array
-    mass: Array
-    degrees: Array
-    weight: Array
+    is_outside: Mask  # whether a row is without support
+    belongs: Array  # t, a column for each cluster
+    leaves: Array  # d t (1 - h)
+    mass: Array  # m t
+    degrees: Array  # d
+    weight: Array  # how many times each row counts
 
     @classmethod
     def from_rows(cls, fitted: FittedCut, X: Array, weight: Array | None = None) -> ClusterFacts:
-        """Of the rows of X."""
-        K, affinity = len(fitted.rotation), fitted.affinity
-        of_vertices = np.eye(K)[fitted.partition.labels]
-        scores, support = scores_and_support(fitted.functions, fitted.rotation, X)
+        K, affinity = fitted.n_clusters, fitted.affinity
+        of_vertices = np.eye(K)[fitted.voters]
+        scores, support = fitted.scores_and_support(X)
         if isinstance(affinity, Landmarks):
             members = affinity._memberships(X)
             masses = affinity._masses_of(members)
@@ -121,10 +103,15 @@ class ClusterFacts:
             to = product.values / product.degrees[:, np.newaxis]
             degrees = np.exp(np.minimum(product.log_degrees, 700.0))
         leaves = degrees[:, np.newaxis] * belongs * np.clip(1 - to, 0.0, 1.0)
-        mass = fitted.functions.cut.mass(degrees)[:, np.newaxis] * belongs
-        counts = np.ones(X.shape[0]) if weight is None else weight
-        is_outside = is_outlier(support, fitted.least_support)
-        return cls(is_outside, belongs, leaves, mass, degrees, counts)
+        mass = fitted.cut.mass(degrees)[:, np.newaxis] * belongs
+        return cls(
+            is_outside=is_outlier(support, fitted.least_support),
+            belongs=belongs,
+            leaves=leaves,
+            mass=mass,
+            degrees=degrees,
+            weight=np.ones(X.shape[0]) if weight is None else weight,
+        )
 
     def __getitem__(self, rows: Indices) -> ClusterFacts:
         return ClusterFacts(
@@ -140,25 +127,16 @@ class ClusterFacts:
 
     def of_clusters(self, columns: Indices) -> ClusterFacts:
         """With clusters in another order."""
-        return replace(
-            self,
-            belongs=self.belongs[:, columns],
-            leaves=self.leaves[:, columns],
-            mass=self.mass[:, columns],
-        )
+        names = ("belongs", "leaves", "mass")
+        return replace(self, **{name: getattr(self, name)[:, columns] for name in names})
 
     @property
     def totals(self) -> FactTotals:
         w = self.weight
         n = float(w.sum() ** 2 / (w @ w))  # of rows that count the same, as good as these
         unit = n / w.sum()
-        return FactTotals(
-            n,
-            unit * float(w @ self.is_outside),
-            unit * (w @ self.belongs),
-            unit * (w @ self.leaves),
-            unit * (w @ self.mass),
-        )
+        sums = (unit * (w @ each) for each in (self.belongs, self.leaves, self.mass))
+        return FactTotals(n, unit * float(w @ self.is_outside), *sums)
 
     @property
     def largest(self) -> Array:
@@ -188,12 +166,12 @@ class FactTotals:
                 "a model from a file of format 1, which has none",
                 "fit it anew and save it",
             )
-        of_vertices = np.eye(len(fitted.rotation))[fitted.partition.labels]
-        gram = affinity.sums_.all_pairs().gram
+        of_vertices = np.eye(fitted.n_clusters)[fitted.voters]
+        gram = affinity.sums_.gram
         volume = gram.sum(axis=1) @ of_vertices
         inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
         rows = affinity.multiplicity_ @ of_vertices
-        mass = volume if fitted.functions.cut.mass_is_degree else rows
+        mass = volume if fitted.cut.mass_is_degree else rows
         threshold, n = fitted.outlier_threshold, float(affinity.n_rows_)
         return cls(n, threshold.share * n, rows, np.maximum(volume - inside, 0.0), mass)
 
@@ -205,11 +183,8 @@ class FactTotals:
 def _steps(affinity: Landmarks, of_vertices: Array) -> Array:
     """``V^-1 E 1_k`` of each landmark: where its weight goes."""
     assert affinity.sums_ is not None
-    gram = affinity.sums_.all_pairs().gram
+    gram = affinity.sums_.gram
     return np.asarray(gram @ of_vertices / gram.sum(axis=1, keepdims=True))
-
-
-# What ``GPOD.drift`` returns, and how it is printed.
 
 
 @dataclass(frozen=True)
@@ -240,6 +215,24 @@ class NewCluster(JsonReady):
     centre: Array | None
     rows: Indices
     cells: dict[str, float | str | None] | None = None
+
+    def __str__(self) -> str:
+        """Where it lies: around what numbers, or what a row of it holds."""
+        if self.centre is None and self.cells is None:
+            return f"such as row {int(self.rows[0])} (the first is 0)"
+        if self.centre is not None:
+            texts = [f"{value:.4g}" for value in self.centre]
+        else:
+            assert self.cells is not None
+            texts = [f"{name} {_shown_cell(value)}" for name, value in self.cells.items()]
+        listed = ", ".join(texts[:8]) + (", ..." if len(texts) > 8 else "")
+        return f"{'such as' if self.centre is None else 'around'} {listed}"
+
+
+def _shown_cell(value: float | str | None) -> str:
+    if value is None:
+        return "missing"
+    return printable(value) if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -305,8 +298,9 @@ class Drift(JsonReady):
     def __str__(self) -> str:
         support, cut = self.without_support, self.cut_value
         lines = [
-            f"{self.verdict} (p = {self.p_value:.2g}): {counted(self.n_rows)}, compared with "
-            f"{self.n_compared:.0f} of the model's",
+            f"{self.verdict} (p = {self.p_value:.2g}): {self.n_rows} "
+            f"row{'' if self.n_rows == 1 else 's'}, compared with {self.n_compared:.0f} of the "
+            "model's",
             f"  without support  {support.now:8.2%}  before {support.before:8.2%}  "
             f"p = {support.p_value:.2g}",
             f"  cut value        {cut.now:8.4g}  before {cut.before:8.4g}  p = {cut.p_value:.2g}",
@@ -317,73 +311,37 @@ class Drift(JsonReady):
         if self.new_cluster is None:
             lines.append("  no new cluster stands out")
         else:
-            lines.append(
-                f"  new cluster      {self.new_cluster.n_rows} rows {_where(self.new_cluster)}"
-            )
+            lines.append(f"  new cluster      {self.new_cluster.n_rows} rows {self.new_cluster}")
         return "\n".join(lines)
 
 
-def counted(n_rows: int) -> str:
-    return f"{n_rows} row{'' if n_rows == 1 else 's'}"
-
-
-def _where(found: NewCluster) -> str:
-    """Where a new cluster lies: around what numbers, or what a row of it holds."""
-    if found.centre is not None:
-        return f"around {_some([f'{value:.4g}' for value in found.centre])}"
-    if found.cells is not None:
-        return f"such as {_some([f'{name} {_cell(c)}' for name, c in found.cells.items()])}"
-    return f"such as row {int(found.rows[0])} (the first is 0)"
-
-
-def _cell(value: float | str | None) -> str:
-    if value is None:
-        return "missing"
-    return printable(value) if isinstance(value, str) else f"{value:.4g}"
-
-
-def _some(texts: list[str], most: int = 8) -> str:
-    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
-
-
-# Whether rows without support are a cluster of their own, or just odd rows here and there.
-
-
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
-    """The largest group of rows without support, if it is large enough for a cluster.
+    """Return the largest group of rows without support, if it is large enough for a cluster.
 
     Rows are linked that are no farther apart than rows with support are from their fourth
     neighbour among the new rows (nine tenths of them).
     """
+    from sklearn.neighbors import NearestNeighbors
+
     some = np.arange(0, X.shape[0], -(-X.shape[0] // POLICY.looked_at))
-    rows = X[some]
-    is_outside = model.fitted_cut_.is_outlier(rows)
+    is_outside = model.fitted_cut_.is_outlier(X[some])
     least = max(POLICY.least_rows, POLICY.least_share * len(some) / model.n_clusters_)
     if is_outside.sum() < least or len(some) <= POLICY.n_neighbors:
         return None
-    outside = some[is_outside]
-    group = _largest_group(model, X, some, outside)
-    if len(group) < least:
-        return None
-    members = outside[group]
-    return NewCluster(len(members), np.asarray(X[members].mean(axis=0)).ravel(), members)
-
-
-def _largest_group(model: Any, X: Any, some: Indices, outside: Indices) -> Indices:
-    """Places of the rows of the largest connected group."""
-    from sklearn.neighbors import NearestNeighbors
-
     used = METRICS[getattr(model.affinity_, "metric", "euclidean")]
-    X, metric = used.points(X), used.of_points.name
+    points, metric = used.points(X), used.of_points.name
     if metric == "jaccard":
-        X = X > 0  # as scikit-learn wants sets
-    search = NearestNeighbors(n_neighbors=POLICY.n_neighbors + 1, metric=metric).fit(X[some])
-    supported = np.setdiff1d(some, outside)
-    usual = X[supported] if len(supported) > POLICY.n_neighbors else X[outside]
-    reach = float(np.quantile(search.kneighbors(usual)[0][:, -1], POLICY.usual_quantile))
-    links = NearestNeighbors(metric=metric).fit(X[outside]).radius_neighbors_graph(radius=reach)
-    _, group = connected_components(links, directed=False)
-    return np.flatnonzero(group == np.argmax(np.bincount(group)))
+        points = points > 0  # as scikit-learn wants sets
+    outside, supported = some[is_outside], some[~is_outside]
+    usual = supported if len(supported) > POLICY.n_neighbors else outside
+    search = NearestNeighbors(n_neighbors=POLICY.n_neighbors + 1, metric=metric).fit(points[some])
+    reach = np.quantile(search.kneighbors(points[usual])[0][:, -1], POLICY.usual_quantile)
+    linked = NearestNeighbors(radius=float(reach), metric=metric).fit(points[outside])
+    _, group = connected_components(linked.radius_neighbors_graph(), directed=False)
+    members = outside[group == np.argmax(np.bincount(group))]
+    if len(members) < least:
+        return None
+    return NewCluster(len(members), np.asarray(X[members].mean(axis=0)).ravel(), members)
 
 
 @dataclass(frozen=True)
@@ -403,7 +361,7 @@ class _Comparison:
 
 def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     """How the rows of X differ from those that the model has seen; see ``GPOD.drift``."""
-    rng = check_random_state(0 if random_state is None else random_state)
+    rng = seeded_by(getattr(model.affinity_, "rows_", X), random_state)
     keeps = model.affinity_.keeps
     if keeps == "sums":
         found = _by_sums(model, X)
@@ -416,7 +374,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     now, before = found.new.totals, found.before
     p_shares = _p_of_shares(before.belongs, now.belongs, rng)
     numbers = model.cluster_numbers_.tolist()
-    shares = np.column_stack([before.belongs / before.n_rows, now.belongs / now.n_rows])
+    shares = [(each.belongs / each.n_rows).tolist() for each in (before, now)]
     return Drift(
         n_rows=X.shape[0],
         n_compared=before.n_rows,
@@ -424,9 +382,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
             before.n_outside / before.n_rows, now.n_outside / now.n_rows, _p_outside(before, now)
         ),
         cut_value=_cut_change(found, rng),
-        shares={
-            number: (float(a), float(b)) for number, (a, b) in zip(numbers, shares, strict=True)
-        },
+        shares=dict(zip(numbers, zip(*shares, strict=True), strict=True)),
         p_shares=p_shares,
         new_cluster=find_new_cluster(model, X),
         p_values_hold=found.holds,
@@ -434,10 +390,8 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
 
 
 def _by_sums(model: Any, X: Array) -> _Comparison:
-    before, new = (
-        FactTotals.from_sums(model.fitted_cut_),
-        ClusterFacts.from_rows(model.fitted_cut_, X),
-    )
+    before = FactTotals.from_sums(model.fitted_cut_)
+    new = ClusterFacts.from_rows(model.fitted_cut_, X)
     n_landmarks = len(model.affinity_.multiplicity_)
     are_few = before.n_rows < POLICY.rows_per_landmark * n_landmarks
     if are_few:
@@ -454,36 +408,28 @@ def _by_rows_left_out(model: Any, X: Any, rng: np.random.RandomState) -> _Compar
     held = _held_out(counts, rng)
     fitted, columns = _fitted_without(model, counts - held)
     is_held = held > 0
-    old = (
-        ClusterFacts.from_rows(fitted, kept[is_held], held[is_held]).of_clusters(columns).each_row()
-    )
+    old = ClusterFacts.from_rows(fitted, kept[is_held], held[is_held])
+    old = old.of_clusters(columns).each_row()
     return _Comparison(ClusterFacts.from_rows(fitted, X).of_clusters(columns), old.totals, old)
 
 
 def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
     """How often each distinct row is left out."""
-    n_rows = float(counts.sum())
-    if (counts == np.rint(counts)).all():
-        rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-        some = rng.permutation(len(rows))[
-            : min(POLICY.most_held, int(POLICY.held_share * len(rows)))
-        ]
-        found: Array = np.bincount(rows[some], minlength=len(counts)).astype(np.float64)
-    else:
-        some = rng.permutation(len(counts))[
-            : min(POLICY.most_held, int(POLICY.held_share * len(counts)))
-        ]
-        found = np.zeros(len(counts))
-        found[some] = counts[some]
-    if not len(some):
+    are_whole = bool((counts == np.rint(counts)).all())
+    times = counts.astype(np.intp) if are_whole else np.ones(len(counts), dtype=np.intp)
+    rows = np.repeat(np.arange(len(counts)), times)
+    n_held = min(POLICY.most_held, int(POLICY.held_share * len(rows)))
+    if not n_held:
         expected = "have seen at least 5 rows to compare others with"
-        raise invalid("model", expected, f"{n_rows:g}", "update it first")
-    return found
+        raise invalid("model", expected, f"{counts.sum():g}", "update it first")
+    some = rows[rng.permutation(len(rows))[:n_held]]
+    weight = np.ones(n_held) if are_whole else counts[some]
+    return np.asarray(np.bincount(some, weight, len(counts)), dtype=np.float64)
 
 
 def _fitted_without(model: Any, counts: Array) -> tuple[Any, Indices]:
     """The cut of the rows that count, and its columns in the order of the model's clusters."""
-    K, is_there = len(model.fitted_cut_.rotation), counts > 0
+    K, is_there = model.fitted_cut_.n_clusters, counts > 0
     estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
     rows, weight = model.affinity_.rows_[is_there], counts[is_there]
     with warnings.catch_warnings(), without_progress():
@@ -491,7 +437,8 @@ def _fitted_without(model: Any, counts: Array) -> tuple[Any, Indices]:
         fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
     before = model.fitted_cut_.partition.labels[is_there]
     after = fitted.labels(rows)
-    return fitted, np.argsort(most_in_common(Shared(before, after, weight), K, K))
+    together = Shared(before, after, weight).together(K, K)
+    return fitted, np.argsort(linear_sum_assignment(together, maximize=True)[1])
 
 
 def _p_outside(before: FactTotals, now: FactTotals) -> float:
@@ -523,12 +470,12 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 
 
 def _cut_change(found: _Comparison, rng: np.random.RandomState) -> Change:
-    """The cut values of clusters that both have rows of, and whether they differ."""
-    now, of = found.new.totals, found.of
-    earlier, later = found.before.cut_value(of), now.cut_value(of)
-    if found.old is not None:
-        return Change(earlier, later, _p_of_cut(found.old, found.new, of, rng))
-    return Change(earlier, later, _p_by_bound(found, abs(later - earlier)))
+    """Return the cut values of clusters that both have rows of, and whether they differ."""
+    of = found.of
+    earlier, later = found.before.cut_value(of), found.new.totals.cut_value(of)
+    if found.old is None:
+        return Change(earlier, later, _p_by_bound(found, abs(later - earlier)))
+    return Change(earlier, later, _p_of_cut(found.old, found.new, of, rng))
 
 
 def _p_by_bound(found: _Comparison, difference: float) -> float:

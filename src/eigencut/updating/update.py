@@ -7,7 +7,6 @@ counting as often as it was seen, and the new ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,18 @@ from scipy.sparse import issparse, vstack
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut.affinities.landmark_growth import grown
+from eigencut._utils.validation import is_real
+from eigencut.affinities.landmarks import grown
 from eigencut.auto.choose import choose_for_graph
 from eigencut.auto.n_clusters import is_number
 from eigencut.exceptions import invalid
-from eigencut.extension.cluster_numbers import ClusterNumbers
 from eigencut.extension.eigenfunctions import CombinedFunctions
+from eigencut.extension.labelling import ClusterNumbers
 from eigencut.fitted import FittedCut
 from eigencut.graphs.base import Graph, RowGraph
 from eigencut.io.rows import Rows
 from eigencut.io.validation import check_rows, check_stream, rows_that_count
-from eigencut.pipeline import choose_graphs, cut_chosen
+from eigencut.pipeline import choose_cut, extend_cut, task_of
 
 NEW = -1  # instead of the cluster that one was
 
@@ -56,8 +56,7 @@ def refuse_nothing(X: Any, purpose: str) -> None:
 
 def checked_decay(decay: Any) -> float:
     """Return the decay if it is above 0 and at most 1."""
-    is_number = isinstance(decay, Real) and not isinstance(decay, bool)
-    if not (is_number and 0 < decay <= 1):
+    if not (is_real(decay) and 0 < decay <= 1):
         expected = "be a number above 0 and at most 1"
         raise invalid("decay", expected, repr(decay), "use 1 to forget nothing")
     return float(decay)
@@ -65,31 +64,17 @@ def checked_decay(decay: Any) -> float:
 
 @dataclass(frozen=True)
 class Shared:
-    """Places that two clusterings both know: vertices, or rows.
+    """Places that two clusterings both know, vertices or rows."""
 
-    Attributes
-    ----------
-    before, after : arrays of shape (n_places,)
-        The cluster of each place, as a column of the rotation.
-    weight : array of shape (n_places,)
-        How many rows each stands for.
-    """
-
-    before: Indices
+    before: Indices  # the cluster of each place, as a column of the rotation
     after: Indices
-    weight: Array
+    weight: Array  # how many rows each place stands for
 
-
-def most_in_common(shared: Shared, n_before: int, n_after: int) -> Indices:
-    """Return the earlier cluster that each later one is, one to one, by the Hungarian method."""
-    return np.asarray(linear_sum_assignment(_together(shared, n_before, n_after), maximize=True)[1])
-
-
-def _together(shared: Shared, n_before: int, n_after: int) -> Array:
-    """Rows that each later and each earlier cluster have in common."""
-    together = np.zeros((n_after, n_before))
-    np.add.at(together, (shared.after, shared.before), shared.weight)
-    return together
+    def together(self, n_before: int, n_after: int) -> Array:
+        """Return how many rows each later and each earlier cluster have in common."""
+        counts = np.zeros((n_after, n_before))
+        np.add.at(counts, (self.after, self.before), self.weight)
+        return counts
 
 
 def match_clusters(shared: Shared, n_before: int, sizes_after: Array) -> Indices:
@@ -106,13 +91,13 @@ def match_clusters(shared: Shared, n_before: int, sizes_after: Array) -> Indices
     >>> match_clusters(shared, 2, np.array([3.0, 2.0, 9.0]))
     array([ 1,  0, -1])
     """
-    together = _together(shared, n_before, len(sizes_after))
+    together = shared.together(n_before, len(sizes_after))
     smaller = np.minimum.outer(sizes_after, together.sum(axis=0))
     after, before = linear_sum_assignment(together, maximize=True)
     is_one = together[after, before] > smaller[after, before] / 2
-    found = np.full(len(sizes_after), NEW)
-    found[after[is_one]] = before[is_one]
-    return found
+    matched = np.full(len(sizes_after), NEW)
+    matched[after[is_one]] = before[is_one]
+    return matched
 
 
 def continued(
@@ -203,13 +188,15 @@ class Refitted:
     @property
     def sizes(self) -> Array:
         """Rows of each cluster."""
-        labels, K = self.fitted.partition.labels, len(self.fitted.rotation)
+        labels, K = self.fitted.partition.labels, self.fitted.n_clusters
         return np.asarray(np.bincount(labels, self.graph.multiplicity, K), dtype=np.float64)
 
 
 def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     """Return the model's cut, as if it had seen these rows too and older ones counted ``decay``."""
-    if isinstance(model.fitted_cut_.functions, CombinedFunctions):
+    functions = getattr(model.fitted_cut_, "functions", None)
+    is_guided = getattr(model.fitted_cut_, "is_guided", False)
+    if is_guided or isinstance(functions, CombinedFunctions):
         raise invalid(
             "model",
             "be fitted without known labels and pairs to be updated, since it does not keep these",
@@ -235,8 +222,9 @@ def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: floa
     found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
     is_left = found.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
-    chosen = choose_for_graph(found.graph, found.affinity, model.n_clusters, K_so_far)
-    fit = cut_chosen(source, chosen, model._settings(), sample_weight)
+    settings = model._settings()
+    chosen = choose_for_graph(found.graph, found.affinity, task_of(settings), K_so_far)
+    fit = extend_cut(source, chosen, settings, sample_weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
     shared = Shared(
         clusters[is_left],
@@ -257,10 +245,10 @@ def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: floa
     of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
     weight = np.concatenate([counts, of_new])
     settings = model._settings()
-    chosen = choose_graphs(everything, settings, weight)
-    fit = cut_chosen(everything, chosen, settings, weight)
+    chosen = choose_cut(everything, settings, weight)
+    fit = extend_cut(everything, chosen, settings, weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
-    if isinstance(graph, RowGraph):
+    if isinstance(graph, RowGraph) and not chosen.is_sample:
         after = fitted.partition.labels[graph.vertex_of_row[: len(counts)]]
     else:  # so many rows by now that landmarks stand for them
         after = fitted.labels(rows)

@@ -12,10 +12,14 @@ int membership_sums(const long *nearest, const double *weights, long long *units
         const double *weight = weights + i * r;
         for (long a = 0; a < r; a++) {
             if (landmark[a] < 0 || landmark[a] >= p) continue;
-            for (long b = 0; b <= a; b++)
-                if (landmark[b] >= 0 && landmark[b] < p)
-                    units[landmark[a] * p + landmark[b]] +=
-                        (long long)rint(weight[a] * weight[b] * per_unit);
+            for (long b = 0; b <= a; b++) {
+                if (landmark[b] < 0 || landmark[b] >= p) continue;
+                /* A product that is no number, or too large for one, adds nothing; sums wrap. */
+                const double product = rint(weight[a] * weight[b] * per_unit);
+                if (!(fabs(product) < 9e18)) continue;
+                long long *sum = units + landmark[a] * p + landmark[b];
+                *sum = (long long)((unsigned long long)*sum + (unsigned long long)(long long)product);
+            }
         }
     }
     return 0;

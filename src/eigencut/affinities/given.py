@@ -1,4 +1,4 @@
-"""The user's own matrix of affinities."""
+"""Weights that the user gives: a function of two rows, or a matrix."""
 
 from __future__ import annotations
 
@@ -6,16 +6,90 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigencut._utils.arrays import Array, Indices, row_blocks
-from eigencut.affinities.base import Affinity, Product, whole_or_real
-from eigencut.affinities.fit_memory import FitSizes, given_graph_bytes
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.memory import MEMORY, FitSizes, sparse_solver_bytes
+from eigencut._utils.running import row_blocks
+from eigencut.affinities.base import (
+    Affinity,
+    Product,
+    VectorAffinity,
+    complete_graph_bytes,
+    whole_or_real,
+)
 from eigencut.exceptions import invalid
-from eigencut.graphs.base import Graph
+from eigencut.graphs.base import Graph, SparseGraph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
-from eigencut.graphs.sparse import SparseGraph
 from eigencut.io.state_reader import StateReader
+from eigencut.neighbors.metrics import nearest_rows
+
+
+class Kernel(VectorAffinity):
+    """Weights from a function ``k(A, B)`` on the complete graph.
+
+    Parameters
+    ----------
+    function : callable
+        Takes arrays of shape (a, d) and (b, d) and returns the (a, b) array of weights between
+        their rows: symmetric, non-negative and finite. The functions of
+        ``sklearn.metrics.pairwise`` such as ``laplacian_kernel`` have this form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import laplacian_kernel
+    >>> Kernel(laplacian_kernel).fit_graph(np.array([[0.0], [1.0]])).dense().round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+
+    def __init__(self, function: Callable[[Array, Array], ArrayLike]) -> None:
+        self.function = function
+
+    def _fit_rows(self, rows: Array) -> None:
+        if not callable(self.function):
+            remedy = "pass e.g. sklearn.metrics.pairwise.laplacian_kernel"
+            raise invalid("function", "be callable as k(A, B)", repr(self.function), remedy)
+        some = rows[:: max(1, len(rows) // 64)]
+        weights = self._weights(some, some)
+        asymmetry = np.abs(weights - weights.T).max()
+        if asymmetry > 1e-8 * weights.max():
+            got, remedy = (
+                f"values that differ by up to {asymmetry:.3g}",
+                "average k(A, B) and k(B, A).T",
+            )
+            raise invalid("function", "be symmetric: k(a, b) = k(b, a)", got, remedy)
+
+    def _prepare(self, X: Array) -> Array:
+        return X
+
+    def _weights(self, A: Array, B: Array) -> Array:
+        found: Any = self.function(A, B)
+        weights = np.array(found.toarray() if hasattr(found, "toarray") else found)
+        if weights.dtype.kind not in "fiub":
+            got, remedy = f"dtype {weights.dtype}", "take the absolute value of complex ones"
+            raise invalid("function", "return real numbers", got, remedy)
+        weights = weights.astype(np.float64, copy=False)
+        if weights.shape != (len(A), len(B)):
+            expected = f"return an array of shape {(len(A), len(B))} for that many rows"
+            remedy = "compute all pairs of rows at once"
+            raise invalid("function", expected, f"shape {weights.shape}", remedy)
+        if not np.isfinite(weights).all() or weights.min() < 0:
+            got = f"values from {weights.min():.3g} to {weights.max():.3g}"
+            remedy = "use a similarity that grows as rows get closer"
+            raise invalid("function", "return finite, non-negative weights", got, remedy)
+        return weights
+
+    weight_bound_ = None
+
+    def _underflowed(self, A: Array, weighted: Array) -> tuple[Array, Array]:
+        """A row without any weight counts as its nearest training row."""
+        return weighted[nearest_rows(A, self.rows_)], np.full(len(A), -np.inf)
+
+    def connection_hint(self) -> str:
+        return "Use a kernel that reaches farther."
 
 
 class Precomputed(Affinity):
@@ -75,7 +149,13 @@ class Precomputed(Affinity):
         return DenseGraph(weights, self.multiplicity_, every)
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
-        return given_graph_bytes(sizes)
+        n, K = sizes.n_rows, sizes.n_clusters
+        if n is None:
+            return None
+        if not sizes.is_sparse:  # the matrix itself is not counted
+            return complete_graph_bytes(FitSizes(n, 0, K))
+        of_edges = MEMORY.sparse_edge * n * sizes.n_features
+        return MEMORY.imports + of_edges + sparse_solver_bytes(n, K)
 
     @property
     def n_columns_(self) -> int:

@@ -1,0 +1,484 @@
+"""What surrounds a computation: progress for those who wait, threads, and warnings.
+
+Each is a context, not a parameter. Loops that can take long say how far they are, by ``advance`` or
+``approach``, and know nothing of who listens; mostly nobody does. A ``ProgressDisplay`` listens
+while it is open, to what its own thread runs. ``with threads(n_jobs):`` holds for everything that
+runs inside of it; whoever waits for threads reports their progress (``for_each``).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
+from copy import copy
+from itertools import pairwise
+from threading import RLock
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from eigencut._utils.arrays import TINY
+from eigencut.exceptions import GraphWarning
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+@contextmanager
+def ending_with(end: Callable[[], object]) -> Iterator[None]:
+    """Call ``end`` when the block ends, and once more should an interrupt have cut that short."""
+    try:
+        try:
+            yield
+        finally:
+            end()
+    finally:
+        end()
+
+
+@contextmanager
+def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    """Give a context variable a value for a while."""
+    before = variable.get()
+    with ending_with(lambda: variable.set(before)):
+        variable.set(value)
+        yield
+
+
+_at_work: dict[int, tuple[Any, set[object]]] = {}  # of an object, by its id: lock and who has it
+_lock = RLock()
+
+
+@contextmanager
+def one_at_a_time(item: object) -> Iterator[None]:
+    """Let one thread at a time work on an object; others wait."""
+    key, me = id(item), object()
+
+    def leave() -> None:
+        with _lock:
+            _, those = _at_work.get(key, (None, set()))
+            those.discard(me)
+            if not those:
+                _at_work.pop(key, None)
+
+    with ending_with(leave):
+        with _lock:
+            its_lock, those = _at_work.setdefault(key, (RLock(), set()))
+            those.add(me)
+        with its_lock:
+            yield
+
+
+@contextmanager
+def all_or_nothing(item: Item) -> Iterator[Item]:
+    """A copy to work on; what it has become, the object becomes too, if nothing was raised.
+
+    Attributes are to be set, not changed in place. One thread at a time works on an object; others
+    wait, and begin with what it has become.
+
+    Examples
+    --------
+    >>> from argparse import Namespace
+    >>> model = Namespace(n_rows=3)
+    >>> with all_or_nothing(model) as fresh:
+    ...     fresh.n_rows = 4
+    >>> model
+    Namespace(n_rows=4)
+    """
+    with one_at_a_time(item):
+        fresh = copy(item)
+        yield fresh
+        item.__dict__ = fresh.__dict__  # in one step, between two of which a signal may come
+
+
+class ProgressDisplay(ABC):
+    """Shows the stage that is running and how far it is."""
+
+    def __init__(self, stage: str) -> None:
+        self.begin(stage)
+
+    def begin(self, stage: str) -> None:
+        """Another stage is running now."""
+        self._stage, self._start = stage, time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the stage began."""
+        return time.perf_counter() - self._start
+
+    @abstractmethod
+    def show(self, share: float | None, text: str) -> None:
+        """How far the stage is, in words, and as a share of the whole if that is known."""
+
+    def __enter__(self) -> Self:
+        self._before = listening.get()
+        listening.set(self)
+        return self
+
+    def close(self) -> None:
+        """Listen no more; any number of times."""
+        if listening.get() is self:
+            listening.set(self._before)
+
+    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        self.close()
+
+
+listening: ContextVar[ProgressDisplay | None] = ContextVar("eigencut_display", default=None)
+
+
+class Lines(ProgressDisplay):
+    """Plain lines: one for the stage, and another one every two seconds."""
+
+    seconds = 2.0  # from one line to the next
+
+    def __enter__(self) -> Self:
+        _say(f"eigencut: {self._stage} ...")
+        self._last = self._start
+        return super().__enter__()
+
+    def show(self, share: float | None, text: str) -> None:
+        now = time.perf_counter()
+        if now - self._last >= self.seconds:
+            self._last = now
+            _say(f"\neigencut: {self._stage}, {text} ...")
+
+    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        super().__exit__(error, *details)
+        _say("\n" if error else f" {self.elapsed:.2f} s\n")
+
+
+class TerminalLine(ProgressDisplay):
+    """A line that vanishes when it is closed, and leaves the stage with its time if asked to."""
+
+    def __init__(self, stage: str, console: Any, leaves_time: bool) -> None:
+        from rich.live import Live
+        from rich.spinner import Spinner
+
+        super().__init__(stage)
+        self._leaves_time = leaves_time
+        self._spinner = Spinner("dots")
+        # What others write to standard error, warnings above all, comes above the line. Standard
+        # output may be a file of results, and is not touched.
+        self._live = Live(
+            get_renderable=self._line,
+            console=console,
+            refresh_per_second=8,
+            transient=True,
+            redirect_stdout=False,
+        )
+
+    def begin(self, stage: str) -> None:
+        super().begin(stage)
+        self._shown: tuple[float | None, str] = (None, "")
+
+    def show(self, share: float | None, text: str) -> None:
+        self._shown = (share, text)
+
+    def __enter__(self) -> Self:
+        self._live.start(refresh=True)
+        return super().__enter__()
+
+    def close(self) -> None:
+        super().close()
+        self._live.stop()
+
+    def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        super().__exit__(error, *details)
+        if self._leaves_time and not error:
+            _say(f"eigencut: {self._stage} ... {self.elapsed:.2f} s\n")
+
+    def _line(self) -> Any:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        share, text = self._shown
+        bar = ProgressBar(None if share is None else 1.0, share or 0.0, width=16)
+        line = Table.grid(padding=(0, 1))
+        for _ in range(5):
+            line.add_column(no_wrap=True)
+        seconds = Text(f"{self.elapsed:.0f} s")
+        line.add_row(self._spinner, Text(self._stage), bar, seconds, Text(text))
+        return line
+
+
+def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
+    """A line of standard error that changes; None where it cannot, or without rich."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    console = Console(stderr=True)
+    return TerminalLine(stage, console, leaves_time) if console.is_interactive else None
+
+
+_verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)
+
+
+def reporting(verbose: bool) -> AbstractContextManager[None]:
+    """Show the stages that run inside on standard error, or else on a display around them."""
+    return holding(_verbose, verbose)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """A part of a fit that users may want to know of."""
+    if _verbose.get():
+        shown = terminal_display(name, leaves_time=True) or Lines(name)
+        with ending_with(shown.close), shown:
+            yield
+        return
+    display = listening.get()
+    if display is not None:
+        display.begin(name)
+    yield
+
+
+def note(text: str) -> None:
+    """A line between stages, for those who asked for them."""
+    if _verbose.get():
+        _say(f"eigencut: {text}\n")
+
+
+@contextmanager
+def without_progress() -> Iterator[None]:
+    """For work whose parts do not matter to those who wait for many such works."""
+    with holding(listening, None), reporting(False):
+        yield
+
+
+def tell(share: float | None, text: str) -> None:
+    """Say how far the stage is: a share of the whole if it is known, and words."""
+    display = listening.get()
+    if display is not None:
+        display.show(share, text)
+
+
+def advance(done: int, total: int | None, things: str) -> None:
+    """Say how many things of how many are done."""
+    display = listening.get()
+    if display is not None:
+        of_all = f" of {total:,}" if total else ""
+        display.show(done / total if total else None, f"{done:,}{of_all} {things}")
+
+
+def counted(items: Sequence[Item], things: str) -> Iterator[Item]:
+    """The items one by one, saying how many are done."""
+    for done, item in enumerate(items):
+        advance(done, len(items), things)
+        yield item
+
+
+def approach(step: int, residual: float, tolerance: float) -> None:
+    """Say how far an iteration is whose residual must fall to the tolerance."""
+    display = listening.get()
+    if display is not None:
+        times_too_large = max(1.0, float(residual) / max(float(tolerance), TINY))
+        # Residuals mostly fall by eight digits from the first step to the last.
+        share = max(0.0, 1 - math.log10(times_too_large) / 8.0)
+        display.show(share, f"step {step}, residual {residual:.1e}, wanted {tolerance:.0e}")
+
+
+def _say(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)
+
+
+_limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Use so many threads inside: eigencut's own and BLAS's.
+
+    Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
+    an outer context says, or else all cores.
+    """
+    from eigencut._utils.validation import check_n_jobs
+
+    if n_jobs is None:
+        yield
+        return
+    check_n_jobs(n_jobs)
+    number = int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
+    with holding(_limit, number), blas_threads(number):
+        yield
+
+
+def n_threads() -> int:
+    """How many threads may be used here."""
+    return _limit.get() or _cores()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _BlasThreads:
+    """Limits the threads of BLAS and LAPACK, which the whole process has in common, for a while.
+
+    They are kept to one wherever eigencut runs its own threads, and around many small products,
+    which two threads of BLAS slow down as soon as the machine has anything else to do. The smallest
+    limit asked for holds, and the last asker gives back what the first one found: were each to give
+    back what it found, one thread would give back the limit of another, for good.
+
+    Each step may be cut short by an interrupt and done again: an asker is there or not, and what
+    was found stays known until all of it is given back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # an asker that was dropped leaves wherever its thread is
+        self._asked: dict[object, int] = {}
+        self._found: dict[Any, int] = {}  # threads of each library, before
+        self._held: int | None = None  # what all libraries are limited to
+        self._libraries: list[Any] = []
+
+    @contextmanager
+    def __call__(self, limit: int) -> Iterator[None]:
+        asker = object()
+        with ending_with(lambda: self._settle(asker, None)):
+            self._settle(asker, limit)
+            yield
+
+    def _settle(self, asker: object, limit: int | None) -> None:
+        with self._lock:
+            if limit is None:
+                self._asked.pop(asker, None)
+            else:
+                self._asked[asker] = limit
+            smallest = min(self._asked.values(), default=None)
+            if smallest is None:
+                self._give_back()
+            elif smallest != self._held:
+                self._hold(smallest)
+
+    def _hold(self, limit: int) -> None:
+        self._held = None
+        if not self._libraries:  # finding them takes longer than limiting them
+            found = ThreadpoolController().lib_controllers
+            self._libraries = [library for library in found if library.user_api == "blas"]
+        for library in self._libraries:
+            if library not in self._found:
+                self._found[library] = library.get_num_threads()
+            library.set_num_threads(limit)
+        self._held = limit
+
+    def _give_back(self) -> None:
+        for library, number in self._found.items():
+            with suppress(Exception):  # what a library does not take is dropped
+                library.set_num_threads(number)
+        self._found, self._held = {}, None
+
+
+blas_threads = _BlasThreads()
+
+
+def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterator[slice]:
+    """Slices of rows with at most so many elements in all; at least one row each.
+
+    Examples
+    --------
+    >>> list(row_blocks(5, 10, most_elements=25))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, most_elements // max(1, elements_per_row))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def blocks_of_cost(costs: Any, most: int) -> list[slice]:
+    """Slices of consecutive items whose costs add up to about ``most``; at least one item each.
+
+    Examples
+    --------
+    >>> blocks_of_cost([1, 1, 9, 2, 2, 2], most=4)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None), slice(5, 6, None)]
+    """
+    total = np.cumsum(costs)
+    starts = [0]
+    while starts[-1] < len(total):
+        before = total[starts[-1] - 1] if starts[-1] else 0
+        end = int(np.searchsorted(total, before + most, side="right"))
+        starts.append(max(end, starts[-1] + 1))
+    return [slice(*ends) for ends in pairwise(starts)]
+
+
+def for_each(
+    work: Callable[[Item], None], items: Iterable[Item], things: str | None = None
+) -> None:
+    """Call ``work`` on every item, in threads. The items must be independent of each other.
+
+    A result therefore never depends on how many threads there are. ``things`` is what the items are
+    called when users are told how many are done; nothing is told without.
+    """
+    items = list(items)
+    number = min(n_threads(), len(items))
+    with blas_threads(1):
+        if number <= 1:
+            _wait_for(map(work, items), len(items), things)
+            return
+        # Work that has threads of its own to start does without: all are taken.
+        with ThreadPoolExecutor(number, initializer=_limit.set, initargs=(1,)) as pool:
+            _wait_for(pool.map(work, items), len(items), things)
+
+
+def _wait_for(results: Iterable[None], n_results: int, things: str | None) -> None:
+    """Take all results, which re-raises the first error of a worker here."""
+    for done, _ in enumerate(results, 1):
+        if things is not None:
+            advance(done, n_results, things)
+
+
+_heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None)
+
+
+@contextmanager
+def hearing_warnings() -> Iterator[list[str]]:
+    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones.
+
+    Examples
+    --------
+    >>> with hearing_warnings() as heard, warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", GraphWarning)
+    ...     warn_user("nobody hears this")
+    >>> heard
+    []
+    """
+    heard: list[str] = []
+    with holding(_heard, heard):
+        yield heard
+
+
+def _are_silenced() -> bool:
+    """Whether the foremost filter for our warnings drops them, as parts of a fit ask for."""
+    for action, message, category, module, _ in warnings.filters:
+        if message is None and module is None and issubclass(GraphWarning, category):
+            return action == "ignore"
+    return False
+
+
+def warn_user(message: str) -> None:
+    """Warn at the innermost line outside this library and scikit-learn."""
+    heard = _heard.get()
+    if heard is not None and message not in heard and not _are_silenced():
+        heard.append(message)
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+        module = frame.f_globals.get("__name__", "")
+        if module.split(".")[0] not in ("eigencut", "sklearn", "contextlib"):
+            break
+    warnings.warn(message, GraphWarning, stacklevel=level)

@@ -1,0 +1,392 @@
+"""What ``affinity="auto"`` decides: which cut of which graph, by one yardstick.
+
+Candidates are cuts of graphs at several scales, all from one search for neighbours. Every
+candidate is judged on every one of some graphs, not only on the graph it was found on:
+
+    J(c) = mean over graphs g of log( mean over clusters k of phi_g(k) + 1 / n_k ),
+
+with ``phi_g(k)`` the normalized cut of cluster k in g, and ``n_k`` its rows. The smallest J wins. A
+cut that is good only at the scale that suggested it is not believed, nor is a cluster of very few
+rows. Clusters with wide gaps between them need no judge: they are found, and taken, as they are.
+
+``docs/defaults.md`` explains the rule, and ``python -m benchmarks.suites`` measures it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from eigencut._utils.arrays import TINY, Array, Indices
+from eigencut._utils.running import advance, blas_threads, without_progress
+from eigencut.affinities import Affinity, Neighbors, RankedNeighbors
+from eigencut.affinities.neighbors import local_dimension
+from eigencut.auto.policy import POLICY
+from eigencut.cut import Cut
+from eigencut.discretization import Partition, assign, normalize_rows, pod
+from eigencut.exceptions import GraphWarning
+from eigencut.extension.eigenfunctions import extend
+from eigencut.graphs.base import Graph, Pieces
+from eigencut.neighbors.metrics import METRICS
+from eigencut.neighbors.search import (
+    NearestLandmarks,
+    SearchedRows,
+    kmeans_centres,
+    nearest_centres,
+)
+from eigencut.solvers.relaxed_cut import RelaxedCut, cut_of_pieces, pieces_of
+
+
+@dataclass(frozen=True)
+class CutOfGraph:
+    """A graph, and the clusters of its vertices.
+
+    A relaxed cut has eigenpairs, and the rotation that gives its clusters; a discrete one has
+    labels only. ``score`` is -J.
+    """
+
+    name: str
+    affinity: Affinity
+    graph: Graph
+    labels: Indices
+    relaxed: RelaxedCut | None = None
+    partition: Partition | None = None
+    score: float = -np.inf
+    has_wide_gaps: bool = False  # whether clusters are surely apart
+
+
+def relaxed_candidate(
+    pieces: Pieces,
+    affinity: Affinity,
+    cut: Cut,
+    n_clusters: int,
+    starts: Mapping[str, Any],
+    n_pieces: int,
+) -> CutOfGraph:
+    """Return the relaxed cut of a graph; so many of its components take part."""
+    graph = pieces.graph
+    relaxed = cut_of_pieces(pieces, affinity, cut, n_clusters, n_pieces)
+    with blas_threads(1):
+        partition = pod(relaxed.pairs.vectors, sample_weight=graph.multiplicity, **starts)
+    name = f"relaxed cut of {affinity!r}"
+    return CutOfGraph(name, affinity, graph, partition.labels, relaxed, partition)
+
+
+def better_relaxed_cut(
+    affinity: Affinity, graph: Graph, cut: Cut, n_clusters: int, starts: Mapping[str, Any]
+) -> CutOfGraph:
+    """Return the relaxed cut of a graph in which small components are clusters, or are not.
+
+    The smaller J decides, with the graph itself as the judge.
+    """
+    pieces, unit = pieces_of(graph, affinity), graph.one_row
+    n_large = pieces.n_large(n_clusters)
+    n_all = min(int((pieces.n_rows >= 2 * POLICY.least_cluster * unit).sum()), n_clusters)
+    best = relaxed_candidate(pieces, affinity, cut, n_clusters, starts, n_large)
+    if n_all <= n_large:
+        return best
+    other = relaxed_candidate(pieces, affinity, cut, n_clusters, starts, n_all)
+    return min((best, other), key=lambda one: _own_cost(one, n_clusters))
+
+
+def _own_cost(one: CutOfGraph, n_clusters: int) -> float:
+    """Return J of a cut with its own graph as the only judge."""
+    graph = one.graph
+    member = np.eye(n_clusters)[one.labels] * graph.multiplicity[:, np.newaxis]
+    volume = graph.degrees @ member
+    inside = (member * graph.matmat(member)).sum(axis=0)
+    rows = np.maximum(member.sum(axis=0) / graph.one_row, 1.0)
+    cuts = 1 - inside / np.where(volume > 0, volume, np.inf)
+    return float((np.clip(cuts, 0.0, 1.0) + 1 / rows).mean())
+
+
+def discrete_candidate(
+    affinity: Affinity, graph: Graph, cut: Cut, n_clusters: int, starts: Mapping[str, Any]
+) -> CutOfGraph:
+    """Return the discrete cut of a graph."""
+    from eigencut.solvers.discrete_cut import discrete_cut
+
+    few = affinity.with_few_neighbors(graph) if isinstance(affinity, RankedNeighbors) else None
+    labels = discrete_cut(graph, affinity, cut, n_clusters, few=few, **starts)
+    return CutOfGraph(f"discrete cut of {affinity!r}", affinity, graph, labels)
+
+
+class Judges:
+    """The rows that are cut, searched once, and the graphs that every cut is judged on.
+
+    In few dimensions these are the mutual graphs of few neighbours, which show gaps that are
+    narrow. In many dimensions few neighbours are mutual: there they are symmetric graphs of more
+    neighbours.
+    """
+
+    def __init__(self, searched: SearchedRows, n_clusters: int, metric: str) -> None:
+        self.searched, self.n_clusters, self.metric = searched, n_clusters, metric
+        self.count = np.asarray(searched.distinct.multiplicity, dtype=np.float64)
+        self.n = len(self.count)
+        # In rules about few rows the smallest count is a row, unless it is out of proportion.
+        one_row = max(float(self.count.min()), float(np.median(self.count)) / 100)
+        self.rows = np.maximum(self.count / one_row, 1.0)
+        self._mutual: dict[int, tuple[Neighbors, Graph]] = {}
+        # One search: a tree takes longer for more neighbours, all pairs do not.
+        is_tree = searched.points.index_name == "kdtree"
+        most = max(POLICY.scales) if is_tree else RankedNeighbors.most_neighbors + 1
+        searched.points.nearest(min(most, self.n))
+
+    def _limited(self, scales: tuple[int, ...]) -> list[int]:
+        """Numbers of neighbours, as far as there are rows for them."""
+        return sorted({min(k, max(self.n // 2, 2)) for k in scales})
+
+    @property
+    def may_be_relaxed(self) -> bool:
+        """Whether rows and clusters are so few that relaxed cuts take moments."""
+        return self.n * self.n_clusters**2 <= POLICY.relaxed_work
+
+    @cached_property
+    def dimension(self) -> float:
+        """The dimension that rows spread in around a row."""
+        k = self._limited(POLICY.scales)[-1]
+        return local_dimension(self.searched.points.nearest(k)[0], max(2, k // 2))
+
+    def scales(self) -> Iterator[int]:
+        """Yield numbers of neighbours of mutual graphs to cut: in many dimensions only one."""
+        first, *others = dict.fromkeys(min(k, max(self.n // 2, 2)) for k in POLICY.cut_scales)
+        yield first
+        if self.dimension < RankedNeighbors.many_dimensions:
+            yield from others
+
+    def mutual(self, k: int) -> tuple[Neighbors, Graph]:
+        """Return the mutual graph of so many neighbours, made once."""
+        if k not in self._mutual:
+            affinity = Neighbors(k, graph="mutual", density_contrast=1.0, metric=self.metric)
+            self._mutual[k] = affinity, affinity.graph_of(self.searched)
+        return self._mutual[k]
+
+    @cached_property
+    def graphs(self) -> list[Graph]:
+        """The graphs that judge."""
+        if self.dimension < POLICY.many_local_dimensions:
+            return [self.mutual(k)[1] for k in self._limited(POLICY.scales)]
+        return [
+            Neighbors(k, density_contrast=1.0, metric=self.metric).graph_of(self.searched)
+            for k in self._limited(POLICY.wide_scales)
+        ]
+
+    def cuts(self, labels: Indices) -> Array:
+        """Return the normalized cut of each cluster in each graph; that of no rows is 1."""
+        cuts = []
+        for graph in self.graphs:
+            weights, origin = graph.weights, np.repeat(labels, np.diff(graph.weights.indptr))
+            both = self.count[weights.indices] * weights.data
+            both *= np.repeat(self.count, np.diff(weights.indptr))
+            volume = np.bincount(origin, both, self.n_clusters)
+            is_inside = origin == labels[weights.indices]
+            inside = np.bincount(origin[is_inside], both[is_inside], self.n_clusters)
+            cuts.append(1 - inside / np.where(volume > 0, volume, np.inf))
+        return np.clip(np.array(cuts), 0.0, 1.0)
+
+    def score(self, labels: Indices) -> float:
+        """Return -J."""
+        doubt = 1 / np.maximum(np.bincount(labels, self.rows, self.n_clusters), 1.0)
+        return -float(np.log((self.cuts(labels) + doubt).mean(axis=1)).mean())
+
+    def is_clear(self, labels: Indices) -> bool:
+        """Whether no cluster is cut much, at any scale, nor has very few rows."""
+        rows = np.bincount(labels, self.rows, self.n_clusters)
+        worst = np.maximum(self.cuts(labels).max(axis=1), TINY)
+        is_small = np.exp(np.log(worst).mean()) <= POLICY.clear
+        return bool(is_small and rows.min() >= POLICY.least_cluster)
+
+    def are_more_pieces(self, relaxed: RelaxedCut) -> bool:
+        """Whether a graph has more components than clusters: its cut does not tell which belong."""
+        return self.n_components_of_rows(relaxed.components) > self.n_clusters
+
+    def n_components_of_rows(self, component: Indices) -> int:
+        """Count the components that have as many rows as a cluster."""
+        return int((np.bincount(component, self.rows) >= POLICY.least_cluster).sum())
+
+    def ranked(self, smallest: int | None = None) -> tuple[RankedNeighbors, Graph]:
+        """Return the graph of discrete cuts: half an average cluster as neighbours, at most.
+
+        Given the vertices of the smallest cluster it has no more neighbours, for they would outvote
+        it.
+        """
+        least, most = RankedNeighbors.few_neighbors, RankedNeighbors.most_neighbors
+        k = min(int(np.clip(self.n // (2 * self.n_clusters), least, most)) + 1, self.n)
+        k = RankedNeighbors(k, metric=self.metric).local_neighbors(self.searched, k)
+        k = min(k, smallest or k)
+        affinity = RankedNeighbors(max(k, 2), metric=self.metric)
+        return affinity, affinity.graph_of(self.searched)
+
+    def agreement(self, best: CutOfGraph, other: CutOfGraph, cut: Cut) -> float:
+        """Return how well another cut, extended to these rows, agrees with the best (ARI)."""
+        from sklearn.metrics import adjusted_rand_score
+
+        if other.relaxed is None or other.partition is None:
+            return 0.0
+        pairs, degrees = other.relaxed.pairs, other.graph.degrees
+        functions = extend("consistent", other.affinity, cut, pairs, degrees)
+        values = normalize_rows(functions(self.searched.distinct.rows))
+        labels = assign(values @ other.partition.rotation)
+        return float(adjusted_rand_score(best.labels, labels))
+
+    def clusters_with_gaps(self) -> Indices | None:
+        """Return K clusters that have wide gaps between them, if there are any.
+
+        They are what is left of the minimum spanning tree of the neighbours without its longest
+        edges, as far as these do not cut off fewer rows than a cluster has. Gaps are wide where no
+        row of another cluster is nearer than twice the longest edge inside a cluster.
+        """
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        K, k = self.n_clusters, min(POLICY.cut_scales[0], self.n)
+        distances, numbers = self.searched.points.nearest(k)
+        origin, end = np.repeat(np.arange(self.n), k - 1), numbers[:, 1:].ravel()
+        length = np.maximum(distances[:, 1:].ravel(), TINY)
+        edges = sparse.csr_array((length, (origin, end)), shape=(self.n, self.n))
+        tree = minimum_spanning_tree(edges.maximum(edges.T)).tocoo()
+        order = np.argsort(-tree.data, kind="stable")
+        is_left = np.ones(tree.nnz, dtype=bool)
+        is_left[order[: K + POLICY.tried_gaps]] = False
+        part = _components(self.n, tree.row[is_left], tree.col[is_left])
+        rows = np.bincount(part, self.rows)
+        long_edges = part[tree.row[order]], part[tree.col[order]]
+        is_cut = np.zeros(len(order), dtype=bool)
+        n_pieces = self.n - tree.nnz
+        for edge in range(min(K + POLICY.tried_gaps, len(order))):
+            if n_pieces >= K:
+                break
+            is_cut[edge] = True
+            sides = _components(len(rows), *(ends[~is_cut] for ends in long_edges))
+            sizes = np.bincount(sides, rows)
+            smaller = min(sizes[sides[ends[edge]]] for ends in long_edges)
+            is_cut[edge] = smaller >= POLICY.least_cluster
+            n_pieces += is_cut[edge]
+        labels = _components(len(rows), *(ends[~is_cut] for ends in long_edges))[part]
+        if n_pieces != K or np.bincount(labels, self.rows).min() < POLICY.least_cluster:
+            return None
+        inside, between = np.zeros(K), np.full(K, np.inf)
+        inner, outer = order[~is_cut], labels[origin] != labels[end]
+        np.maximum.at(inside, labels[tree.row[inner]], tree.data[inner])
+        for ends in (origin, end):
+            np.minimum.at(between, labels[ends[outer]], length[outer])
+        return labels if (between >= POLICY.wide_gap * inside).all() else None
+
+
+def _components(n: int, origin: Indices, end: Indices) -> Indices:
+    """Return the component of each of n vertices."""
+    from scipy.sparse.csgraph import connected_components
+
+    edges = sparse.csr_array((np.ones(len(origin)), (origin, end)), shape=(n, n))
+    return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+
+
+def compared_cuts(
+    judges: Judges, *, cut: Cut, starts: Mapping[str, Any], solver: str = "auto"
+) -> list[CutOfGraph]:
+    """Return the cuts that were compared, the best first.
+
+    ``starts`` are options of POD. ``solver`` says whether cuts are relaxed, discrete or either.
+    """
+    found: list[CutOfGraph] = []
+    if solver != "relaxed" and (solver == "discrete" or not judges.may_be_relaxed):
+        with without_progress():
+            return [discrete_candidate(*judges.ranked(), cut, judges.n_clusters, starts)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        apart = judges.clusters_with_gaps()
+        for one in _counted(_candidates(judges, cut, starts, solver)):
+            if apart is not None and solver == "auto" and not _are_same(one.labels, apart):
+                affinity, graph = judges.ranked(int(np.bincount(apart).min()))
+                one = CutOfGraph(f"gaps in {affinity!r}", affinity, graph, apart)
+            score = judges.score(one.labels)
+            if apart is not None and _are_same(one.labels, apart):
+                return [replace(one, score=score, has_wide_gaps=True)]
+            found.append(replace(one, score=score))
+            is_first = apart is None and len(found) == 1
+            if is_first and judges.is_clear(one.labels) and not judges.are_more_pieces(one.relaxed):
+                break
+    best, *others = sorted(found, key=lambda one: -one.score)
+    if best.relaxed is not None and judges.is_clear(best.labels):
+        sizes = np.bincount(best.relaxed.components, judges.rows)
+        n_apart = int((sizes >= 2 * POLICY.least_cluster).sum()) - best.relaxed.groups.max() - 1
+        best = replace(best, relaxed=replace(best.relaxed, n_apart=max(0, n_apart)))
+    return [best, *others]
+
+
+def _counted(cuts: Iterator[Any]) -> Iterator[Any]:
+    """Yield cuts, saying how many there are, and nothing of how each was found."""
+    for number in count(1):
+        with without_progress():
+            one = next(cuts, None)
+        if one is None:
+            return
+        advance(number, None, "cut(s) compared")
+        yield one
+
+
+def _are_same(first: Indices, second: Indices) -> bool:
+    """Whether two labellings have the same clusters."""
+    pairs = np.unique(first.astype(np.int64) * (int(second.max()) + 1) + second)
+    return len(pairs) == len(np.unique(first)) == len(np.unique(second))
+
+
+def _candidates(judges: Judges, cut: Cut, starts: Mapping[str, Any], solver: str) -> Iterator[Any]:
+    """Yield the cuts that are compared, the one that is mostly right first."""
+    K = judges.n_clusters
+    for k in judges.scales():
+        affinity, graph = judges.mutual(k)
+        pieces = pieces_of(graph, affinity)
+        n_large = pieces.n_large(K)
+        n_all = min(judges.n_components_of_rows(pieces.component), K)
+        for n_pieces in sorted({n_large, max(n_large, n_all)}):
+            yield relaxed_candidate(pieces, affinity, cut, K, starts, n_pieces)
+    if solver != "relaxed":
+        discrete = discrete_candidate(*judges.ranked(), cut, K, starts)
+        yield discrete
+        if METRICS[judges.metric].has_means:
+            yield _kmeans_candidate(judges, discrete.affinity, discrete.graph, starts)
+
+
+def _kmeans_candidate(
+    judges: Judges, affinity: Affinity, graph: Graph, starts: Mapping[str, Any]
+) -> CutOfGraph:
+    """Return the clusters of k-means, extended on a graph as those of a discrete cut."""
+    points, K = judges.searched.points.points, judges.n_clusters
+    random_state = starts["random_state"]
+    random = check_random_state(0 if random_state is None else random_state)
+    with blas_threads(1):
+        first = _spread_rows(points, judges.count, K, random)
+    order = np.append(first, np.setdiff1d(np.arange(judges.n), first))
+    centres = kmeans_centres(points[order], judges.count[order], K)
+    labels = nearest_centres(points, NearestLandmarks(centres, 1))
+    return CutOfGraph(f"k-means in {affinity!r}", affinity, graph, labels)
+
+
+def _spread_rows(points: Any, count: Array, n: int, random: np.random.RandomState) -> Indices:
+    """Return n rows far from each other: k-means++ with the best of a few rows at each step."""
+    is_sparse = sparse.issparse(points)
+    squares = np.asarray((points.multiply(points) if is_sparse else points**2).sum(axis=1)).ravel()
+
+    def squared_distances(rows: Indices) -> Array:
+        products = points[rows] @ points.T
+        products = products.toarray() if sparse.issparse(products) else products
+        return np.maximum(squares[rows, np.newaxis] + squares - 2 * products, 0.0)
+
+    chosen = random.choice(len(count), 1, p=count / count.sum())
+    nearest = squared_distances(chosen)[0]
+    for _ in range(n - 1):
+        share = np.cumsum(nearest * count)
+        tried = np.searchsorted(share, random.random_sample(2 + int(np.log(n))) * share[-1])
+        tried = np.minimum(tried, len(count) - 1)
+        left = np.minimum(nearest, squared_distances(tried))
+        best = int(np.argmin(left @ count))
+        chosen, nearest = np.append(chosen, tried[best]), left[best]
+    return np.unique(chosen)

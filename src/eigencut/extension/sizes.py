@@ -1,0 +1,272 @@
+"""Limits of the sizes of clusters: prices under which the best cluster of each row keeps to them.
+
+    maximize  sum_i w_i s_i,k(i)    subject to    low <= sum of w_i over cluster k <= high
+
+is solved by labels ``k(i) = argmax_k (s_ik + b_k)`` with one price b_k for each cluster, the dual
+of its limits: 0 for a cluster that keeps to them, positive to fill one, negative to empty one.
+Since a price does not depend on rows, it labels new rows as well. Coordinate steps on the dual come
+near the prices, and shortest augmenting paths between clusters end exactly at them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import is_integer, is_real, shown
+from eigencut.exceptions import invalid
+
+
+@dataclass(frozen=True)
+class PriceSettings:
+    """How prices are searched."""
+
+    some_rows: int = 8192  # Coordinate steps run on so many rows: any, then the undecided ones.
+    rounds: tuple[int, ...] = (60, 20, 20)  # Steps for each cluster, on each of these samples.
+    most_moves: int = 20_000  # Rows that augmenting paths move at most.
+
+
+SETTINGS = PriceSettings()
+
+
+def check_size_limits(low: Any, high: Any) -> None:
+    """Refuse what is no limit of the size of a cluster."""
+    for name, value in (("min_cluster_size", low), ("max_cluster_size", high)):
+        is_rows = is_integer(value) and value >= 1
+        is_share = is_real(value) and not is_integer(value) and 0 < value < 1
+        if not (
+            value is None or is_rows or is_share or (isinstance(value, str) and value == "equal")
+        ):
+            expected = "be None, a number of rows from 1 on, a share of them below 1, or 'equal'"
+            raise invalid(name, expected, shown(value), "leave it out for no limit")
+
+
+@dataclass(frozen=True)
+class SizeLimits:
+    """How many rows a cluster has at least and at most; where rows have weights, sums of these."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def from_parameters(
+        cls, low: Any, high: Any, n_clusters: int, weight: Array
+    ) -> SizeLimits | None:
+        """Return the limits for these rows, None without any; refuse those that cannot hold."""
+        if low is None and high is None:
+            return None
+        total, K = float(weight.sum()), n_clusters
+        is_whole = bool((weight == np.rint(weight)).all())
+        if "equal" in (low, high):  # strings and numbers compare as different
+            other = next((one for one in (low, high) if one not in (None, "equal")), None)
+            if other is not None:
+                remedy = "leave the other limit out"
+                raise invalid(
+                    "min_cluster_size and max_cluster_size",
+                    "agree",
+                    f"{low!r} and {high!r}",
+                    remedy,
+                )
+            low, high = (total // K, -(-total // K)) if is_whole else (total / K, total / K)
+            return cls(float(low), float(high))
+        least = 0.0 if low is None else _rows(low, total)
+        most = total if high is None else _rows(high, total)
+        if is_whole:  # 1e-9: a share that stands for whole rows does so whatever rounding says
+            least, most = math.ceil(least - 1e-9 * total), math.floor(most + 1e-9 * total)
+        for name, value, is_kept, relation in (
+            ("min_cluster_size", least, K * least <= total * (1 + 1e-12), "more than"),
+            ("max_cluster_size", most, K * most >= total * (1 - 1e-12), "fewer than"),
+        ):
+            if not is_kept:
+                got = f"{K} clusters x {value:g} = {K * value:g}, {relation} the {total:g} rows"
+                expected = f"allow {K} clusters of all rows"
+                raise invalid(name, expected, got, f"the mean size is {total / K:g}")
+        if least > most:
+            got = f"{least:g} and {most:g} rows"
+            raise invalid("min_cluster_size", "not be above max_cluster_size", got, "swap them")
+        return cls(float(least), float(most))
+
+    def excess(self, sizes: Any) -> Array:
+        """Return by how much each size is above the limits, or below them as a negative number."""
+        return np.asarray(sizes - np.clip(sizes, self.low, self.high))
+
+
+def _rows(limit: Any, total: float) -> float:
+    return float(limit) if is_integer(limit) else float(limit) * total
+
+
+def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Array, Array]:
+    """Return a price for each cluster, and by how much sizes still exceed the limits.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K)
+    weight : array of shape (n,)
+        How many rows each one stands for.
+    limits : SizeLimits
+
+    Returns
+    -------
+    prices : array of shape (K,)
+    excess : array of shape (K,)
+        Not zero only where rows with equal scores, or one row that stands for many, cannot be
+        divided.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.1, 0.9]])
+    >>> prices, _ = price_clusters(scores, np.ones(4), SizeLimits(2.0, 2.0))
+    >>> np.argmax(scores + prices, axis=1)
+    array([0, 0, 1, 1])
+    """
+    prices, n = np.zeros(scores.shape[1]), len(scores)
+    some = np.arange(n)
+    for place, rounds in enumerate(SETTINGS.rounds):
+        if n > SETTINGS.some_rows:
+            if place == 0:
+                some = np.linspace(0, n - 1, SETTINGS.some_rows).astype(np.intp)
+            else:
+                ranked = np.partition(scores + prices, -2, axis=1)
+                some = np.argpartition(ranked[:, -1] - ranked[:, -2], SETTINGS.some_rows)
+                some = np.sort(some[: SETTINGS.some_rows])
+        elif place:
+            break
+        others = np.ones(n, dtype=bool)
+        others[some] = False
+        fixed = np.bincount(np.argmax(scores + prices, axis=1)[others], weight[others], len(prices))
+        counts = weight[some]
+        if place == 0 and n > SETTINGS.some_rows:
+            fixed[:] = 0.0
+            counts = counts * (weight.sum() / counts.sum())
+        prices = _coordinate_steps(scores[some], counts, limits, prices, fixed, rounds)
+    return _augmented(scores, weight, limits, prices)
+
+
+def _coordinate_steps(
+    scores: Array, weight: Array, limits: SizeLimits, prices: Array, fixed: Any, rounds: int
+) -> Array:
+    """Set each price in turn so that its cluster keeps to the limits, the others given.
+
+    ``fixed`` are sizes that do not depend on these rows.
+    """
+    prices = prices.copy()
+    priced = scores + prices
+    for _ in range(rounds):
+        before = prices.copy()
+        for k in range(len(prices)):
+            priced[:, k] = -np.inf
+            needed = priced.max(axis=1) - scores[:, k]  # the least price at which a row comes here
+            order = np.argsort(needed)
+            size = fixed[k] + np.concatenate([[0.0], np.cumsum(weight[order])])
+            # size[m] is that of the m rows that need least.
+            at_zero = int(np.searchsorted(needed[order], 0.0, side="left"))
+            m = at_zero
+            if size[at_zero] > limits.high:
+                m = max(int(np.searchsorted(size, limits.high * (1 + 1e-12), side="right")) - 1, 0)
+            elif size[at_zero] < limits.low:
+                m = min(int(np.searchsorted(size, limits.low * (1 - 1e-12))), len(order))
+            if m == at_zero:
+                prices[k] = 0.0
+            else:
+                around = needed[order[max(m - 1, 0) : m + 1]]
+                prices[k] = around.mean()
+            priced[:, k] = scores[:, k] + prices[k]
+        if np.abs(prices - before).max() < 1e-12:
+            break
+    return prices
+
+
+class _Moves:
+    """What moving a row from one cluster to another costs at least: a graph on the clusters.
+
+    Its last node is the outside: a cluster below its upper limit may give a place to it, and one
+    above its lower limit may take one, at no cost.
+    """
+
+    def __init__(self, scores: Array, weight: Array, limits: SizeLimits, labels: Indices) -> None:
+        self.scores, self.weight, self.limits, self.labels = scores, weight, limits, labels
+        self.K = scores.shape[1]
+        self.sizes = np.bincount(labels, weight, self.K).astype(np.float64)
+        self.costs = np.full((self.K + 1, self.K + 1), np.inf)
+        self.rows = np.zeros((self.K, self.K), dtype=np.intp)
+        self.members = [np.flatnonzero(labels == k) for k in range(self.K)]
+        for k in range(self.K):
+            self._look(k)
+
+    def _look(self, k: int) -> None:
+        """Find the cheapest row to move from a cluster to each other one."""
+        mine = self.members[k]
+        self.costs[k, : self.K] = np.inf
+        if len(mine):
+            loss = self.scores[mine, k][:, np.newaxis] - self.scores[mine]
+            self.rows[k] = mine[np.argmin(loss, axis=0)]
+            self.costs[k, : self.K] = loss.min(axis=0)
+        self.costs[k, k] = 0.0
+        little = 1e-9 * self.weight.sum()
+        self.costs[k, -1] = 0.0 if self.sizes[k] < self.limits.high - little else np.inf
+        self.costs[-1, k] = 0.0 if self.sizes[k] > self.limits.low + little else np.inf
+
+    def shortest(self) -> tuple[Array, Indices]:
+        """Return the least cost between each two nodes, and the node before the last on the way."""
+        costs = self.costs.copy()
+        np.fill_diagonal(costs, 0.0)
+        before = np.where(np.isfinite(costs), np.arange(len(costs))[:, np.newaxis], -1)
+        for via in range(len(costs)):
+            through = costs[:, via, np.newaxis] + costs[via]
+            shorter = through < costs - 1e-15
+            costs = np.where(shorter, through, costs)
+            before = np.where(shorter, before[via], before)
+        return costs, before
+
+    def move(self, start: int, end: int, before: Indices, excess: float) -> bool:
+        """Move a row along each step of a way; return whether that brings sizes nearer."""
+        steps, node = [], end
+        while node != start:
+            steps.append((int(before[start, node]), node))
+            node = int(before[start, node])
+        steps = [(a, b) for a, b in steps if a < self.K and b < self.K]
+        moved = [int(self.rows[a, b]) for a, b in steps]
+        if max(self.weight[row] for row in moved) >= 2 * excess:
+            return False
+        for row, (a, b) in zip(moved, steps, strict=True):
+            self.labels[row] = b
+            self.members[a] = self.members[a][self.members[a] != row]
+            self.members[b] = np.append(self.members[b], row)
+            self.sizes[a] -= self.weight[row]
+            self.sizes[b] += self.weight[row]
+        for k in {node for step in steps for node in step}:
+            self._look(k)
+        return True
+
+
+def _augmented(
+    scores: Array, weight: Array, limits: SizeLimits, prices: Array
+) -> tuple[Array, Array]:
+    """Move rows along the cheapest ways until sizes keep to the limits; return the prices."""
+    moves = _Moves(scores, weight, limits, np.argmax(scores + prices, axis=1))
+    little = 1e-9 * float(weight.sum())
+    for _ in range(SETTINGS.most_moves):
+        excess = limits.excess(moves.sizes)
+        excess = np.append(excess, -excess.sum())
+        gives, takes = np.flatnonzero(excess > little), np.flatnonzero(excess < -little)
+        if not len(gives) or not len(takes):
+            break
+        costs, before = moves.shortest()
+        among = costs[np.ix_(gives, takes)]
+        start, end = np.unravel_index(int(np.argmin(among)), among.shape)
+        a, b = int(gives[start]), int(takes[end])
+        left = min(float(excess[a]), -float(excess[b]))
+        if not np.isfinite(among.min()) or not moves.move(a, b, before, left):
+            break
+    costs, _ = moves.shortest()
+    # The costs from a cluster to all, and minus those from all to it, are prices that keep these
+    # labels. So is their mean, which lies between the rows on both sides of each border.
+    possible = np.concatenate([costs[:, :-1], -costs[:-1].T])
+    possible = possible[np.isfinite(possible).all(axis=1)]
+    found = (possible - possible.mean(axis=1, keepdims=True)).mean(axis=0)
+    labels = np.argmax(scores + found, axis=1)
+    return found, limits.excess(np.bincount(labels, weight, len(found)))

@@ -1,0 +1,243 @@
+"""Clusterings side by side, whatever made them: scores that need no true labels.
+
+    leaves(x) = the share of the votes of a row's neighbours for other clusters
+
+Rows of one half vote, and rows of the other are judged. An estimator with ``predict`` is fitted on
+the first half alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    normalized_mutual_info_score,
+    silhouette_score,
+)
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.validation import check_count, needed, real_array, shown
+from eigencut.affinities import RankedNeighbors
+from eigencut.exceptions import invalid
+from eigencut.theory.betting import limits_of_mean
+
+
+@dataclass(frozen=True)
+class ComparedMethod(JsonReady):
+    """The scores of one clustering; NaN where a score is not defined.
+
+    Attributes
+    ----------
+    n_clusters : int
+    smallest, largest : int
+        Sizes of clusters.
+    labelled : float
+        The share of rows with a label that is not below 0.
+    leaves, leaves_at_most : float
+        The mean share of a row's neighbours outside its cluster, rows without a label counting as
+        outside, and its upper limit at 95 %; on rows that played no part in the fit.
+    is_held_out : bool
+        Whether that is so; not for given labels and estimators without ``predict``, whose
+        shares have no limit.
+    stability : float
+        The adjusted Rand index of fits on two halves of the rows that share half of theirs, on the
+        shared rows.
+    silhouette : float
+        Of the rows with a label.
+    seconds : float
+        Of the fit on all rows.
+    ari, nmi, ami : float
+        Against true labels, where they are given.
+    """
+
+    n_clusters: int
+    smallest: int
+    largest: int
+    labelled: float
+    leaves: float
+    leaves_at_most: float
+    is_held_out: bool
+    stability: float
+    silhouette: float
+    seconds: float
+    ari: float
+    nmi: float
+    ami: float
+
+
+@dataclass(frozen=True)
+class Comparison(JsonReady):
+    """Clusterings side by side. ``print`` it to read it.
+
+    Attributes
+    ----------
+    methods : dict of str to ComparedMethod
+    labels : dict of str to array of shape (n_rows,)
+    agreement : array of shape (n_methods, n_methods)
+        The adjusted Rand index of each two.
+    """
+
+    methods: dict[str, ComparedMethod]
+    labels: dict[str, Indices]
+    agreement: Array
+
+    def to_frame(self) -> Any:
+        """Return the scores as a data frame, a line for each method.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        rows = [asdict(one) for one in self.methods.values()]
+        return needed("pandas", "pandas").DataFrame(rows, index=list(self.methods))
+
+    def __str__(self) -> str:
+        width = max(map(len, self.methods))
+        names = ("labelled", "leaves", "stability", "silhouette", "seconds", "ari")
+        lines = [f"{'':{width}}  clusters  " + "  ".join(f"{name:>10}" for name in names)]
+        for name, one in self.methods.items():
+            scores = "  ".join(f"{getattr(one, score):10.3f}" for score in names)
+            lines.append(f"{name:{width}}  {one.n_clusters:8d}  {scores}")
+        return "\n".join(lines)
+
+
+def compare(
+    X: ArrayLike,
+    methods: Mapping[str, Any],
+    *,
+    y: ArrayLike | None = None,
+    n_refits: int = 5,
+    random_state: int = 0,
+) -> Comparison:
+    """Compare estimators and labels on the same rows, without true labels.
+
+    No score is neutral: see ``docs/guide/compare.md`` for what each of them rewards.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    methods : dict of str to estimator or labels
+        Anything with ``fit_predict``, or one label for each row; labels below 0 mean none.
+    y : array-like of shape (n_rows,), optional
+        True labels.
+    n_refits : int, default=5
+        Pairs of fits that ``stability`` is the mean of.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, y = make_moons(300, noise=0.05, random_state=0)
+    >>> found = compare(X, {"gpod": GPOD(2), "kmeans": KMeans(2, random_state=0)})
+    >>> found.methods["gpod"].leaves < found.methods["kmeans"].leaves
+    True
+    """
+    rows = real_array("X", X)
+    if rows.ndim != 2 or len(rows) < 20 or not np.isfinite(rows).all():
+        raise invalid("X", "be a finite array of 20 rows or more", f"shape {rows.shape}", "see fit")
+    if not isinstance(methods, Mapping) or not methods:
+        raise invalid("methods", "be a dict with a name for each", shown(methods), "{'a': GPOD(3)}")
+    check_count("n_refits", n_refits, "use the default of 5")
+    truth = None if y is None else _checked_labels("y", y, len(rows))
+    order = np.random.default_rng(random_state).permutation(len(rows))
+    half = len(rows) // 2
+    first, second = order[:half], order[half:]
+    neighbors = RankedNeighbors()
+    graph: Any = neighbors.fit_graph(rows[first])
+    compared, labels = {}, {}
+    for name, method in methods.items():
+        start = time.perf_counter()
+        is_estimator = hasattr(method, "fit_predict")
+        found = clone(method).fit_predict(rows) if is_estimator else method
+        seconds = time.perf_counter() - start if is_estimator else np.nan
+        own = labels[name] = _checked_labels(f"methods[{name!r}]", found, len(rows))
+        is_held_out = is_estimator and hasattr(method, "predict")
+        known, new = own[first], own[second]
+        if is_held_out:
+            fitted = clone(method).fit(rows[first])
+            known, new = fitted.predict(rows[first]), fitted.predict(rows[second])
+        leaves = _leaves(neighbors, graph.vertex_of_row, known, rows[second], new)
+        is_in = own >= 0
+        sizes = np.unique(own[is_in], return_counts=True)[1]
+        is_several = 1 < len(sizes) < is_in.sum()
+        some = 5000 if is_in.sum() > 5000 else None
+        scores = [np.nan] * 3
+        if truth is not None:
+            scores = [score(truth, own) for score in _AGAINST_TRUTH]
+        compared[str(name)] = ComparedMethod(
+            n_clusters=len(sizes),
+            smallest=int(sizes.min(initial=len(rows))) if len(sizes) else 0,
+            largest=int(sizes.max(initial=0)),
+            labelled=float(is_in.mean()),
+            leaves=float(leaves.mean()) if len(leaves) else np.nan,
+            leaves_at_most=float(limits_of_mean(leaves, 0.05)[1]) if is_held_out else np.nan,
+            is_held_out=is_held_out,
+            stability=_stability(method, rows, n_refits, random_state) if is_estimator else np.nan,
+            silhouette=float(
+                silhouette_score(rows[is_in], own[is_in], sample_size=some, random_state=0)
+            )
+            if is_several
+            else np.nan,
+            seconds=seconds,
+            ari=scores[0],
+            nmi=scores[1],
+            ami=scores[2],
+        )
+    each = list(labels.values())
+    agreement = np.array([[adjusted_rand_score(a, b) for b in each] for a in each])
+    return Comparison(compared, {str(name): one for name, one in labels.items()}, agreement)
+
+
+_AGAINST_TRUTH = (adjusted_rand_score, normalized_mutual_info_score, adjusted_mutual_info_score)
+
+
+def _checked_labels(name: str, labels: Any, n_rows: int) -> Indices:
+    found = np.asarray(labels)
+    if found.shape != (n_rows,) or found.dtype.kind not in "iub":
+        expected = f"be an estimator, or an integer label for each of the {n_rows} rows"
+        raise invalid(name, expected, shown(labels), "use -1 for rows without a label")
+    return found.astype(np.intp)
+
+
+def _leaves(
+    neighbors: RankedNeighbors, vertex_of_row: Indices, known: Any, X: Array, labels: Any
+) -> Array:
+    """Return the share of the neighbours of each labelled row outside its cluster."""
+    numbers = np.unique(np.concatenate([known, labels]), return_inverse=True)[1].ravel()
+    of_vertices = np.zeros(vertex_of_row.max() + 1, dtype=np.intp)
+    of_vertices[vertex_of_row] = numbers[: len(known)]
+    is_in = np.asarray(labels) >= 0
+    own = numbers[len(known) :][is_in]
+    if not len(own):
+        return np.empty(0)
+    shares = neighbors.shares(X[is_in], of_vertices, int(numbers.max()) + 1)[0]
+    stays = np.asarray(shares[np.arange(len(own)), own]).ravel()
+    return np.clip(1.0 - stays, 0.0, 1.0)
+
+
+def _stability(method: Any, rows: Array, n_refits: int, random_state: int) -> float:
+    """Return the mean agreement of fits on two halves that share half of their rows."""
+    rng, quarter, found = np.random.default_rng(random_state), len(rows) // 4, []
+    for _ in range(n_refits):
+        order = rng.permutation(len(rows))
+        shared = order[:quarter]
+        one = np.concatenate([shared, order[quarter : 2 * quarter]])
+        other = np.concatenate([shared, order[2 * quarter : 3 * quarter]])
+        labels = [clone(method).fit_predict(rows[some])[:quarter] for some in (one, other)]
+        found.append(adjusted_rand_score(*labels))
+    return float(np.mean(found))

@@ -1,0 +1,1284 @@
+"""Displays of a fitted model: its clusters, how clear they are, how they came out, and new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import threads
+from eigencut._utils.validation import check_choice, check_count, is_integer, needed, shown
+from eigencut.auto.spectrum import Spectrum
+from eigencut.discretization import Partition
+from eigencut.exceptions import NoEigenfunctions, invalid
+from eigencut.hierarchy.hierarchy import Hierarchy
+from eigencut.inspection.assessment import CutValue, cut_value
+from eigencut.model import Mask, Model, check_model
+from eigencut.plotting.rows import (
+    PreparedRows,
+    Shown,
+    prepared_rows,
+    project,
+    unit_rows,
+    varying_functions,
+)
+from eigencut.plotting.style import (
+    COLORS,
+    INK,
+    MARKERS,
+    OUTSIDE_COLOR,
+    PALE,
+    SIZE,
+    Display,
+    check_drawable,
+    cluster_handles,
+    cluster_style,
+    colorbar,
+    dot,
+    height_for,
+    legend_above,
+    legend_beside,
+    plain,
+    point_area,
+    scatter_clusters,
+    size_beside,
+    sizes_of,
+    spaced,
+    tidy,
+    write_number,
+    write_numbers,
+)
+from eigencut.updating.drift import Drift
+
+
+@dataclass(frozen=True)
+class PlottedRows:
+    """Rows as points; counts are of all rows, those that are not shown included."""
+
+    points: Array  # (n_shown, 2)
+    labels: Indices  # as of predict
+    is_outside: Mask  # which are less similar to the training rows than these are
+    sizes: NDArray[np.intp]  # rows of each cluster
+    n_outside: int  # rows that the model labels -1
+    n_unlike: int  # rows outside
+    n_incomplete: int  # rows with missing values, which have no place
+    shown: Shown  # which of all complete rows these are
+
+    @classmethod
+    def compute(cls, taken: PreparedRows, points: Array) -> PlottedRows:
+        """Label all rows, and say which lie outside."""
+        labels, some = taken.model.labels_of(taken.rows), taken.shown.rows
+        is_outside = taken.model.gpod.fitted_cut_.is_outlier(taken.rows)
+        return cls(
+            points=points,
+            labels=labels[some],
+            is_outside=is_outside[some],
+            sizes=sizes_of(labels, taken.model.cluster_numbers_),
+            n_outside=int((labels < 0).sum()),
+            n_unlike=int(is_outside.sum()),
+            n_incomplete=int((~taken.complete).sum()),
+            shown=taken.shown,
+        )
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Labels of a grid, and similarity to the training rows."""
+
+    x: Array  # middles of the cells
+    y: Array
+    labels: Indices  # (n_y, n_x), also of cells unlike the training rows
+    support: Array  # (n_y, n_x), similarity to the training rows
+    least_support: float  # what rows outside stay below
+    levels: Array  # quartiles of the similarity of the rows that are shown
+
+    @property
+    def bounded(self) -> Array:
+        """The similarity, not too far below the least; rows without any have minus infinity."""
+        return np.maximum(self.support, self.least_support - 4.0)
+
+
+def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
+    """Return the regions of a model around points; None where these have no finite extent."""
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
+    sides = [
+        np.linspace(a - 0.07 * w, b + 0.07 * w, resolution)
+        for a, b, w in zip(low, high, width, strict=True)
+    ]
+    if not np.isfinite(sides).all():
+        return None
+    x, y = sides
+    grid = model.from_units(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    shape, answers = (resolution, resolution), model.answers_of(grid)
+    least = model.gpod.fitted_cut_.least_support
+    return Regions(
+        x=x,
+        y=y,
+        labels=answers.probabilities.argmax(axis=1).reshape(shape),
+        support=answers.support.reshape(shape),
+        least_support=least,
+        levels=np.quantile(np.maximum(support, least), (0.25, 0.5, 0.75)),
+    )
+
+
+def draw_regions(ax: Any, regions: Regions) -> None:
+    """Draw colours of clusters, paler where rows are less similar; lines of equal similarity."""
+    x, y, support = regions.x, regions.y, regions.bounded
+    half = np.array([-0.5, 0.5])
+    extent = [*(x[[0, -1]] + half * (x[1] - x[0])), *(y[[0, -1]] + half * (y[1] - y[0]))]
+    look: dict[str, Any] = dict(origin="lower", aspect="auto", interpolation="bilinear", zorder=0)
+    ax.imshow(region_image(regions), extent=extent, **look)
+    # Equal levels would be one line twice, which contour refuses.
+    inner = np.unique(regions.levels[regions.levels > regions.least_support])
+    for levels, look in (
+        (inner, dict(colors="white", linewidths=0.8, alpha=0.9)),
+        ([regions.least_support], dict(colors=INK, linewidths=1.1, linestyles="dashed")),
+    ):
+        if len(levels) and support.min() < levels[0] and levels[-1] < support.max():
+            ax.contour(x, y, support, levels=levels, zorder=1, **look)
+    ax.set(xlim=extent[:2], ylim=extent[2:])
+
+
+def region_image(regions: Regions) -> Array:
+    """Return red, green and blue of each cell, with a white line between clusters."""
+    labels, support = regions.labels, regions.bounded
+    numbers, place = np.unique(labels, return_inverse=True)
+    styles = [cluster_style(int(number)) for number in numbers]
+    colors = np.array([[*bytes.fromhex(style.color[1:])] for style in styles]) / 255
+    top = max(float(regions.levels[-1]), regions.least_support + 1e-9)
+    depth = np.clip((support - regions.least_support) / (top - regions.least_support), 0, 1)
+    # The share of white in the colour of a region.
+    white = np.where(support < regions.least_support, 0.93, 0.80 - 0.18 * depth)[..., np.newaxis]
+    image = colors[place.reshape(labels.shape)] * (1 - white) + white
+    is_border = np.zeros(labels.shape, dtype=bool)
+    is_border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
+    is_border[1:] |= labels[1:] != labels[:-1]
+    image[is_border] = 1.0
+    return np.asarray(image)
+
+
+@dataclass
+class ClusterDisplay(Display):
+    """Rows coloured by cluster; in the plane, with decision regions and lines of equal similarity.
+
+    Regions are paler where rows are less similar to the training rows; beyond the dashed line, and
+    in rings, are rows outside: less similar than training rows are. Above 50 000 rows some are
+    shown, and the legend says how many; what it counts besides, it counts in all rows.
+
+    Attributes
+    ----------
+    rows : PlottedRows
+    new_rows : PlottedRows or None
+        Drawn with another marker.
+    numbers : array of shape (K,)
+        Of the clusters.
+    kind : {"columns", "eigenfunctions", "pca", "given"}
+        How rows became points.
+    axis_labels : tuple of str
+    regions : Regions or None
+        For rows of two numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> display = ClusterDisplay.from_estimator(GPOD(2).fit(X), X, X_new=[[0.5, 0.0], [9.0, 9.0]])
+    >>> display.new_rows.is_outside
+    array([ True,  True])
+    >>> display.figure_.savefig("moons.png")  # doctest: +SKIP
+    """
+
+    rows: PlottedRows
+    new_rows: PlottedRows | None
+    numbers: Indices
+    kind: str
+    axis_labels: tuple[str, str]
+    regions: Regions | None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        X_new: Any = None,
+        projection: Any = "auto",
+        projection_new: Any = None,
+        grid_resolution: int = 300,
+        ax: Any = None,
+    ) -> ClusterDisplay:
+        """Ask a fitted model about rows, and draw them.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        X : array-like of shape (n_samples, n_features)
+            Rows as ``model.predict`` takes them.
+        X_new : array-like of shape (m, n_features), optional
+            Other rows, drawn with another marker.
+        projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
+            How rows become points; said on the axes. Rows of two numbers are points. Of others
+            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
+            shares of clusters where the cut is a discrete one.
+        projection_new : array of shape (m, 2), optional
+            The points of X_new, where ``projection`` is an array.
+        grid_resolution : int, default=300
+            Cells of the decision regions along an axis, at least 2.
+        ax : matplotlib axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        ClusterDisplay
+        """
+        check_count("grid_resolution", grid_resolution, "use the default of 300", least=2)
+        has_points = X_new is not None and not isinstance(projection, str)
+        if has_points != (projection_new is not None):
+            expected = "be left out unless X_new is given and projection is an array"
+            if has_points:
+                expected = "hold the points of X_new where projection is an array"
+            remedy = "pass X_new and the points of both, or leave all points out"
+            raise invalid("projection_new", expected, shown(projection_new), remedy)
+        with prepared_rows(model, X) as taken:
+            how = project(taken.model, taken.some, projection)
+            rows = PlottedRows.compute(taken, how.points(taken, projection, "projection"))
+            support = taken.model.gpod.fitted_cut_.support(taken.some)
+        new_rows = None
+        if X_new is not None:
+            with prepared_rows(model, X_new) as new:
+                points = how.points(new, projection_new, "projection_new")
+                new_rows = PlottedRows.compute(new, points)
+        regions = None
+        if how.kind == "columns":
+            both = [some.points for some in (rows, new_rows) if some is not None]
+            with threads(model.gpod.n_jobs):
+                regions = regions_around(model, np.concatenate(both), support, grid_resolution)
+        return cls(
+            rows=rows,
+            new_rows=new_rows,
+            numbers=model.cluster_numbers_,
+            kind=how.kind,
+            axis_labels=how.axis_labels,
+            regions=regions,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return size_beside(len(self._handles()))
+
+    def _draw(self, ax: Any) -> None:
+        if self.regions is not None:
+            draw_regions(ax, self.regions)
+        area, is_over_regions = point_area(len(self.rows.labels)), self.regions is not None
+        edge = "white" if is_over_regions and area > 5 else "none"
+        alpha = 0.9 if self.new_rows is None else 0.55
+        look: dict[str, Any] = dict(s=area, linewidths=0.3, edgecolors=edge, alpha=alpha, zorder=3)
+        scatter_clusters(ax, self.rows.points, self.rows.labels, **look)
+        _ring(ax, self.rows, area)
+        if self.new_rows is not None:
+            area = 2.2 * point_area(len(self.new_rows.labels))
+            look = dict(s=area, linewidths=0.7, edgecolors=INK, zorder=4)
+            scatter_clusters(ax, self.new_rows.points, self.new_rows.labels, marker="P", **look)
+            _ring(ax, self.new_rows, area)
+        write_numbers(ax, self.rows.points, self.rows.labels, self.numbers)
+        first, second = (plain(label) for label in self.axis_labels)
+        ax.set(xlabel=first, ylabel=second)
+        tidy(ax)
+        title = self.rows.shown.title
+        if self.rows.n_incomplete:
+            title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
+        legend_beside(ax, self._handles(), title)
+
+    def _handles(self) -> list[Any]:
+        rows, new = self.rows, self.new_rows
+        found = cluster_handles(self.numbers, rows.sizes)
+        if rows.n_outside:
+            found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
+        if new is not None:
+            count = spaced(new.shown.n_rows) if new.shown.is_all else new.shown.sentence
+            found.append(dot(f"new rows ({count})", "white", "P", markeredgecolor=INK))
+        outside = [each.n_unlike for each in (rows, new) if each is not None]
+        if any(outside):
+            text = " + ".join(spaced(count) for count in outside)
+            text = f"outside ({text}{' new' if new is not None else ''})"
+            found.append(dot(text, "none", "o", markeredgecolor=INK))
+        if self.regions is not None:
+            lines = needed("matplotlib.lines", "plot")
+            look = dict(color=INK, linestyle="dashed", linewidth=1.1)
+            found.append(lines.Line2D([], [], label="least similarity", **look))
+        return found
+
+
+def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
+    """Draw a ring around each row that is less similar than training rows are."""
+    if rows.is_outside.any():
+        look = dict(facecolors="none", edgecolors=INK, linewidths=0.7, zorder=5)
+        ax.scatter(*rows.points[rows.is_outside].T, s=3.0 * area + 12, marker="o", **look)
+
+
+@dataclass
+class EmbeddingDisplay(Display):
+    """Rows of the embedding at unit length, and the direction of each cluster.
+
+    A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
+    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
+    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
+    is the one in which all directions are alike: as long as each other, evenly around a circle.
+
+    Attributes
+    ----------
+    points : array of shape (n_shown, 2)
+        Rows of the embedding, of unit length, in the plane.
+    directions : array of shape (K, 2)
+        Those of the clusters, in the plane.
+    labels : array of shape (n_shown,)
+    numbers : array of shape (K,)
+        Of the clusters.
+    sizes : array of shape (K,)
+        Rows of each cluster, those that are not shown included.
+    dimensions : tuple of int, or None
+        The two eigenfunctions of the plane, from 0; None for directions evenly around a circle.
+    shown : Shown
+        Which rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
+    (2, 2)
+    """
+
+    points: Array
+    directions: Array
+    labels: Indices
+    numbers: Indices
+    sizes: Any
+    dimensions: tuple[int, int] | None
+    shown: Shown
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
+    ) -> EmbeddingDisplay:
+        """Embed rows by a fitted model, and draw them.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+            Of a ``Reclustered``, its base.
+        X : array-like of shape (n_samples, n_features)
+        dimensions : tuple of two int, optional
+            Which eigenfunctions, from 0; of a discrete cut, shares of which clusters. Default, up
+            to three clusters: the first two whose eigenvalues are not zero, for the others only
+            tell connected components apart; or else the last two. Of more clusters: no two of them,
+            but the plane in which all directions lie evenly around a circle, clusters that share
+            rows beside each other.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        EmbeddingDisplay
+        """
+        model = check_model(model).unsplit
+        K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
+        if K < 2:
+            raise invalid(
+                "model",
+                "have two clusters at least, for each is a dimension of the embedding",
+                "one of 1 cluster",
+                "draw ClusterDisplay or SupportDisplay of it instead",
+            )
+        two = _checked_dimensions(dimensions, K)
+        if two is None and K <= 3 and (K == 2 or hasattr(model.gpod, "eigenvalues_")):
+            two = varying_functions(model)
+        with prepared_rows(model, X) as taken:
+            labels = model.labels_of(taken.rows)
+            unit = unit_rows(fitted, taken.some)
+        plane = np.eye(K)[:, list(two or ())]
+        if two is None:
+            plane = fitted.directions @ evenly_around(unit @ fitted.directions)
+        return cls(
+            points=unit @ plane,
+            directions=fitted.directions.T @ plane,
+            labels=labels[taken.shown.rows],
+            numbers=model.cluster_numbers_,
+            sizes=sizes_of(labels, model.cluster_numbers_),
+            dimensions=two,
+            shown=taken.shown,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return size_beside(len(self.numbers) + 1)
+
+    def _draw(self, ax: Any) -> None:
+        patches = needed("matplotlib.patches", "plot")
+        ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
+        look: dict[str, Any] = dict(
+            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
+        )
+        scatter_clusters(ax, self.points, self.labels, **look)
+        lengths = np.hypot(*self.directions.T)
+        is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
+        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+            arrow = dict(arrowstyle="-|>", color=cluster_style(int(number)).color, linewidth=1.8)
+            ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
+            if is_named:
+                beyond = 11 * at / np.hypot(*at)
+                write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
+        reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        ax.set_aspect("equal", adjustable="box")
+        tidy(ax)
+        K = len(self.numbers)
+        ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
+        if self.dimensions is not None:
+            first, second = (k + 1 for k in self.dimensions)
+            of_all = "" if K == 2 else f" of {K}"
+            xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
+            ax.set(xlabel=xlabel, ylabel=ylabel)
+        handles = cluster_handles(self.numbers, self.sizes)
+        legend_beside(ax, handles, self.shown.title)
+
+
+def evenly_around(turned: Array) -> Array:
+    """Return a K x 2 matrix of K axes evenly on a circle, those that share rows beside another."""
+    # Its columns are at right angles and equally long: it shows a shadow that is not bent.
+    K = turned.shape[1]
+    share = np.abs(turned)
+    together = share.T @ share
+    order = [0]
+    while len(order) < K:
+        left = [k for k in range(K) if k not in order]
+        order.append(left[int(np.argmax(together[order[-1], left]))])
+    angles = np.empty(K)
+    angles[order] = np.pi / 2 - 2 * np.pi * np.arange(K) / K
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _checked_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int] | None:
+    given = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
+    if given is None:
+        return None
+    are_two = isinstance(given, Sequence) and len(given) == 2 and all(map(is_integer, given))
+    if not (are_two and all(0 <= k < n_clusters for k in given) and given[0] != given[1]):
+        top = n_clusters - 1
+        expected = f"be two different integers from 0 to {top}, below the number of clusters"
+        raise invalid("dimensions", expected, repr(dimensions), "use (0, 1)")
+    return int(given[0]), int(given[1])
+
+
+@dataclass
+class MarginDisplay(Display):
+    """The margins, or the probabilities of labels, of the rows of each cluster.
+
+    Rows at the right end clearly belong to their cluster; those at the left are ambiguous. The bar
+    holds the middle half of a cluster's rows, the dot is the median.
+
+    Attributes
+    ----------
+    values : array of shape (n_shown,)
+        Margin or probability of each row.
+    labels : array of shape (n_shown,)
+    numbers : array of shape (K,)
+        Of the clusters.
+    kind : {"margin", "probability"}
+    shown : Shown
+        Which rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> display = MarginDisplay.from_estimator(GPOD(2).fit(X), X, kind="probability")
+    >>> bool((display.values >= 0.5).all())
+    True
+    """
+
+    values: Array
+    labels: Indices
+    numbers: Indices
+    kind: str
+    shown: Shown
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, kind: str = "margin", ax: Any = None
+    ) -> MarginDisplay:
+        """Ask a fitted model how sure it is of rows, and draw that.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        X : array-like of shape (n_samples, n_features)
+        kind : {"margin", "probability"}, default="margin"
+            As of ``predict_margin``, or the largest of ``predict_proba``.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MarginDisplay
+        """
+        check_choice("kind", kind, ("margin", "probability"))
+        with prepared_rows(model, X) as taken:
+            answers = model.answers_of(taken.some)
+        values = answers.margins if kind == "margin" else answers.probabilities.max(axis=1)
+        return cls(
+            values=values,
+            labels=answers.labels,
+            numbers=model.cluster_numbers_,
+            kind=kind,
+            shown=taken.shown,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return SIZE[0], height_for(len(self.numbers), 0.3)
+
+    def _draw(self, ax: Any) -> None:
+        n, rng = len(self.numbers), np.random.default_rng(0)
+        area, names = 2.0 * point_area(len(self.values)) ** 0.5, []
+        for place, number in enumerate(self.numbers):
+            own = self.values[self.labels == number]
+            names.append(f"cluster {number} ({spaced(len(own))})")
+            height, color = n - 1 - place, cluster_style(int(number)).color
+            ax.axhline(height, color=PALE, linewidth=0.6, zorder=0)
+            if not len(own):
+                continue
+            at = height + rng.uniform(-0.34, 0.34, len(own))
+            ax.scatter(own, at, s=area, color=color, linewidths=0, alpha=0.5, zorder=2)
+            low, middle, high = np.quantile(own, (0.25, 0.5, 0.75))
+            ax.plot([low, high], [height] * 2, color=INK, linewidth=3, zorder=3)
+            ax.plot(middle, height, "o", color="white", markeredgecolor=INK, ms=5, zorder=4)
+        ax.set_yticks(range(n - 1, -1, -1), names)
+        least, what = 0.0, "margin (0 is ambiguous, 1 is certain)"
+        if self.kind == "probability":
+            least, what = 1.0 / max(n, 1), "probability of the label"
+        ax.set(xlim=(least - 0.01, 1.01), ylim=(-0.6, n - 0.4))
+        tidy(ax)
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(f"{what}, {self.shown.sentence}", color=INK)
+
+
+@dataclass
+class SupportDisplay(Display):
+    """Histograms of the similarity of training and of new rows to the training rows.
+
+    What is left of the dashed line is less similar than training rows are: the model has seen
+    nothing like it. The first bar holds all rows that are still further to the left. A training
+    row is similar to itself too, which a new row is not.
+
+    Attributes
+    ----------
+    support : array of shape (n_shown,)
+        Of training rows, as of ``score_samples``.
+    new_support : array of shape (m_shown,) or None
+        Of new rows.
+    least_support : float
+    shown : Shown
+        Which training rows these are.
+    new_shown : Shown or None
+        Which new rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> display = SupportDisplay.from_estimator(GPOD(2).fit(X), X, X_new=X + 5)
+    >>> float(display.share_outside(new=True))
+    1.0
+    """
+
+    support: Array
+    new_support: Array | None
+    least_support: float
+    shown: Shown
+    new_shown: Shown | None
+
+    def share_outside(self, new: bool = False) -> float:
+        """Return the share of rows that are less similar than training rows are.
+
+        Parameters
+        ----------
+        new : bool
+            Of new rows, or of training rows.
+
+        Returns
+        -------
+        float
+        """
+        values = self.new_support if new else self.support
+        assert values is not None
+        return float((values < self.least_support).mean())
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
+    ) -> SupportDisplay:
+        """Ask a fitted model how similar rows are to its training rows, and draw that.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        X : array-like of shape (n_samples, n_features)
+            The training rows, or some of them.
+        X_new : array-like of shape (m, n_features), optional
+            Rows to compare with them.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        SupportDisplay
+        """
+        support, shown = _support(model, X)
+        new_support, new_shown = (None, None) if X_new is None else _support(model, X_new)
+        return cls(
+            support=support,
+            new_support=new_support,
+            least_support=model.gpod.fitted_cut_.least_support,
+            shown=shown,
+            new_shown=new_shown,
+        ).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        groups = [(self.support, self.shown, "training", COLORS[0])]
+        if self.new_support is not None and self.new_shown is not None:
+            groups.append((self.new_support, self.new_shown, "new", COLORS[1]))
+        together = np.concatenate([values for values, *_ in groups])
+        edges = _edges(together, self.least_support)
+        for values, some, kind, color in groups:
+            sentence = some.sentence.replace(" rows", f" {kind} rows")
+            label = f"{sentence}, {self.share_outside(kind == 'new'):.1%} outside"
+            weights = np.full(len(values), 100 / max(len(values), 1))
+            look = dict(histtype="stepfilled", color=color, alpha=0.35, zorder=2)
+            ax.hist(np.maximum(values, edges[0]), edges, weights=weights, label=label, **look)
+            look = dict(histtype="step", color=color, linewidth=1.4, zorder=3)
+            ax.hist(np.maximum(values, edges[0]), edges, weights=weights, **look)
+        label = "least similarity of training rows"
+        ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
+        below = "; first bar: and below" if (together < edges[0]).any() else ""
+        ax.set_xlabel(f"similarity to the training rows (log of the mean affinity){below}")
+        ax.set_ylabel("rows in %")
+        tidy(ax, "y")
+        legend_above(ax, 1)
+
+
+def _support(model: Any, X: Any) -> tuple[Array, Shown]:
+    with prepared_rows(model, X) as taken:
+        return model.gpod.fitted_cut_.support(taken.some), taken.shown
+
+
+def _edges(values: Array, least: float) -> Array:
+    """Return edges of 45 bars: all but the farthest rows, the least similarity being within."""
+    finite = values[np.isfinite(values)]
+    most = max([*finite, least])
+    inside = finite[finite >= least]
+    width = max(float(np.ptp(inside)) if len(inside) else 0.0, 1e-6 * max(abs(most), 1.0))
+    low = max(float(np.quantile(finite, 0.02)), least - width) if len(finite) else least - width
+    return np.linspace(min(low, least - 0.25 * width), most, 46)
+
+
+@dataclass
+class SimilarityDisplay(Display):
+    """The similarity matrix of rows in the order of their clusters.
+
+    Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two. The
+    colours go with the square root of a similarity, lest many small ones vanish. Of more than 2000
+    rows some are taken, which the axis says; and where rows are more than 200, a cell is the mean
+    over several.
+
+    Attributes
+    ----------
+    similarities : array of shape (n_cells, n_cells)
+        Means over the rows of a cell; a row is not compared with itself.
+    labels : array of shape (n_shown,)
+        Clusters of the sorted rows.
+    rows : array of shape (n_shown,)
+        Places of the sorted rows among those that were given.
+    shown : Shown
+        Which rows take part.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> display = SimilarityDisplay.from_estimator(GPOD(3).fit(X), X)
+    >>> display.similarities.shape, bool((display.similarities[:30, 30:] < 1e-3).all())
+    ((90, 90), True)
+    """
+
+    similarities: Array
+    labels: Indices
+    rows: Indices
+    shown: Shown
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> SimilarityDisplay:
+        """Compare rows by the weights of a fitted model, and draw that.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        X : array-like of shape (n_samples, n_features)
+            Of a model of precomputed affinities, the square matrix among its training rows.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        SimilarityDisplay
+        """
+        with prepared_rows(model, X, most=2000) as taken:
+            labels, W = model.labels_of(taken.some), _similarities(taken)
+        order, shown = np.argsort(labels, kind="stable"), taken.shown
+        np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
+        W = _means(W[np.ix_(order, order)])
+        return cls(W, labels[order], shown.rows[order], shown).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return 6.0, 5.0
+
+    def _draw(self, ax: Any) -> None:
+        n, cells = len(self.labels), np.nan_to_num(self.similarities)
+        # A few cells that are far darker than all others would leave the others pale.
+        largest = float(np.quantile(cells[cells > 0], 0.98)) if (cells > 0).any() else 1.0
+        extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
+        look = dict(cmap="Blues", vmin=0, vmax=1, interpolation="nearest", origin="upper")
+        ax.imshow(cells, extent=(0, n, n, 0), **look)
+        numbers, first = np.unique(self.labels, return_index=True)
+        bounds = np.append(first, n)
+        ax.hlines(bounds[1:-1], 0, n, color=INK, linewidth=0.4, alpha=0.4)
+        ax.vlines(bounds[1:-1], 0, n, color=INK, linewidth=0.4, alpha=0.4)
+        width = 0.025 * n
+        for number, start, end in zip(numbers, bounds[:-1], bounds[1:], strict=True):
+            color = cluster_style(int(number)).color
+            ax.fill_betweenx([start, end], -width, 0, color=color, linewidth=0)
+            ax.fill_between([start, end], n, n + width, color=color, linewidth=0)
+        middles = (bounds[:-1] + bounds[1:]) / 2
+        names = ["none" if number < 0 else str(number) for number in numbers]
+        ax.set_yticks(middles, names)
+        ax.set_xticks(middles, names if len(names) <= 12 else [""] * len(names))
+        ax.set(xlim=(-width, n), ylim=(n + width, 0))
+        tidy(ax)
+        ax.spines[["left", "bottom"]].set_visible(False)
+        ax.tick_params(length=0, labelsize=8 if len(names) <= 20 else 6)
+        cell = -(-n // len(self.similarities))
+        means = f", means over {cell} x {cell} of them" if cell > 1 else ""
+        ax.set(xlabel=f"{self.shown.sentence}, by cluster{means}", ylabel="cluster")
+        bar = colorbar(ax, "similarity", shrink=0.8, extend=extend)
+        ticks = np.linspace(0, 1, 5)
+        bar.set_ticks(ticks, labels=[f"{largest * tick**2:.2g}" for tick in ticks])
+
+
+def _similarities(taken: PreparedRows) -> Array:
+    """Return the weights among the rows that are shown."""
+    affinity, rows, n = taken.model.gpod.affinity_, taken.some, taken.shown.n_rows
+    if not affinity.pairwise:
+        return taken.model.gpod.fitted_cut_.affinity.within(rows, np.eye(rows.shape[0]))
+    if rows.shape[1] != n:
+        raise invalid(
+            "X",
+            "be the square matrix of affinities among the training rows",
+            f"shape ({n}, {rows.shape[1]}), which does not tell affinities among new rows",
+            "pass what the model was fitted on",
+        )
+    W = rows[:, taken.shown.rows]
+    return np.array(W.toarray() if issparse(W) else W, dtype=np.float64)
+
+
+def _means(W: Array) -> Array:
+    """Return means over cells of several rows, at most 200 along a side; NaN is left out."""
+    size = -(-len(W) // 200)
+    if size == 1:
+        return W
+    starts, there = np.arange(0, len(W), size), np.isfinite(W)
+    sums, counts = (
+        np.add.reduceat(np.add.reduceat(values, starts, 0), starts, 1)
+        for values in (np.where(there, W, 0.0), there.astype(float))
+    )
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+@dataclass
+class DriftDisplay(Display):
+    """The share of each cluster, and of rows outside, before and now.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The clusters, and last the rows outside: less similar than training rows are.
+    before, now : arrays of shape (K + 1,)
+        Their shares, from 0 to 1.
+    drift : Drift
+        The report that is drawn, with its p-values.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> new, _ = make_moons(200, noise=0.05, random_state=1)
+    >>> display = DriftDisplay.from_drift(GPOD(2).fit(X).drift(new))
+    >>> display.names
+    ('cluster 0', 'cluster 1', 'outside')
+    """
+
+    names: tuple[str, ...]
+    before: Array
+    now: Array
+    drift: Drift
+
+    @classmethod
+    def from_estimator(cls, model: Any, X_new: Any, *, ax: Any = None) -> DriftDisplay:
+        """Compare rows with those that a fitted model has seen, and draw that.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        X_new : array-like of shape (m, n_features)
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        DriftDisplay
+        """
+        return cls.from_drift(check_model(model).drift(X_new), ax=ax)
+
+    @classmethod
+    def from_drift(cls, drift: Drift, *, ax: Any = None) -> DriftDisplay:
+        """Draw what ``model.drift`` returns.
+
+        Parameters
+        ----------
+        drift : Drift
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        DriftDisplay
+        """
+        check_drawable("drift", drift, "Drift", "model.drift(X_new)")
+        outside = drift.without_support
+        names = (*(f"cluster {number}" for number in drift.shares), "outside")
+        shares = np.array([*drift.shares.values(), (outside.before, outside.now)])
+        return cls(names, shares[:, 0], shares[:, 1], drift).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return SIZE[0], height_for(len(self.names), 0.26, around=1.9)
+
+    def _draw(self, ax: Any) -> None:
+        drift, place = self.drift, np.arange(len(self.names))[::-1].astype(float)
+        place[-1] -= 0.4  # which is no cluster
+        before, now = 100 * self.before, 100 * self.now
+        ax.hlines(place, before, now, color=PALE, linewidth=4, zorder=1)
+        label = f"before ({spaced(drift.n_compared)} rows)"
+        ax.plot(before, place, "o", color=OUTSIDE_COLOR, markersize=7, label=label)
+        label = f"now ({spaced(drift.n_rows)} rows)"
+        ax.plot(now, place, "D", color=COLORS[1], markersize=7, label=label)
+        ax.axhline(0.3, color=PALE, linewidth=0.8, zorder=0)
+        ax.set_yticks(place, self.names)
+        ax.set_ylim(-1.0, len(place) - 0.4)
+        ax.set_xlim(left=-0.03 * max(*before, *now))
+        tidy(ax, "x")
+        ax.set_xlabel("share of rows in %")
+        tests = (
+            f"p: shares {drift.p_shares:.2g}, outside {drift.without_support.p_value:.2g}, "
+            f"cut value {drift.cut_value.p_value:.2g}"
+        )
+        found = drift.new_cluster
+        new = "" if found is None else f"; a new cluster of {spaced(found.n_rows)} rows"
+        ax.set_title(f"{drift.verdict}{new}\n{tests}", loc="left", fontsize=10, color=INK)
+        legend_beside(ax)
+
+
+@dataclass
+class CutValueDisplay(Display):
+    """The cut value of each cluster, on the training rows and on rows held out.
+
+    Low is good; a cluster whose value is much higher on rows held out is less clear than it seems.
+    Both are means over pairs of different rows, so that they can be compared.
+
+    Attributes
+    ----------
+    training : CutValue or None
+        None for models that have not kept their rows.
+    held_out : CutValue or None
+    numbers : array of shape (K,)
+        Of the clusters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> display = CutValueDisplay.from_estimator(GPOD(2).fit(X[:200]), X[200:])
+    >>> display.training.per_cluster.shape, display.held_out.per_cluster.shape
+    ((2,), (2,))
+    """
+
+    training: CutValue | None
+    held_out: CutValue | None
+    numbers: Indices
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X_held_out: Any = None, *, ax: Any = None
+    ) -> CutValueDisplay:
+        """Measure the clusters of a fitted model, and draw that.
+
+        Parameters
+        ----------
+        model : fitted GPOD or TableModel
+        X_held_out : array-like of shape (m, n_features), optional
+            Rows that played no part in the fit. Needed for landmarks, which keep no rows.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        CutValueDisplay
+        """
+        gpod = check_model(model).one_cut()
+        held_out = None if X_held_out is None else cut_value(model, X_held_out)
+        has_rows = getattr(gpod.affinity_, "rows_", None) is not None
+        # Without any rows, this is an error that says what to pass.
+        is_measured = has_rows or held_out is None
+        training = cut_value(gpod, self_weights=False) if is_measured else None
+        return cls(training, held_out, model.cluster_numbers_).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return SIZE[0], height_for(len(self.numbers), 0.24)
+
+    def _draw(self, ax: Any) -> None:
+        place, values = np.arange(len(self.numbers))[::-1], []
+        for value, which, look in (
+            (self.training, "training rows", dict(marker="o", color=COLORS[0])),
+            (self.held_out, "held-out rows", dict(marker="D", color=COLORS[1])),
+        ):
+            if value is not None:
+                error = "" if value.is_near_zero else f" ± {value.standard_error:.1g}"
+                total = f"in all {value.value:.3g}{error}"
+                label = f"{spaced(value.n_rows)} {which}\n({total})"
+                ax.plot(value.per_cluster, place, ls="", markersize=7, label=label, **look)
+                values.append(value)
+        if len(values) == 2:
+            ends = np.column_stack([value.per_cluster for value in values])
+            there = np.isfinite(ends).all(axis=1)
+            ax.hlines(place[there], *ends[there].T, color=PALE, linewidth=3, zorder=1)
+        sizes = values[0].sizes
+        names = [f"cluster {k} ({spaced(n)})" for k, n in zip(self.numbers, sizes, strict=True)]
+        ax.set_yticks(place, names)
+        ax.set_ylim(-0.7, len(place) - 0.3)
+        ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
+        tidy(ax, "both")
+        ax.set_xlabel(f"share of a cluster's weight that leaves it ({values[0].cut})")
+        legend_beside(ax)
+
+
+@dataclass
+class SpectrumDisplay(Display):
+    """The smallest eigenvalues, and the gap between those of the clusters and the next.
+
+    A large gap says that the number of clusters is clear.
+
+    Attributes
+    ----------
+    eigenvalues : array
+        Ascending: K of the model, and some more where they are known.
+    n_clusters : int
+        K.
+    cut : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from eigencut import GPOD
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> display = SpectrumDisplay.from_estimator(GPOD(3, solver="relaxed").fit(X), n_more=4)
+    >>> len(display.eigenvalues), bool(display.gap > 0.05)
+    (7, True)
+    """
+
+    eigenvalues: Array
+    n_clusters: int
+    cut: str
+
+    @property
+    def gap(self) -> float:
+        """The difference of the eigenvalues K + 1 and K; NaN where there is none."""
+        K, values = self.n_clusters, self.eigenvalues
+        return float(values[K] - values[K - 1]) if len(values) > K else float("nan")
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any = None, *, n_more: int = 6, ax: Any = None
+    ) -> SpectrumDisplay:
+        """Draw the eigenvalues of a fitted model, and compute some more of its graph.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+            Of a ``Reclustered``, the model before the split.
+        X : array-like of shape (n_samples, n_features), optional
+            The training rows, where the model has not kept them (landmarks, precomputed). Without
+            them there are the eigenvalues of the clusters only.
+        n_more : int, default=6
+            Eigenvalues besides. They take about as long as a fit.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        SpectrumDisplay
+        """
+        check_count("n_more", n_more, "use the default of 6")
+        gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
+        affinity, weight = functions.affinity, None
+        rows = None if X is None else model.prepare(X)[0]
+        if rows is None and affinity.keeps == "rows":
+            rows, weight = affinity.rows_, affinity.multiplicity_
+        values = gpod.eigenvalues_
+        if rows is not None:
+            most = min(len(functions.pairs.values) + n_more, functions.degrees.size)
+            with threads(gpod.n_jobs):
+                spectrum = Spectrum.from_rows(rows, affinity.frozen(), functions.cut, most, weight)
+            values = spectrum.pairs.values
+        return cls(np.asarray(values), gpod.n_clusters_, functions.cut.name).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        K, values = self.n_clusters, self.eigenvalues
+        place = np.arange(1, len(values) + 1)
+        is_own = place <= K
+        for some, color, label in (
+            (is_own, COLORS[0], f"of the {K} clusters"),
+            (~is_own, OUTSIDE_COLOR, "beyond"),
+        ):
+            if some.any():
+                ax.vlines(place[some], 0, values[some], color=color, linewidth=2, alpha=0.45)
+                ax.plot(place[some], values[some], "o", color=color, ms=6, label=label, zorder=3)
+        if len(values) > K:
+            label = f"gap of {self.gap:.3g} after {K}"
+            look = dict(color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
+            ax.axhspan(values[K - 1], values[K], **look)
+            ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
+        tidy(ax, "y")
+        ax.axhline(0, color=PALE, linewidth=0.8, zorder=0)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="number of the eigenvalue", ylabel=f"eigenvalue ({self.cut})")
+        ax.set_xlim(0.4, len(values) + 0.6)
+        legend_above(ax, 3)
+
+
+@dataclass
+class ConvergenceDisplay(Display):
+    """The distance of the rotated rows from indicators after each step of the discretization.
+
+    Attributes
+    ----------
+    gaps : array of shape (n_iter,)
+        ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
+    converged : bool
+    largest : float or None
+        The gap of rows that belong to all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``: what the
+        gap of a single step is shown beside.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigencut import GPOD
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> ConvergenceDisplay.from_estimator(GPOD(2, solver="relaxed").fit(X)).converged
+    True
+    """
+
+    gaps: Array
+    converged: bool
+    largest: float | None = None
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the discretization of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+            Of a ``Reclustered``, the model before the split.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        return cls.from_partition(check_model(model).gpod.fitted_cut_.partition, ax=ax)
+
+    @classmethod
+    def from_partition(cls, partition: Partition, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw what ``eigencut.pod`` has found.
+
+        Parameters
+        ----------
+        partition : Partition
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        check_drawable("partition", partition, "Partition", "eigencut.pod")
+        if not len(partition.gap_history):
+            expected, got = (
+                "have steps to be drawn",
+                "one of a discrete cut, which no rotation found",
+            )
+            remedy = "fit GPOD with solver='relaxed'"
+            raise invalid("partition", expected, got, remedy, NoEigenfunctions)
+        n, K = len(partition.labels), len(partition.rotation)
+        largest = float(np.sqrt(n * (2 - 2 / np.sqrt(K))))
+        return cls(partition.gap_history, partition.converged, largest).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        steps = np.arange(1, len(self.gaps) + 1)
+        end = "converged" if self.converged else "stopped before it converged,"
+        many = "step" if len(steps) == 1 else "steps"
+        title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
+        ax.set_title(title, loc="left", fontsize=10, color=INK)
+        tidy(ax, "y")
+        if len(steps) == 1:  # which has no course: its gap beside that of rows without clusters
+            ax.bar([1], self.gaps, width=0.5, color=COLORS[0], alpha=0.6)
+            ax.plot([1], self.gaps, "o", color=COLORS[0], markersize=7, clip_on=False)
+            ax.set(xlim=(0, 2), xticks=[1])
+            ax.set_ylim(0, 1.25 * max(self.gaps[0], self.largest or 0.0, 1e-3))
+            if self.largest:
+                ax.axhline(self.largest, color=INK, linestyle="dashed", linewidth=1.1)
+                look = dict(textcoords="offset points", ha="left", fontsize=9, color=INK)
+                text = f"rows ambiguous between all clusters: {self.largest:.4g}"
+                ax.annotate(text, (0.05, self.largest), (0, 5), **look)
+        else:
+            ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
+            ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.ticklabel_format(axis="y", useOffset=False)
+        ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")
+
+
+@dataclass
+class HierarchyDisplay(Display):
+    """A tree with the clusters at its right end; a fork stands where two groups part.
+
+    Forks are placed by the number of groups: the first, at the left, parts two groups, the last
+    gives all clusters. At each number stands what such a cut costs.
+
+    Attributes
+    ----------
+    forks : array of shape (K - 1, 4)
+        Of each fork, from the root on: the number of groups it gives, its height, and the heights
+        of its two branches.
+    ends : array of shape (K - 1, 2)
+        The numbers of groups at which the two branches end.
+    leaves : array of shape (K,)
+        The clusters, from the bottom to the top.
+    hierarchy : Hierarchy
+        What is drawn, with the sizes of clusters and the values of cuts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD
+    >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+    >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+    >>> display = HierarchyDisplay.from_estimator(GPOD(3).fit(X))
+    >>> display.forks[:, 0]
+    array([2., 3.])
+    """
+
+    forks: Array
+    ends: Array
+    leaves: Indices
+    hierarchy: Hierarchy
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> HierarchyDisplay:
+        """Draw the tree of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        HierarchyDisplay
+        """
+        return cls.from_hierarchy(check_model(model).hierarchy(), ax=ax)
+
+    @classmethod
+    def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: Any = None) -> HierarchyDisplay:
+        """Draw what ``model.hierarchy()`` returns.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        HierarchyDisplay
+        """
+        check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
+        K = len(hierarchy.sizes)
+        members = {number: [number] for number in range(K)}
+        for joining in hierarchy.joinings:  # so that each group is together
+            members[joining.kept] += members.pop(joining.joined)
+        leaves = members[0][::-1]
+        height = {number: float(place) for place, number in enumerate(leaves)}
+        begins = dict.fromkeys(leaves, K + 0.5)
+        forks, ends = [], []
+        for joining in hierarchy.joinings:
+            pair = joining.kept, joining.joined
+            low, high = (height[number] for number in pair)
+            forks.append([joining.n_groups, (low + high) / 2, low, high])
+            ends.append([begins[number] for number in pair])
+            height[joining.kept], begins[joining.kept] = (low + high) / 2, float(joining.n_groups)
+        return cls(
+            forks=np.reshape(forks, (-1, 4))[::-1],
+            ends=np.reshape(ends, (-1, 2))[::-1],
+            leaves=np.array(leaves, dtype=np.intp),
+            hierarchy=hierarchy,
+        ).plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
+
+    def _draw(self, ax: Any) -> None:
+        K, tree = len(self.leaves), self.hierarchy
+        lines = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
+        root = self.forks[0] if len(self.forks) else np.array([1.0, 0.0, 0.0, 0.0])
+        ax.plot([1, root[0]], [root[1]] * 2, **lines)
+        for (at, _, low, high), ends in zip(self.forks, self.ends, strict=True):
+            ax.plot([at, at], [low, high], **lines)
+            for height, end in zip((low, high), ends, strict=True):
+                ax.plot([at, end], [height] * 2, **lines)
+        for height, number in enumerate(self.leaves):
+            style = cluster_style(int(number))
+            look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
+            ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
+        names = [f"cluster {number} ({spaced(tree.sizes[number])})" for number in self.leaves]
+        ax.yaxis.tick_right()
+        ax.set_yticks(range(K), names)
+        step = -(-K // 12)
+        ticks = np.arange(1, K + 1)[::-1][::step][::-1]
+        costs = [f"{tick}\n{tree.cut_values[tick - 1]:.2g}" for tick in ticks]
+        ax.set_xticks(ticks, costs)
+        ax.set(xlim=(0.9, K + 0.5), ylim=(-0.6, K - 0.4))
+        tidy(ax, "x")
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0, pad=8)
+        about = "" if tree.exact else ", at least"
+        ax.set_xlabel(f"number of groups, and what that cut costs ({tree.cut}{about})")
