@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 
 import eigencut.kernels
 from browser import Browser, find_chromium
-from eigencut._utils.threads import threads
+from eigencut._utils.running import threads
 from eigencut.auto.policy import POLICY
 from eigencut.kernels.numpy_kernels import NumpyKernels
 
@@ -94,6 +94,7 @@ def names(tmp_path, monkeypatch):
         "Gaussian": Gaussian,
         "TableModel": TableModel,
         "model": model,
+        "relaxed": GPOD(3, solver="relaxed").fit(X),
         "X": X,
         "X_new": new,
         "X_heldout": new,
@@ -129,5 +130,5 @@ def same_partition(a, b):
 def change_auto_policy(monkeypatch, **changes):
     """Give every module of eigencut.auto other thresholds."""
     changed = dataclasses.replace(POLICY, **changes)
-    for module in ("budget", "choose", "n_clusters", "select", "spectrum"):
+    for module in ("budget", "choose", "graph", "n_clusters", "select", "spectrum"):
         monkeypatch.setattr(f"eigencut.auto.{module}.POLICY", changed)

@@ -9,7 +9,11 @@ GENERATED = {"_build", "_pictures", "gallery", "generated"}
 PAGES = [
     page for page in sorted(DOCS.rglob("*.md")) if not GENERATED & set(page.relative_to(DOCS).parts)
 ]
-STORIES = [DOCS / "getting-started.md", DOCS / "migration.md"]  # a block goes on with the last one
+STORIES = [  # a block goes on with the last one
+    DOCS / "getting-started.md",
+    DOCS / "migration.md",
+    DOCS / "guide" / "weights.md",
+]
 
 
 def python_blocks(path):

@@ -6,8 +6,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from eigencut.cut import CUTS
-from eigencut.graphs.components import connected_components
-from eigencut.graphs.sparse import SparseGraph
+from eigencut.graphs.base import SparseGraph, connected_components
 from eigencut.solvers.relaxed_cut import eigenpairs
 
 

@@ -205,7 +205,10 @@ def test_any_finite_matrix_gets_labels(U):
         (dict(U=np.zeros((0, 2))), r"U must be .* Got shape \(0, 2\)"),
         (dict(U=[[np.nan, 1.0]]), "U must be finite"),
         (dict(U=np.eye(3), n_clusters=4), "n_clusters must be between 1 and the 3 columns"),
-        (dict(U=np.eye(3), n_init=0), "n_init must be an integer of at least 1. Got 0"),
+        (
+            dict(U=np.eye(3), n_init=0),
+            "n_init must be an integer of at least 1 and at most 10000. Got 0",
+        ),
         (dict(U=np.eye(3), max_iter=0), "max_iter must be an integer of at least 1. Got 0"),
         (dict(U=np.eye(3), init=np.eye(2)), r"'literal' or a finite matrix of shape \(3, 3\)"),
         (dict(U=np.eye(3), sample_weight=[1, 2]), r"sample_weight must .* Got shape \(2,\)"),

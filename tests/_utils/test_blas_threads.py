@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigencut import GPOD
-from eigencut._utils.threads import blas_threads, for_each, threads
+from eigencut._utils.running import blas_threads, for_each, threads
 
 FOUND = 3  # threads of BLAS before anything is limited
 

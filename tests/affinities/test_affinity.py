@@ -10,7 +10,7 @@ from conftest import same_partition
 from eigencut import GPOD, Gaussian, Kernel
 from eigencut.affinities import NAMES, named_affinity
 from eigencut.affinities.gaussian import longest_spanning_edge
-from eigencut.neighbors.distinct_rows import DistinctRows
+from eigencut.neighbors.metrics import DistinctRows
 
 
 def brute_weights(X, Y, sigma):

@@ -8,7 +8,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, load
-from eigencut.affinities.density import landmark_masses
+from eigencut.affinities.base import landmark_masses
 
 BETAS = [0.5, 1.0, 2.0]
 # With eight neighbours and a contrast, which graphs of rows have.

@@ -5,10 +5,9 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.neighbors.nearest_landmarks as search
+import eigencut.neighbors.search as search
 from eigencut import GPOD, Landmarks, load
-from eigencut.neighbors.kmeans import kmeans_centres
-from eigencut.neighbors.nearest_landmarks import NearestLandmarks
+from eigencut.neighbors.search import NearestLandmarks, kmeans_centres
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning"),

@@ -9,8 +9,7 @@ from scipy.spatial.distance import cdist
 
 from eigencut import GPOD, Landmarks, load
 from eigencut.io.sample import RowSample, random_keys
-from eigencut.neighbors.kmeans import kmeans_centres
-from eigencut.neighbors.nearest_landmarks import NearestLandmarks
+from eigencut.neighbors.search import NearestLandmarks, kmeans_centres
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -139,10 +138,10 @@ numbers = st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300, 1e200])
 def test_the_sample_of_sparse_rows_is_that_of_dense_ones(rows):
     X = np.array(rows)
     assert (random_keys(X + 0.0, 3) == random_keys(csr(X), 3)).all()
-    dense, found = (RowSample.of(given, size=5, seed=1) for given in (X, csr(X)))
+    dense, found = (RowSample.draw(given, size=5, seed=1) for given in (X, csr(X)))
     assert (found.rows.toarray() == dense.rows).all() and (found.counts == dense.counts).all()
-    whole = RowSample.of(csr(X[:1]), size=5, seed=1).merged(found)
-    dense = RowSample.of(X[:1], size=5, seed=1).merged(dense)
+    whole = RowSample.draw(csr(X[:1]), size=5, seed=1).merged(found)
+    dense = RowSample.draw(X[:1], size=5, seed=1).merged(dense)
     assert (whole.rows.toarray() == dense.rows).all() and (whole.counts == dense.counts).all()
 
 

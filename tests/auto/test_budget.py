@@ -13,12 +13,10 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import RESULTS
 from conftest import change_auto_policy, in_threads
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load, select
-from eigencut._utils.memory import in_words
+from eigencut._utils.memory import FitSizes, in_words
 from eigencut.affinities import Precomputed
 from eigencut.affinities.base import Affinity
-from eigencut.affinities.fit_memory import FitSizes
 from eigencut.auto.budget import Budget, landmarks_for
-from eigencut.auto.choose import choose_affinity
 from eigencut.auto.n_clusters import some_rows
 from eigencut.io.rows import Rows
 
@@ -207,18 +205,17 @@ def test_auto_chooses_the_number_of_clusters_within_the_limit(many):
 
 
 def test_auto_goes_down_the_ladder_by_rows(monkeypatch, many):
-    assert isinstance(choose_affinity(many[:300], 2).affinities[0], Neighbors)
+    assert isinstance(GPOD(2).fit(many[:300]).affinity_, Neighbors)
     change_auto_policy(monkeypatch, most_rows_for_neighbors=200)
-    assert isinstance(choose_affinity(many[:300], 2).affinities[0], Landmarks)
-    found = choose_affinity(sparse.csr_array(many[:300]), 2)
-    assert isinstance(found.affinities[0], Landmarks)
+    assert isinstance(GPOD(2).fit(many[:300]).affinity_, Landmarks)
+    assert isinstance(GPOD(2).fit(sparse.csr_array(many[:300])).affinity_, Landmarks)
 
 
 def test_auto_says_when_the_memory_of_the_moment_decided(monkeypatch, many):
     limit = between(needed(Landmarks(), MANY), needed(Neighbors(), MANY))
     monkeypatch.setattr("eigencut.auto.budget.available_bytes", lambda: limit)
     with pytest.warns(GraphWarning, match="affinity='auto' takes 'landmarks': 'neighbors' would"):
-        choose_affinity(many, 2)
+        GPOD(2).fit(many)
 
 
 @pytest.mark.parametrize("n_rows", [4000, 20_000])
@@ -259,39 +256,18 @@ def test_sparse_rows_count_by_what_they_store():
 # ------------------------------------------------------------------ many clusters
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "n_clusters", "expected"),
-    [
-        (50_000, 60, "neighbors"),  # few enough for eigenvectors of all rows
-        (50_000, 200, "landmarks"),
-        (500_000, 24, "neighbors"),
-        (500_000, 100, "landmarks"),
-        (10_000, 300, "neighbors"),  # 33 rows each: too few to be seen through landmarks
-    ],
-)
-def test_many_clusters_go_through_landmarks(n_rows, n_clusters, expected):
-    rows = np.repeat(np.arange(float(n_rows)), 2).reshape(n_rows, 2)
-    assert Budget.from_rows(rows, n_clusters, "20GB").affinity_name() == expected
+def test_landmarks_grow_with_the_clusters():
+    assert landmarks_for(2) == Landmarks().n_landmarks
+    assert landmarks_for(1000) == 5 * 1000
 
 
-def test_landmarks_grow_with_the_clusters_and_stand_for_many_rows_each():
-    assert landmarks_for(2) == landmarks_for(2, 10**9) == Landmarks().n_landmarks
-    assert landmarks_for(1000) == landmarks_for(1000, 10**9) == 5000
-    assert 3 * 400 <= landmarks_for(400, 60_000) == 60_000 // 40
-
-
-def test_hundreds_of_clusters_with_few_rows_each_are_not_compared(monkeypatch):
-    change_auto_policy(monkeypatch, much_work=1e5)
-    X, truth = make_blobs(600, 8, centers=30, cluster_std=0.5, random_state=3)
+@pytest.mark.parametrize("n_rows", [600, 6000])
+def test_very_many_clusters_are_cut_without_eigenvectors(monkeypatch, n_rows):
+    change_auto_policy(monkeypatch, relaxed_work=1e5)
+    X, truth = make_blobs(n_rows, 8, centers=30, cluster_std=0.5, random_state=3)
     model = GPOD(30).fit(X)
-    assert model.choice_ == ()
-    assert model.affinity_.graph == "symmetric"
+    assert not hasattr(model, "eigenvalues_")
     assert adjusted_rand_score(truth, model.labels_) > 0.95
-
-
-def test_hundreds_of_clusters_with_many_rows_each(monkeypatch):
-    change_auto_policy(monkeypatch, much_work=1e5)
-    X, truth = make_blobs(6000, 8, centers=30, cluster_std=0.5, random_state=3)
-    model = GPOD(30).fit(X)
-    assert model.affinity_.n_landmarks == 150
-    assert adjusted_rand_score(truth, model.labels_) > 0.95
+    landmarks = GPOD(30, affinity=Landmarks(300)).fit(X)
+    assert not hasattr(landmarks, "eigenvalues_")
+    assert adjusted_rand_score(truth, landmarks.labels_) > 0.95

@@ -1,17 +1,17 @@
-"""docs/studies/hierarchy.md agrees with the stored results, and with what it claims."""
+"""benchmarks/studies/hierarchy.md agrees with the stored results, and with what it claims."""
 
 import json
 
 import numpy as np
 from experiments.paper.markers import fill
 
-from benchmarks import DOCS, hierarchy
+from benchmarks import STUDIES, hierarchy
 
 
 def test_the_table_on_the_page_is_that_of_the_results():
     results = json.loads(hierarchy.STORED.read_text(encoding="utf-8"))
     assert set(results) == set(hierarchy.FAMILIES)
-    text = (DOCS / "studies" / "hierarchy.md").read_text(encoding="utf-8")
+    text = (STUDIES / "hierarchy.md").read_text(encoding="utf-8")
     made = hierarchy.hierarchy_table(results)
     assert fill(text, {"hierarchy": made}) == text, "run: python -m benchmarks.hierarchy"
 

@@ -1,11 +1,11 @@
-"""docs/studies/metrics.md agrees with the stored results, and with what it claims."""
+"""benchmarks/studies/metrics.md agrees with the stored results, and with what it claims."""
 
 import json
 
 import numpy as np
 from experiments.paper.markers import fill
 
-from benchmarks import DOCS, metrics
+from benchmarks import STUDIES, metrics
 
 
 def stored():
@@ -15,7 +15,7 @@ def stored():
 def test_the_table_on_the_page_is_that_of_the_results():
     results = stored()
     assert set(results) == set(metrics.FAMILIES)
-    text = (DOCS / "studies" / "metrics.md").read_text(encoding="utf-8")
+    text = (STUDIES / "metrics.md").read_text(encoding="utf-8")
     made = metrics.metrics_table(results)
     assert fill(text, {"metrics": made}) == text, "run: python -m benchmarks.metrics"
 

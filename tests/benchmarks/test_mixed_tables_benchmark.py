@@ -12,7 +12,7 @@ from experiments.paper.markers import fill
 from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import DOCS
+from benchmarks import STUDIES
 from eigencut import GPOD, TableModel
 
 FAMILIES = CHOSEN_ON | HELD_OUT
@@ -49,5 +49,5 @@ def test_methods_find_what_is_plain(method):
 def test_pages_are_the_results():
     results = json.loads(STUDY.stored.read_text(encoding="utf-8"))
     assert fill(text := STUDY.page.read_text(encoding="utf-8"), STUDY.tables(results)) == text
-    page = (DOCS / "studies" / "tables.md").read_text(encoding="utf-8")
+    page = (STUDIES / "tables.md").read_text(encoding="utf-8")
     assert fill(page, {"methods": methods_table(results)}) == page

@@ -1,4 +1,4 @@
-"""docs/ecosystem.md agrees with the stored results, and with what it claims."""
+"""benchmarks/studies/partners.md agrees with the stored results, and with what it claims."""
 
 import json
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from experiments.paper.markers import fill
 
-from benchmarks import DOCS, cells, images, regions
+from benchmarks import STUDIES, cells, images, regions
 
-PAGE = (DOCS / "ecosystem.md").read_text(encoding="utf-8")
+PAGE = (STUDIES / "partners.md").read_text(encoding="utf-8")
 
 
 def stored(study):

@@ -1,4 +1,4 @@
-"""docs/studies/risk.md agrees with the stored results, and a repetition of each study runs."""
+"""benchmarks/studies/risk.md agrees with the results, and a repetition of each study runs."""
 
 import inspect
 import json
@@ -9,12 +9,12 @@ from benchmarks.label_sets import __main__ as label_sets
 from benchmarks.label_sets.samples import GENERATED, REAL
 from experiments.paper.markers import fill
 
-from benchmarks import DOCS, automatic_k, pod_steps, significance
+from benchmarks import STUDIES, automatic_k, pod_steps, significance
 from eigencut import pod
 
 
 def page():
-    return (DOCS / "studies" / "risk.md").read_text(encoding="utf-8")
+    return (STUDIES / "risk.md").read_text(encoding="utf-8")
 
 
 def stored(path):
@@ -40,7 +40,7 @@ def test_steps_on_the_page_are_those_of_the_results():
 
 
 def test_what_auto_finds_on_the_page_is_that_of_the_results():
-    text = (DOCS / "studies" / "defaults.md").read_text(encoding="utf-8")
+    text = (STUDIES / "defaults.md").read_text(encoding="utf-8")
     results = stored(automatic_k.STORED)
     made = {name: make(results) for name, make in automatic_k.TABLES.items()}
     assert fill(text, made) == text, "run: python -m benchmarks.automatic_k"

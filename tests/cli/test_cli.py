@@ -22,7 +22,7 @@ import pytest
 
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
-from eigencut.cli.app import COMMANDS
+from eigencut.cli.app import app
 from eigencut.io import csv_reader, readers
 
 
@@ -274,7 +274,7 @@ def test_assess_with_refits(frame, model, capsys):
 
 
 def test_select_with_candidates(frame, model, capsys):
-    run("select data.csv --drop name -k 2,3 --sigma local,median,0.5 --criterion eigengap")
+    run("select data.csv --drop name -k 2,3 --sigma local,median,0.5")
     table = capsys.readouterr().out.splitlines()
     assert table[-6:][0].split()[0] in "23" and len(table) >= 7
 
@@ -284,7 +284,7 @@ def test_info_shows_what_was_chosen(model, capsys):
     run("info m.eigencut")
     shown = capsys.readouterr().out
     assert "3, fitted on 60 rows" in shown and "a, b" in shown
-    assert "scale standard, missing refuse" in shown and "not verified" in shown
+    assert "scale auto, missing refuse" in shown and "not verified" in shown
 
 
 def test_demo(capsys):
@@ -293,7 +293,7 @@ def test_demo(capsys):
     assert (pd.read_csv("tour/labels.csv")["cluster"].value_counts() == 150).all()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", app.commands)
 def test_every_command_has_help_with_an_example(command, capsys):
     assert main([command, "--help"]) == 0
     assert f"eigencut {command}" in capsys.readouterr().out.partition("Example")[2]
@@ -500,3 +500,24 @@ def test_the_module_is_the_command(model):
         check=True,
     )
     assert json.loads(done.stdout)["rows_fitted"] == 60
+
+
+def test_models_of_discrete_cuts(frame, capsys):
+    """Every command answers for a model without eigenvalues."""
+    frame[["a", "b"]].to_csv("plain.csv", index=False)
+    TableModel(GPOD(3, solver="discrete")).fit(frame[["a", "b"]]).save("d.eigencut")
+    capsys.readouterr()
+    run("info d.eigencut")
+    assert "3, fitted on 60 rows" in capsys.readouterr().out
+    run("predict d.eigencut plain.csv -o labels.csv")
+    assert len(pd.read_csv("labels.csv")) == 60
+    capsys.readouterr()
+    run("assess d.eigencut plain.csv --json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["eigenvalues"] is None and found["cut_heldout"]["value"] < 1
+    for command in ("assess", "drift", "describe"):
+        run(f"{command} d.eigencut plain.csv")
+    run("hierarchy d.eigencut")
+    assert "3 clusters as a tree" in capsys.readouterr().out
+    run("report d.eigencut plain.csv -o d.html")
+    assert "eigenvalue" not in Path("d.html").read_text()

@@ -292,7 +292,7 @@ DATA = {  # exit code 1
     ),
     "squares beyond float64": (
         f"fit large.csv {FIT}",
-        "Columns must hold numbers whose squares are finite for scale='standard'. Got larger ones "
+        "Columns must hold numbers whose squares are finite for scale='auto'. Got larger ones "
         "in 'b'; divide them, or use scale 'none'.",
     ),
     "same name twice": (
@@ -323,11 +323,6 @@ DATA = {  # exit code 1
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
         "40. Got '100-900'; add data, or give smaller candidates.",
-    ),
-    "more candidates than the rows allow": (
-        "select good.csv -k 2-500",
-        "n_clusters must be at most 37 for criterion='conductance' and 40 different rows. Got "
-        "'2-500'; lower it (on the command line: -k 2-37), or add data.",
     ),
     "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
     "a tour in a file": (
@@ -379,11 +374,13 @@ DATA = {  # exit code 1
     ),
     "one dimension": (
         f"fit line.npy {FIT}",
-        "line.npy must be a two-dimensional array of numbers. Got shape (5,) of float64.",
+        "line.npy must be a two-dimensional array of numbers. Got shape (5,) of float64; save it "
+        "as such.",
     ),
     "words in NPY": (
         f"fit words.npy {FIT}",
-        "words.npy must be a two-dimensional array of numbers. Got shape (1, 2) of <U1.",
+        "words.npy must be a two-dimensional array of numbers. Got shape (1, 2) of <U1; save it "
+        "as such.",
     ),
     "no folder for the output": (
         "fit good.csv -k 2 -o no/new.eigencut",
@@ -555,13 +552,13 @@ USAGE = {
     ),
     "names in NPY": (
         f"{P} good.csv --id a -o x.npy",
-        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or "
-        ".parquet.",
+        "-o x.npy holds clusters alone; for --id, --margin, --proba, --support and --levels use "
+        ".csv or .parquet.",
     ),
     "margins in NPY": (
         f"{P} good.csv --margin -o x.npy",
-        "-o x.npy holds clusters alone; for --id, --margin, --proba and --support use .csv or "
-        ".parquet.",
+        "-o x.npy holds clusters alone; for --id, --margin, --proba, --support and --levels use "
+        ".csv or .parquet.",
     ),
     "help": ("help fit", "No such command 'help'. Did you mean '--help'?"),
     "seed too large": (
@@ -630,7 +627,8 @@ USAGE = {
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
     "unknown scale": (
         f"fit good.csv --scale log {FIT}",
-        "Invalid value for '--scale': 'log' is not one of 'standard', 'minmax', 'none'.",
+        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'robust', "
+        "'minmax', 'none'.",
     ),
     "onto the model": (
         f"{P} good.csv -o model",

@@ -73,7 +73,7 @@ def test_mistakes_are_said(night, capsys):
 @pytest.fixture
 def script(tmp_path):
     """The script of the page, with ``eigencut`` and ``mail`` that it finds."""
-    page = Path(__file__).parents[2] / "docs" / "living-models.md"
+    page = Path(__file__).parents[2] / "docs" / "guide" / "updates.md"
     (text,) = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "nightly.sh").write_text(text)
     commands = {"eigencut": f'exec {sys.executable} -m eigencut "$@"', "mail": "cat > mail.txt"}

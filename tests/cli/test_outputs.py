@@ -215,3 +215,31 @@ def test_in_memory_streams_are_left_alone(here, monkeypatch, capsys):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
         assert main(["predict", "m.eigencut", "-"]) == 0
     assert capsys.readouterr().out.split() == LABELS
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "npy", "parquet"])
+@pytest.mark.parametrize("fails", ["labels", "model"])
+def test_model_and_labels_appear_together_or_not_at_all(ending, fails, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * (np.arange(60) % 2)[:, np.newaxis]
+    np.savetxt(tmp_path / "t.csv", X, "%.4f", ",", header="a,b", comments="")
+    model, labels = tmp_path / "m.eigencut", tmp_path / f"labels.{ending}"
+    command = ["fit", str(tmp_path / "t.csv"), "-k", "2", "--neighbors", "5", "--quiet"]
+    command += ["-o", str(model), "--labels", str(labels)]
+    for path in (model, labels):
+        path.write_bytes(b"old")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        if fails == "labels":
+            patched.setattr("eigencut.cli.outputs._csv_writer", lambda *_: full)
+            patched.setattr("numpy.save", full)
+            patched.setattr("pyarrow.parquet.ParquetWriter", full)
+        else:
+            patched.setattr("eigencut.io.saving.save_model", full)
+        assert main(command) == 1
+    assert model.read_bytes() == labels.read_bytes() == b"old"
+    assert main(command) == 0
+    assert model.read_bytes() != b"old" and labels.read_bytes() != b"old"
+    assert not list(tmp_path.glob("*.part"))

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
-from eigencut.export import run_onnx, to_onnx
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors, TableModel
+from eigencut.export import _run, run_onnx, to_onnx
 from metric_data import rows_for
 
 pytest.importorskip("onnxruntime")
@@ -37,6 +37,8 @@ VARIANTS = {
     "ratiocut with contrast": GPOD(2, cut="ratiocut", affinity=Gaussian(0.2, density_contrast=0.7)),
     "landmarks without contrast": GPOD(3, affinity=Landmarks(50, density_contrast=0.0)),
     "ratiocut with landmarks": GPOD(2, cut="ratiocut", affinity=Landmarks(50)),
+    "discrete": GPOD(3, solver="discrete"),
+    "discrete with outliers": GPOD(4, affinity=RankedNeighbors(8), outliers="label"),
 }
 SILENT = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -85,7 +87,7 @@ def test_many_features_and_clusters(tmp_path):
 @SILENT
 @pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
 def test_small_components(tmp_path, cut):
-    """Rows that form no cluster of their own; see eigencut.graphs.components."""
+    """Rows that form no cluster of their own; see eigencut.graphs.base."""
     X = np.vstack([MOONS, [[9.0, 9.0], [9.1, 9.0], [-8.0, 3.0]]])
     model = GPOD(2, cut=cut, affinity=Gaussian(0.1)).fit(X)
     assert not model.fitted_cut_.functions.pairs.takes_part.all()
@@ -112,6 +114,54 @@ def test_neighbours_and_their_reverse(tmp_path, cut, graph, weights, contrast):
     assert (np.isfinite(found["support"]) == np.isfinite(support)).all()
     near = np.isfinite(support)
     assert np.abs(found["support"][near] - support[near]).max() < 1e-9
+
+
+EVERY_AFFINITY = [
+    Neighbors(9),
+    Neighbors(7, weights="binary"),
+    Neighbors(9, graph="mutual", weights="binary"),
+    Neighbors(9, density_contrast=1.0),
+    Gaussian("local"),
+    Gaussian("median"),
+    Landmarks(40),
+    RankedNeighbors(8),
+]
+
+
+def rows_with(what, d):
+    """Three groups; of floats, on a lattice (ties), with duplicates, or far from zero."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(160, d)) + 3 * rng.integers(0, 3, size=(160, 1))
+    if what == "ties":
+        return np.round(X)
+    if what == "duplicates":
+        X[80:] = X[rng.integers(0, 80, 80)]
+    return X + 1000 * (what == "offset")
+
+
+@SILENT
+@pytest.mark.parametrize("affinity", EVERY_AFFINITY, ids=repr)
+@pytest.mark.parametrize("d", [2, 3, 8, 17, 64])
+def test_training_rows_ties_and_duplicates_with_and_without_optimizations(tmp_path, affinity, d):
+    for what in ("floats", "ties", "duplicates", "offset"):
+        X = rows_with(what, d)
+        # The same rows as other programs have them, and new ones; on a lattice, halfway too.
+        rounded = X.astype(np.float32).astype(np.float64)
+        new = np.vstack([X, rounded, X + np.random.default_rng(0).normal(size=X.shape)])
+        if what == "ties" and not isinstance(affinity, Landmarks):  # which are means of rows
+            new = np.vstack([new, (X[:80] + X[80:]) / 2])
+        model = GPOD(3, affinity=affinity, outliers="label").fit(X)
+        to_onnx(model, tmp_path / "m.onnx")
+        U, support = model.transform(new), model.score_samples(new)
+        near = np.isfinite(support)
+        for optimize in (True, False):
+            found = _run(tmp_path / "m.onnx", new, optimize)
+            assert (found["labels"] == model.predict(new)).all()
+            if what == "ties" and isinstance(affinity, Landmarks):
+                continue  # the last bits of a mean decide which is nearer
+            assert np.abs(found["embedding"] - U).max() < 1e-7 * np.abs(U).max()
+            assert (np.isfinite(found["support"]) == near).all()
+            assert found["support"][near] == pytest.approx(support[near], rel=1e-7, abs=1e-7)
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(0.2), Landmarks(100)], ids=repr)
@@ -187,7 +237,7 @@ REFUSED = {
     ),
     "kernel": (
         GPOD(2, affinity=laplacian_kernel),
-        "affinity must be Gaussian, Neighbors or Landmarks .* Got Kernel; fit",
+        "affinity must be Gaussian, Neighbors, RankedNeighbors or Landmarks .* Got Kernel; fit",
     ),
     "algorithm 1": (
         GPOD(2, cut="ratiocut", extension="paper"),
@@ -214,3 +264,31 @@ def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkey
     monkeypatch.setattr("eigencut.export.OnnxGraph", None)  # work begins with it
     with pytest.raises(FileNotFoundError):
         to_onnx(model, tmp_path / "none" / "m.onnx")
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_discrete_cuts_of_many_columns(tmp_path, metric, dtype):
+    X = load_digits().data  # integers: distances are equal, and the first number decides
+    model = GPOD(10, solver="discrete", metric=metric).fit(X[:500])
+    to_onnx(model, tmp_path / "m.onnx", dtype=dtype)
+    found = run_onnx(tmp_path / "m.onnx", X[500:900].astype(dtype))
+    assert (found["labels"] == model.predict(X[500:900])).all()
+    assert np.abs(found["embedding"] - model.transform(X[500:900])).max() < 1e-6
+
+
+def test_numbers_of_an_updated_discrete_cut(tmp_path):
+    model = GPOD(3, affinity=RankedNeighbors(8)).fit(MOONS).update(MOONS + 30.0)
+    to_onnx(model, tmp_path / "m.onnx")
+    both = np.vstack([MOONS, MOONS + 30.0])
+    assert (run_onnx(tmp_path / "m.onnx", both)["labels"] == model.predict(both)).all()
+
+
+def test_which_discrete_cuts_cannot_be_exported(tmp_path, monkeypatch):
+    model = GPOD(2, affinity=Gaussian(0.2), solver="discrete").fit(MOONS)
+    with pytest.raises(ValueError, match=r"solver must be 'relaxed' .* a model of a discrete cut"):
+        to_onnx(model, tmp_path / "m.onnx")
+    monkeypatch.setattr("eigencut.export._MOST_CLUSTERS", 2)
+    model = GPOD(3, solver="discrete").fit(MOONS)
+    with pytest.raises(ValueError, match=r"model must have at most 2 clusters .* Got 3; keep to"):
+        to_onnx(model, tmp_path / "m.onnx")

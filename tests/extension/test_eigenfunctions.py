@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from eigencut import GPOD, Gaussian, GraphWarning
+from eigencut import GPOD, Gaussian, GraphWarning, Neighbors
 
 
 def weight(x, y, sigma):
@@ -139,7 +139,9 @@ def test_algorithm_1_where_small_pieces_were_set_aside():
     assert (model.predict(X) == model.labels_).all()
 
 
-@pytest.mark.parametrize("affinity", ["auto", Gaussian(sigma=0.1), Gaussian("neighbors")])
+@pytest.mark.parametrize(
+    "affinity", ["auto", Neighbors(15), Gaussian(sigma=0.1), Gaussian("neighbors")]
+)
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_far_rows_get_the_label_of_the_nearest_training_row(cut, affinity):
     X = np.vstack([make_moons(300, random_state=0)[0], 20 + make_moons(90, random_state=1)[0] * 3])
@@ -150,7 +152,10 @@ def test_far_rows_get_the_label_of_the_nearest_training_row(cut, affinity):
         far = distance * directions / np.linalg.norm(directions, axis=1, keepdims=True)
         labels = model.predict(far)
         support = model.score_samples(far)
-        assert np.isfinite(support).all()
+        if getattr(model.affinity_, "graph", "") == "mutual":  # no row has it among its nearest
+            assert np.isneginf(support).all()
+        else:
+            assert np.isfinite(support).all()
         assert (support < model.score_samples(rows).min()).all()
         assert np.isfinite(model.transform(far)).all()
         if distance <= 1e5:  # beyond, float64 cannot tell which row is nearest

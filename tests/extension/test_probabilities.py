@@ -258,4 +258,4 @@ def test_what_grows_with_the_margin(K):
     )
     largest = first[np.argsort(margins)]
     drop = float((np.maximum.accumulate(largest) - largest).max())
-    assert drop < 1e-9 if K == 2 else 0.2 < drop < 0.35  # docs/probabilities.md has .33
+    assert drop < 1e-9 if K == 2 else 0.2 < drop < 0.35  # docs/guide/uncertainty.md has .33

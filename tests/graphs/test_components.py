@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning, Precomputed
-from eigencut.graphs.components import connected_components
+from eigencut.graphs.base import connected_components
 
 
 @pytest.mark.parametrize("sigma", [0.003, 0.006, 0.01, 0.02, 1.0])

@@ -6,8 +6,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Gaussian, GraphWarning
-from eigencut.graphs.components import Pieces
-from eigencut.graphs.sparse import SparseGraph
+from eigencut.graphs.base import Pieces, SparseGraph
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -122,26 +121,6 @@ def test_single_precision_knows_of_small_components(cut):
 
 
 # ------------------------------------------- small, and clusters all the same
-
-
-def judged(values, n_small, n_clusters):
-    """How many of components of 40 rows, beside six of 1000, are clusters."""
-    component = np.repeat(np.arange(6 + n_small), [1000] * 6 + [40] * n_small)
-    n = len(component)
-    graph = SparseGraph(None, np.ones(n), np.zeros(n, dtype=np.intp))
-    return Pieces(component, graph).n_clear(n_clusters, np.array(values))
-
-
-def test_small_components_are_clusters_only_where_others_are_clearly_whole():
-    whole = [0.0] * 6 + [0.2, 0.21, 0.22]  # six components that nothing divides
-    assert judged(whole, 1, 7) == 1
-    assert judged(whole, 2, 7) == 1
-    assert judged(whole, 2, 8) == 2
-    assert judged(whole, 1, 8) == 0  # one of the six must be cut in any case
-    assert judged(whole, 1, 6) == 0
-    assert judged([0.0] * 6 + [0.01, 0.2], 1, 7) == 0  # one of the six falls in two clearly
-    assert judged([0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07], 1, 7) == 0  # nothing is clear
-    assert judged(whole[:7], 1, 7) == 0  # what follows is not known
 
 
 def blobs_and_far_rows(n_far, d=3, seed=0):

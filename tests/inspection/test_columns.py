@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from eigencut.inspection.columns import columns_of
+from eigencut.inspection.describe import columns_of
 from eigencut.io.table import Table
 
 

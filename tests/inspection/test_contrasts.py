@@ -1,14 +1,15 @@
 """Effect sizes against scipy, and what must not change them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
+from scipy.stats import mannwhitneyu, norm
 
-from eigencut.inspection.columns import columns_of
-from eigencut.inspection.contrasts import contrasts, superiority
+from eigencut.inspection.describe import columns_of, contrasts, superiority
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 3, 200)
@@ -90,10 +91,9 @@ def test_missing_values_are_left_out_and_counted():
     there = ~np.isnan(gaps)
     frame = pd.DataFrame({"x": gaps[there]})
     known = by_name(contrasts(columns_of(frame), LABELS[there], 3), 2)
-    assert (
-        by_name(contrasts(columns_of(pd.DataFrame({"x": gaps})), LABELS, 3), 2)[("x", None)]
-        == known[("x", None)]
-    )
+    found = by_name(contrasts(columns_of(pd.DataFrame({"x": gaps})), LABELS, 3), 2)[("x", None)]
+    # One of more effects has an interval of another level.
+    assert replace(found, interval=None) == replace(known[("x", None)], interval=None)
 
 
 @pytest.mark.filterwarnings("error")
@@ -155,3 +155,27 @@ def test_strongest_first():
     for of in found:
         ends = [min(abs(c.interval[0]), abs(c.interval[1])) for c in of]
         assert ends == sorted(ends, reverse=True)
+
+
+@pytest.mark.parametrize("n_real", [0, 2])
+def test_few_of_the_intervals_that_are_reported_miss(n_real):
+    """The share of them that misses, on average; of noise each one that is reported does."""
+    shares = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(3, size=90)
+        frame = pd.DataFrame(rng.normal(size=(90, 8)), columns=list("abcdefgh"))
+        frame.iloc[:, :n_real] += 0.8 * (labels == 0)[:, np.newaxis]
+        frame["word"] = rng.choice(["x", "y", "z"], 90)
+        real = 2 * norm.cdf(0.8 / np.sqrt(2)) - 1  # P(x > y) - P(x < y) of cluster 0
+        of_clusters = contrasts(columns_of(frame), labels, 3)
+        found = [(k, one) for k, of in enumerate(of_clusters) for one in of]
+        missed = 0
+        for k, one in found:
+            is_real = one.column in frame.columns[:n_real] and one.how in ("higher", "lower")
+            among_others = (labels == 0).sum() / (labels != k).sum()
+            truth = (real if k == 0 else -real * among_others) if is_real else 0.0
+            missed += not one.interval[0] <= truth <= one.interval[1]
+        shares.append(missed / max(len(found), 1))
+    # The standard error of a share of 0.05 in 50 is 0.03.
+    assert np.mean(shares) <= 0.05 + 2 * 0.03

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.cut import CUTS
-from eigencut.inspection import cut_value
+from eigencut.inspection import assess, cut_value
+from eigencut.theory.betting import round_robin
 from eigencut.theory.errors import RowPairs, cut_of_pairs
 
 
@@ -146,21 +148,73 @@ def test_interval_and_standard_error_hold_the_value_of_the_population(cut):
     assert 0.8 < np.mean(said) / np.std(values, ddof=1) < 1.25
 
 
-def test_the_interval_narrows_with_the_rows():
-    weights = {m: np.ones(m) for m in (10**3, 10**5, 10**7)}
-    widths = []
-    for m, ones in weights.items():
-        # Two halves of equal weight 1 within and 1/10 between, without an array of pairs.
-        half = np.arange(m) % 2
+@pytest.mark.parametrize("m", [30, 150, 500])
+def test_the_interval_is_valid_and_short_enough_to_use(cut, m):
+    """Three blobs. Bernstein's interval was all of [0, 3] at 500 rows, for NCut."""
+    rng = np.random.default_rng(m)
 
-        def sums(V, half=half):
-            totals = np.array([V[half == k].sum(axis=0) for k in (0, 1)])
-            return totals[half] + 0.1 * totals[1 - half]
+    def draw(n):
+        return 4 * np.eye(3)[rng.integers(3, size=n)] + rng.normal(size=(n, 3))
 
-        found = cut_of_pairs(RowPairs(ones, ones, sums), half, CUTS["ncut"], 2, largest_weight=1.0)
-        assert found.value == pytest.approx(2 * 0.1 / 1.1, rel=0.01)
-        widths.append(found.interval[1] - found.interval[0])
-    assert widths[0] > 5 * widths[1] > 25 * widths[2] and widths[2] < 0.01
+    model = GPOD(3, cut=cut, affinity=Gaussian(2.0), n_jobs=1).fit(draw(200))
+    truth = cut_value(model, draw(3000)).value
+    ends = np.array([cut_value(model, draw(m)).interval for _ in range(20)])
+    # By chance one of 20 misses at most, with probability 0.74 at 95 %; it is more in truth.
+    assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) >= 0.95
+    assert (ends >= 0).all() and (ends <= 3).all()
+    assert np.diff(ends).mean() < {30: 3.0, 150: 2.3, 500: 1.2}[m]
+
+
+def test_the_interval_depends_on_no_order_and_counts_weights_as_rows(cut):
+    rng = np.random.default_rng(0)
+    X = make_moons(260, noise=0.1, random_state=0)[0]
+    model = GPOD(2, cut=cut, affinity=Gaussian(0.4), n_jobs=1).fit(X[:200])
+    new, counts = X[200:], rng.integers(1, 4, size=60)
+    found = cut_value(model, new, sample_weight=counts).interval
+    again = cut_value(model, rng.permutation(np.repeat(new, counts, axis=0))).interval
+    assert found == pytest.approx(again, rel=1e-9)
+    assert cut_value(model, new, sample_weight=rng.uniform(1, 2, size=60)).interval is None
+
+
+def test_pairs_are_disjoint_and_every_row_has_its_turn():
+    for n in (1, 2, 7, 8, 33):
+        one, other = round_robin(n, 5)
+        assert one.shape == other.shape == (5, n // 2)
+        for pairs in np.hstack([one, other]):
+            assert len(set(pairs)) == len(pairs) and set(pairs) <= set(range(n))
+    one, other = round_robin(8, 7)
+    assert len({frozenset(pair) for pair in zip(one.ravel(), other.ravel(), strict=True)}) == 28
+
+
+def test_no_interval_without_an_upper_bound_of_the_weights():
+    """Heavy rows that the sample lacks: what was seen of C is no bound, and none covered."""
+
+    def heavy(A, B):
+        weight = np.exp(-((A - B.T) ** 2))
+        return weight * (1 + 99 * (A > 3)) * (1 + 99 * (B.T > 3))
+
+    X = np.random.default_rng(0).normal(size=(80, 1))
+    model = GPOD(2, affinity=heavy, n_jobs=1).fit(X[:50])
+    assert cut_value(model, X[50:]).interval is None
+    assert cut_value(model, X[50:], largest_weight=1e4).interval is not None
+    assert assess(model, X[50:]).cut_heldout.interval is None
+    with pytest.raises(ValueError, match="largest_weight must be an upper bound of the weights"):
+        cut_value(model, X[50:], largest_weight=0.1)
+    given = Gaussian(1.0, density_contrast=lambda rows: np.ones(len(rows)))
+    assert cut_value(GPOD(2, affinity=given, n_jobs=1).fit(X[:50]), X[50:]).interval is None
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+@pytest.mark.parametrize(
+    "affinity", [Neighbors(5, density_contrast=1.0), Gaussian(0.3, density_contrast=1.0)]
+)
+def test_no_new_pair_weighs_more_than_the_bound(affinity):
+    """The largest factor of training rows is none: 6 of 40 fits had heavier new pairs."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        fitted = clone(affinity).fit(rng.standard_t(2, size=(40, 2)))
+        heaviest = fitted.within(rng.standard_t(2, size=(300, 2)), np.eye(300)).max()
+        assert heaviest <= fitted.weight_bound_ * (1 + 1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

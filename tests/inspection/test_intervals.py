@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest
 from scipy.stats.contingency import relative_risk
 
-from eigencut.inspection.contrasts import (
+from eigencut.inspection.describe import (
     difference_interval,
     nearest_to_zero,
     quantile_of,

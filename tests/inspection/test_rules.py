@@ -9,8 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 from sklearn.tree import DecisionTreeClassifier
 
-from eigencut.inspection.columns import columns_of
-from eigencut.inspection.rules import cluster_rule, short_between
+from eigencut.inspection.describe import cluster_rule, columns_of, short_between
 
 
 def found_in(frame, labels, n_clusters=2):

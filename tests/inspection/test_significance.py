@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors
 from eigencut.inspection import significance
-from eigencut.inspection.significance import SameCovariance, Significance, smoothed_cluster
+from eigencut.inspection.refits import SameCovariance, Significance, smoothed_cluster
 
 AFFINITY = Neighbors(10, density_contrast=1.0)
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, Gaussian
-from eigencut._utils.progress import ProgressDisplay
+from eigencut._utils.running import ProgressDisplay
 from eigencut.inspection import stability
 from eigencut.inspection.refits import refits, renumbered, training_rows
 
@@ -94,7 +94,8 @@ def test_text_and_json():
     X = overlapping(60, 0)
     found = stability(GPOD(K).fit(X), X, n_refits=3)
     assert json.loads(json.dumps(found.to_dict()))["n_refits"] == 3
-    assert f"{found.mean:.1%}" in str(found).splitlines()[-1]
+    assert f"{found.mean:.1%}" in str(found).splitlines()[-2]
+    assert str(found).splitlines()[-1].split() == ["chance", f"{found.chance:.1%}"]
     assert "Stability of 3 clusters on 60 rows, by 3 refits" in str(found)
 
 
@@ -106,6 +107,22 @@ def test_a_cluster_without_rows_has_no_agreement():
     assert np.isnan(found.per_cluster[0]) and found.per_cluster[1] == found.mean
     assert found.to_dict()["per_cluster"][0] is None
     assert str(found).splitlines()[3].split() == ["0", "0", "-", "-"]
+
+
+def test_chance_is_what_labels_at_random_agree_after_matching():
+    """Of 30 rows in five clusters more than a fifth agree; brute force over all renumberings."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    model = GPOD(5, affinity=Gaussian(1.0)).fit(X)
+    found, drawn = stability(model, n_refits=20), []
+    for _ in range(40):
+        other = rng.permutation(found.labels)
+        drawn.append(
+            max((np.array(p)[other] == found.labels).mean() for p in permutations(range(5)))
+        )
+    # Sizes of refits differ a little from those of the model; the standard error is 0.01.
+    assert found.chance == pytest.approx(np.mean(drawn), abs=0.08)
+    assert found.chance > 0.25
 
 
 def test_counts_are_checked():

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from eigencut.inspection.contrasts import words
+from eigencut.inspection.describe import words
 
 DOCUMENTS = [
     "the engine of the car",

@@ -54,6 +54,14 @@ def test_the_graph_of_neighbours_is_what_is_cut():
     assert adata.uns["eigencut"]["eigenvalues"].shape == (K,)
 
 
+def test_a_discrete_cut_has_no_eigenvalues(monkeypatch):
+    monkeypatch.setattr("eigencut.integrations.scanpy.GPOD", partial(GPOD, solver="discrete"))
+    adata = cells()
+    eigencut.scanpy.cluster(adata, K, use_rep="X_pca")
+    assert adjusted_rand_score(adata.obs["kind"], adata.obs["eigencut"]) > 0.95
+    assert set(adata.uns["eigencut"]) == {"params"}
+
+
 def test_where_the_graph_is():
     adata = cells()
     adata.obsp["mine"] = adata.obsp.pop("connectivities")
@@ -61,9 +69,7 @@ def test_where_the_graph_is():
     by_key = eigencut.scanpy.cluster(adata, K, neighbors_key="other", copy=True)
     by_name = eigencut.scanpy.cluster(adata, K, obsp="mine", key_added="again", copy=True)
     assert "eigencut" not in adata.obs and (by_key.obs["eigencut"] == by_name.obs["again"]).all()
-    with pytest.raises(
-        ValueError, match=r"graph 'connectivities'\. It has mine; run sc\.pp\.neigh"
-    ):
+    with pytest.raises(ValueError, match=r"graph 'connectivities'\. Got mine; run sc\.pp\.neigh"):
         eigencut.scanpy.cluster(adata, K)
     with pytest.raises(ValueError, match="Got neighbors_key='other' and obsp='mine'; pass one"):
         eigencut.scanpy.cluster(adata, K, obsp="mine", neighbors_key="other")

@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, SharedNeighbors, TableModel
+from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, RankedNeighbors, TableModel
 from eigencut.compat import KNeighborsTransformer, SpectralClustering
 from eigencut.hierarchy.recluster import recluster
-from eigencut.neighbors.build import INDEXES, build_index
 from eigencut.neighbors.metrics import METRICS, Space
+from eigencut.neighbors.search import INDEXES, build_index
 
 ANSWERS = ("predict", "transform", "score_samples", "predict_margin", "predict_proba")
 
@@ -59,7 +59,7 @@ AFFINITIES = {
     "brute": Neighbors(8, index="brute"),
     "kdtree": Neighbors(8, index="kdtree"),
     "approximate": Neighbors(8, index="approximate"),
-    "shared": SharedNeighbors(20),
+    "ranked": RankedNeighbors(20),
     "landmarks": Landmarks(80),
     "landmarks, cosine": Landmarks(80, metric="cosine"),
 }
@@ -98,7 +98,7 @@ def test_every_affinity(model, n_columns, way):
     assert np.array_equal(way(model).predict(new), again.predict(new))
 
 
-@pytest.mark.parametrize("affinity", [Neighbors(8), SharedNeighbors(20), Landmarks(60)])
+@pytest.mark.parametrize("affinity", [Neighbors(8), RankedNeighbors(20), Landmarks(60)])
 @pytest.mark.filterwarnings("ignore")
 def test_sparse_rows(affinity, way):
     X = np.random.default_rng(0).poisson(0.4, size=(300, 64)) * (np.arange(300) % 3 + 1)[:, None]

@@ -41,7 +41,7 @@ def test_quoted_cells_may_hold_anything_anywhere(path, notes, before, delimiter)
     assert source.names == ("id", "x", "y")
     block = source.read(["x", "y"], "id")
     assert block.ids == notes
-    assert block.table.values[:, 0].tolist() == list(range(len(notes)))
+    assert block.values[:, 0].tolist() == list(range(len(notes)))
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -52,7 +52,7 @@ def test_the_delimiter_is_found_out_where_a_quoted_cell_goes_on(path, delimiter,
     path.write_text(written(rows, delimiter))
     source = open_source(str(path))
     assert source.names == ("id", "x", "y")
-    assert len(source.read(["x", "y"]).table.values) == start + 31
+    assert len(source.read(["x", "y"]).values) == start + 31
 
 
 def test_long_lines_and_long_cells(path):
@@ -60,7 +60,7 @@ def test_long_lines_and_long_cells(path):
     path.write_text(written([["x", "note"], ["1", "a"], ["2", note], ["3", note + '"']], ","))
     limit = csv.field_size_limit()
     block = open_source(str(path)).read(["x"], "note")
-    assert block.table.values[:, 0].tolist() == [1.0, 2.0, 3.0]
+    assert block.values[:, 0].tolist() == [1.0, 2.0, 3.0]
     assert block.ids == ["a", note, note + '"']
     assert csv.field_size_limit() == limit
 
@@ -70,7 +70,7 @@ def test_a_first_line_of_many_megabytes(path):
     path.write_text(",".join(numbers) + "\n" + ",".join(numbers) + "\n")
     source = open_source(str(path))
     assert len(source.names) == 700_000
-    assert source.read(source.names[-2:]).table.values.tolist() == [[1.25, 1.25]] * 2
+    assert source.read(source.names[-2:]).values.tolist() == [[1.25, 1.25]] * 2
 
 
 def test_the_time_for_many_columns_grows_with_their_number(path):
@@ -91,7 +91,7 @@ def test_the_time_for_many_columns_grows_with_their_number(path):
 
 def test_truth_values_are_numbers(path):
     path.write_text("a,b\n1.5,True\n2,false\n3,TRUE\n?,\n")
-    values = open_source(str(path)).read(["a", "b"]).table.values
+    values = open_source(str(path)).read(["a", "b"]).values
     assert np.array_equal(values, [[1.5, 1], [2, 0], [3, 1], [np.nan, np.nan]], equal_nan=True)
 
 
@@ -105,7 +105,7 @@ def test_decimal_commas(path, X):
     path.write_text("a;b\n" + "\n".join(lines) + "\n")
     source = open_source(str(path), decimal=",")
     assert source.names == ("a", "b")
-    assert np.array_equal(source.read(["a", "b"]).table.values, X)
+    assert np.array_equal(source.read(["a", "b"]).values, X)
 
 
 @given(text=st.text(st.sampled_from(list("0123456789.,-+e "))))

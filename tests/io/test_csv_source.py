@@ -1,13 +1,16 @@
 """CSV by pyarrow: what is odd is read, or refused with its line."""
 
+import contextlib
 import gzip
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from eigencut import GraphWarning
 from eigencut.io import csv_reader
 from eigencut.io.column_kinds import number_of_text
 from eigencut.io.csv_reader import is_header
@@ -59,9 +62,9 @@ def outcome(path, with_id):
         blocks = list(source.blocks(columns, name_of_id))
     except ValueError as error:
         return str(error)
-    values = [np.where(np.isnan(b.table.values), np.nan, b.table.values) for b in blocks]
+    values = [np.where(np.isnan(b.values), np.nan, b.values) for b in blocks]
     ids = [cell for block in blocks for cell in block.ids or ()]
-    return names, b"".join(v.tobytes() for v in values), ids, [b.table.first_row for b in blocks]
+    return names, b"".join(v.tobytes() for v in values), ids, [b.first_row for b in blocks]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def test_numbers_are_those_of_python(path, cells):
         with pytest.raises(ValueError, match=rf"'a' must hold numbers. Got .* in line {line}"):
             open_source(str(path), header=True).read(["a"])
     else:
-        values = open_source(str(path), header=True).read(["a"]).table.values[:, 0]
+        values = open_source(str(path), header=True).read(["a"]).values[:, 0]
         is_nan = np.isnan(expected)
         assert (np.isnan(values) == is_nan).all()
         assert values[~is_nan].tobytes() == np.array(expected)[~is_nan].tobytes()
@@ -110,14 +113,14 @@ def test_packed_files(path, codec):
     with pa.output_stream(str(path), compression=codec) as file:
         file.write(b"a,b\n" + b"1.5,x\n" * 5000)
     block = open_source(str(path)).read(["a"], "b")
-    assert (block.table.values == 1.5).all() and block.ids == ["x"] * 5000
+    assert (block.values == 1.5).all() and block.ids == ["x"] * 5000
 
 
 def test_old_line_ends_and_runs_of_spaces(path):
     path.write_bytes(b"a,b\r1,2\r3,4\r")
-    assert open_source(str(path)).read(["a", "b"]).table.values.tolist() == [[1, 2], [3, 4]]
+    assert open_source(str(path)).read(["a", "b"]).values.tolist() == [[1, 2], [3, 4]]
     path.write_bytes(b"a  b\n 1   2\r\n3 4 \n\n5 6")
-    assert open_source(str(path)).read(["b"]).table.values[:, 0].tolist() == [2, 4, 6]
+    assert open_source(str(path)).read(["b"]).values[:, 0].tolist() == [2, 4, 6]
 
 
 def test_lines_are_counted_where_rows_are_not_lines(path):
@@ -136,7 +139,7 @@ def test_other_files_of_pyarrow(tmp_path, kind):
     else:
         frame.to_json(tmp_path / "t", orient="records", lines=True)
     source = open_source(str(tmp_path / "t"))
-    table = source.read(source.names, coding=Coding()).table
+    table = source.read(source.names, coding=Coding())
     assert source.names == ("x", "town") and table.kind("town").name == "categorical"
     assert np.array_equal(table.values, [[1.5, 0], [np.nan, 1], [3, 0]], equal_nan=True)
 
@@ -144,7 +147,7 @@ def test_other_files_of_pyarrow(tmp_path, kind):
 def test_a_quoted_cell_may_span_the_lines_that_are_looked_at(tmp_path):
     (tmp_path / "t").write_text("a,b\n" + "1,x\n" * 48 + '2,"y\nz"\n' + "3,x\n")
     block = open_source(str(tmp_path / "t")).read(["a"], "b")
-    assert block.table.values[:, 0].tolist() == [1.0] * 48 + [2.0, 3.0]
+    assert block.values[:, 0].tolist() == [1.0] * 48 + [2.0, 3.0]
     assert block.ids[-2:] == ["y\nz", "x"]
 
 
@@ -154,6 +157,50 @@ def test_a_header_of_numbers_or_a_text_column():
     assert is_header([["town", "x", "2020"], ["Rome", "1", "2"]])
     assert is_header([["a"], ["1"]])
     assert not is_header([["1", "2"], ["3", "4"]])
+
+
+NUMBERED = {
+    "2019,2020,2021 1,2.5,3 4,5,6.5": True,
+    "0,1,2 0.5,1.5,0.1 3.2,1.1,4.0": True,  # as pandas numbers columns
+    "country,2019,2020 France,3,4 Italy,6,9": True,
+    "2010,2015,2020 1.5,, 2.5,3.1,4": True,
+    "0,1,2 3,4,5 6,7,8": False,
+    "1,2 2,5 3,9": False,
+    "1,2 1.5,2.5 2,3": False,
+    "red,1,2 blue,1.5,2.5 red,2.5,1.5": False,
+    "1,2,3 1,2,3": False,
+    "5,6 1,9 9,1": False,
+    "1,2": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_named"), NUMBERED.items())
+def test_numbers_that_count_up_are_names_above_others(tmp_path, text, is_named):
+    path = tmp_path / "t.csv"
+    path.write_text(text.replace(" ", "\n") + "\n")
+    what, other = ("names of columns", "no-") if is_named else ("data", "")
+    note = rf"The first line of .*t.csv, '.*is taken for {what}\. If it is not, .*: --{other}header"
+    with pytest.warns(GraphWarning, match=note):
+        source = open_source(str(path))
+    source.close()
+    assert source.has_names == is_named
+    for header in (True, False):  # what is said is neither doubted nor noted
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with contextlib.suppress(ValueError):
+                source = open_source(str(path), header=header)
+                source.close()
+        assert source.has_names == header
+
+
+def test_rows_of_numbers_are_seldom_taken_for_names():
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(3000):
+        n, d = rng.integers(1, 50), rng.integers(2, 6)
+        X = rng.integers(0, rng.choice([2, 10, 100]), size=(n, d)) * rng.choice([1, 0.37])
+        found += is_header([[f"{x:.3g}" for x in row] for row in X])
+    assert found <= 3
 
 
 @pytest.mark.parametrize("cells", ['"3"3,4', '1,"2"x', '"a""b"c,1', '"3" ,4'])

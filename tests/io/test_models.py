@@ -351,7 +351,7 @@ HOSTILE = {
     "wrong parameter": (value(f"{G}.parameters.cut", "sharp"), "cut must be 'ncut' or 'ratiocut'"),
     "wrong affinity": (value(f"{G}.parameters.affinity", "rbf"), "affinity must be one of"),
     "wrong sigma": (value(f"{A}.parameters.sigma", -1), "sigma must be a positive number"),
-    "wrong scale": (value("parameters.scale", "log"), "scale must be 'standard' or"),
+    "wrong scale": (value("parameters.scale", "log"), "scale must be 'auto' or"),
     "no state": (lambda model, arrays: model.pop("state"), "has no place in the model"),
     "K too large": (value(f"{G}.state.n_clusters", 10**9), "must be an integer from 1 to"),
     "K a truth": (value(f"{G}.state.n_clusters", True), "must be an integer from 1 to"),

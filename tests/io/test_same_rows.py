@@ -99,11 +99,11 @@ NUMBERS = st.floats(allow_nan=True, allow_infinity=False)
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=30), st.randoms())
 def test_any_numbers_in_any_order_are_the_same(rows, random):
-    first = Seen.of(np.array(rows))
+    first = Seen.measure(np.array(rows))
     random.shuffle(rows)
     cut = random.randrange(len(rows)) if len(rows) > 1 else 0
     pieces = [np.array(piece).reshape(-1, 2) for piece in (rows[:cut], rows[cut:])]
-    first.refuse_change(Seen.of(pieces[0]).merged(Seen.of(pieces[1])))
+    first.refuse_change(Seen.measure(pieces[0]).merged(Seen.measure(pieces[1])))
 
 
 def test_dask_refuses_too():

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigencut.kernels.abi import abi_of
-from eigencut.kernels.compiling import compile_kernels, compiler, machine_of
-from eigencut.kernels.layout import SOURCES
-from eigencut.kernels.native import NativeKernels, load
+from eigencut.kernels import NativeKernels, load
+from eigencut.kernels.compiling import abi_of, compile_kernels, compiler, machine_of
+from eigencut.kernels.numpy_kernels import SOURCES
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 ROOT = Path(__file__).parents[2]

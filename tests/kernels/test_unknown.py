@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eigencut.kernels
-from eigencut.kernels.layout import LAYOUT
 from eigencut.kernels.numpy_kernels import (
+    LAYOUT,
     SLACK,
     EdgeWeight,
     Grid,
@@ -171,7 +171,7 @@ def test_strips_that_are_not_there_are_refused():
     build = eigencut.kernels.chosen
     if not hasattr(build, "_near_points"):
         pytest.skip("there are no wide vectors here")
-    from eigencut.kernels.layout import LAYOUT, aligned
+    from eigencut.kernels.numpy_kernels import LAYOUT, aligned
 
     strips = aligned(np.zeros((2, 3, LAYOUT.strip), np.float32))
     given = np.zeros((5, 3), np.float32), strips

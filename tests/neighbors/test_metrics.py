@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
-from eigencut.neighbors.build import allowed_indexes, build_index
 from eigencut.neighbors.metrics import METRICS, Space, are_unit_vectors, places_on_earth
-from eigencut.neighbors.nearest_landmarks import NearestLandmarks
+from eigencut.neighbors.search import NearestLandmarks, allowed_indexes, build_index
 from metric_data import DISTANCES, EARTH, rows_for
 
 ALL = tuple(METRICS)
@@ -24,10 +23,10 @@ def test_distances_are_those_of_others(metric):
     A, B = rows_for(metric, 80)[0], rows_for(metric, 60, seed=1)[0]
     space = Space(A, METRICS[metric])
     unit = 2.0**space.exponent
-    found = unit * space.all_pairs(space.points(A), space.points(B))
+    found = unit * space.metric.all_pairs(space.points(A), space.points(B))
     expected = DISTANCES[metric](A, B)
     assert np.abs(found - expected).max() < 1e-7 * expected.max()  # 1 - cos has half the digits
-    of_pairs = unit * space.between(space.points(A[:60]), space.points(B))
+    of_pairs = unit * space.metric.between(space.points(A[:60]), space.points(B))
     assert np.abs(of_pairs - np.diagonal(found)).max() < 1e-14 * expected.max()
 
 

@@ -16,10 +16,11 @@ from scipy.spatial.distance import cdist
 
 from benchmarks import RESULTS
 from conftest import in_threads
-from eigencut.affinities.fit_memory import FitSizes, neighbors_bytes
-from eigencut.neighbors.brute import LocalProducts, brute_index
-from eigencut.neighbors.build import build_index
+from eigencut._utils.memory import FitSizes
+from eigencut.affinities.neighbors import neighbors_bytes
+from eigencut.neighbors.index import LocalProducts, brute_index
 from eigencut.neighbors.metrics import METRICS, Space
+from eigencut.neighbors.search import build_index
 
 N_ROWS = 1200
 # Also where rows are so much larger than others that they are equally far from all of these.

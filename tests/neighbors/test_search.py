@@ -7,11 +7,10 @@ from scipy.spatial.distance import cdist
 
 from conftest import in_threads
 from eigencut import kernels
-from eigencut.neighbors import build as neighbors_build
-from eigencut.neighbors.brute import brute_index
-from eigencut.neighbors.build import CellIndex, Policy, TreeIndex, build_index
-from eigencut.neighbors.distinct_rows import distinct_rows
-from eigencut.neighbors.metrics import METRICS, Space
+from eigencut.neighbors import search
+from eigencut.neighbors.index import brute_index
+from eigencut.neighbors.metrics import METRICS, Space, distinct_rows
+from eigencut.neighbors.search import CellIndex, Policy, TreeIndex, build_index
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 OF_NUMBERS = ["euclidean", "cosine", "manhattan", "chebyshev"]  # for others see test_metrics
@@ -198,7 +197,7 @@ def test_auto_takes_the_fastest(monkeypatch):
         space = Space(rows, METRICS[metric])
         return build_index("auto", rows if dense else sparse.csr_array(rows), space)[0]
 
-    monkeypatch.setattr(neighbors_build, "POLICY", Policy(brute_products=300**2 * 12))
+    monkeypatch.setattr(search, "POLICY", Policy(brute_products=300**2 * 12))
     assert kind(500, 2) == "kdtree"
     assert kind(200, 12) == "brute"
     assert kind(500, 12, "manhattan") == "brute"

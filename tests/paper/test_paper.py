@@ -48,7 +48,7 @@ FEW = (
 
 @pytest.fixture(scope="module")
 def numbers():
-    return json.loads((ROOT / "docs" / "paper.json").read_text(encoding="utf-8"))
+    return json.loads((page.REPORT / "paper.json").read_text(encoding="utf-8"))
 
 
 # ------------------------------------------------------------------------------------ no leaks
@@ -307,12 +307,16 @@ def test_a_refused_sigma_is_recorded_and_never_tuned():
 
 
 def test_page_and_json_agree(numbers):
-    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    assert page.fill(text, numbers) == text, "run: python -m experiments.paper --out docs"
+    text = (page.REPORT / "paper.md").read_text(encoding="utf-8")
+    site = page.SITE.read_text(encoding="utf-8")
+    assert page.fill_site(site, numbers) == site
+    assert page.fill(text, numbers) == text, (
+        "run: python -m experiments.paper --out experiments/paper/report"
+    )
 
 
 def test_another_number_would_be_seen(numbers):
-    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    text = (page.REPORT / "paper.md").read_text(encoding="utf-8")
     changed = json.loads(json.dumps(numbers))
     tables.node(changed, "sonar", "ncut", CHOSEN)["predict"]["acc"][0] += 1
     assert page.fill(text, changed) != text
@@ -324,7 +328,7 @@ def test_a_page_without_a_marker_is_refused(numbers):
 
 
 def test_the_prose_types_no_measured_figure():
-    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    text = (page.REPORT / "paper.md").read_text(encoding="utf-8")
     prose = re.sub(r"<!-- table: .*?<!-- end -->", "", text, flags=re.DOTALL)
     prose = re.sub(r"```.*?```|`[^`]*`|\(images[^)]*\)", "", prose, flags=re.DOTALL)
     found = set(re.findall(r"\d+\.\d+ ?%|\d+\.\d ±", prose))
@@ -364,7 +368,7 @@ def test_json_holds_what_was_asked(numbers):
 
 
 def test_json_is_small_and_of_no_machine():
-    text = (ROOT / "docs" / "paper.json").read_text(encoding="utf-8")
+    text = (page.REPORT / "paper.json").read_text(encoding="utf-8")
     assert len(text) < 300_000
     assert not re.search(r'"/|/work|/tmp|/home', text)
 

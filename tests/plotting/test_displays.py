@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors, TableModel, load, plotting, recluster, select
+from eigencut.exceptions import NoEigenfunctions
 from eigencut.plotting.rows import MOST_SHOWN
 from eigencut.theory.curves import learning_curve
 from pictures import check_picture
@@ -35,6 +36,10 @@ OF_MODEL = {
 }
 
 
+SOLVERS = ("relaxed", "discrete")
+OF_RELAXED_CUTS = ("SpectrumDisplay", "ConvergenceDisplay")
+
+
 @pytest.fixture(autouse=True)
 def small_figures():
     with mpl.rc_context({"figure.dpi": 60}):
@@ -45,7 +50,7 @@ def small_figures():
 @pytest.fixture(scope="module", params=DATA)
 def fitted(request):
     K, X = DATA[request.param]()
-    return GPOD(K).fit(X[::2]), X[::2], X[1::2]
+    return {solver: GPOD(K, solver=solver).fit(X[::2]) for solver in SOLVERS}, X[::2], X[1::2]
 
 
 def check_display(display):
@@ -55,8 +60,14 @@ def check_display(display):
 
 
 @pytest.mark.parametrize("name", OF_MODEL)
-def test_pictures_of_models(fitted, name):
-    check_display(OF_MODEL[name](getattr(plotting, name), *fitted))
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_pictures_of_models(fitted, name, solver):
+    models, *rows = fitted
+    if solver == "discrete" and name in OF_RELAXED_CUTS:
+        with pytest.raises(NoEigenfunctions, match="fit GPOD with solver='relaxed'"):
+            OF_MODEL[name](getattr(plotting, name), models[solver], *rows)
+    else:
+        check_display(OF_MODEL[name](getattr(plotting, name), models[solver], *rows))
 
 
 def test_every_display_has_a_test():
@@ -238,7 +249,7 @@ def test_landmarks_keep_no_rows():
     check_display(plotting.SpectrumDisplay.from_estimator(model))
     check_display(plotting.SpectrumDisplay.from_estimator(model, X))
     check_display(plotting.CutValueDisplay.from_estimator(model, X[:90]))
-    with pytest.raises(ValueError, match="X_held_out must be given"):
+    with pytest.raises(ValueError, match="model must have kept its training rows"):
         plotting.CutValueDisplay.from_estimator(model)
     check_display(plotting.SimilarityDisplay.from_estimator(model, X))
 

@@ -17,7 +17,7 @@ from eigencut.plotting import (  # noqa: E402
     ConvergenceDisplay,
     EmbeddingDisplay,
 )
-from eigencut.plotting.clusters import evenly_around  # noqa: E402
+from eigencut.plotting.displays import evenly_around  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ X, _ = make_moons(400, noise=0.07, random_state=0)
 NAMES = {
     "eigencut": eigencut,
     "model": GPOD(2).fit(X),
+    "relaxed": GPOD(2, solver="relaxed").fit(X),
     "X": X,
     "X_new": make_moons(80, noise=0.15, random_state=1)[0],
     **{name: getattr(plotting, name) for name in plotting.__all__ if name.endswith("Display")},

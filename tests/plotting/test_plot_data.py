@@ -11,9 +11,8 @@ from sklearn.decomposition import PCA
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.discretization import normalize_rows
 from eigencut.hierarchy.hierarchy import ClusterWeights, join_all
-from eigencut.plotting.clusters import regions_around
+from eigencut.plotting.displays import _means, regions_around
 from eigencut.plotting.rows import Shown, project
-from eigencut.plotting.scores import _means
 from eigencut.plotting.style import plain
 
 mpl = pytest.importorskip("matplotlib")

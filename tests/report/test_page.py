@@ -289,3 +289,19 @@ def test_hundreds_of_clusters_and_long_names_stay_small(summary):
     text = page_of(replace(summary, clusters=many, picture=picture, pairs=pairs))
     assert len(text.encode()) < 3_000_000
     assert text.count('class="panel card"') == 60 and "240 smaller clusters have no card" in text
+
+
+def test_the_table_of_effects_has_no_spread_on_the_axis_of_larger_values():
+    from types import SimpleNamespace
+
+    from eigencut.inspection.describe import columns_of, contrasts
+    from eigencut.report.page import _effects
+
+    draw = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 300)
+    values = np.concatenate([0.4 + 0.1 * draw.normal(size=300), 5 * draw.normal(size=300)])
+    found = contrasts(columns_of(np.column_stack([values, labels + 0.0])), labels, 2)
+    assert {one.how for of in found for one in of} >= {"more central", "higher"}
+    clusters = [SimpleNamespace(cluster=k, contrasts=found[k]) for k in (0, 1)]
+    table = dict(_effects(SimpleNamespace(clusters=clusters)))
+    assert table == {("x2", ""): {0: -1.0, 1: 1.0}}

@@ -10,8 +10,7 @@ from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
-from eigencut.report.rows import POLICY, SeenRows
-from eigencut.report.summary import summarize
+from eigencut.report.summary import POLICY, SeenRows, summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -125,7 +124,7 @@ def test_the_spectrum_goes_on_after_that_of_the_model():
 
 
 def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
-    monkeypatch.setattr("eigencut.report.rows.POLICY", replace(POLICY, looked_at=100))
+    monkeypatch.setattr("eigencut.report.summary.POLICY", replace(POLICY, looked_at=100))
     found = summarize(MODEL, X, stability=False)
     assert (found.n_rows, found.n_looked_at) == (400, 100)
     assert [cluster.size for cluster in found.clusters] == [c.size for c in ALONE.clusters]
@@ -271,7 +270,7 @@ def test_split_models_without_rows_ask_for_them(tmp_path):
 
 
 def test_the_room_is_lazy():
-    assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.rows"
+    assert eigencut.report is report and SeenRows.__module__ == "eigencut.report.summary"
 
 
 def test_warnings_of_the_fit_are_kept_and_said(tmp_path):
@@ -296,6 +295,6 @@ def test_the_graph_of_a_table_with_words_was_not_given():
     x, town = rng.normal(size=300) + 6 * kind, rng.choice(["a", "b"], 300)
     frame = pd.DataFrame({"x": x, "town": town})
     summary = summarize(TableModel(GPOD(2)).fit(frame), frame)
-    assert summary.choice.asked_graph == "mixed"
+    assert summary.choice.asked_graph == "auto"
     said = " ".join(summary.sentences)
     assert "so was the graph" not in said

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import eigencut.report.page
 from eigencut.report.page import environment
-from eigencut.report.sentences import clipped, visible
+from eigencut.report.summary import clipped, visible
 from tags import read
 
 FOLDER = Path(eigencut.report.page.__file__).parent / "templates"

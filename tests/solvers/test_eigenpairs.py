@@ -5,11 +5,11 @@ import pytest
 import scipy.linalg
 from sklearn.datasets import make_blobs, make_moons
 
-import eigencut.solvers.dense as dense
+import eigencut.solvers.relaxed_cut as dense
 import eigencut.solvers.relaxed_cut as module
 from eigencut import Gaussian, Precomputed
 from eigencut.cut import CUTS
-from eigencut.graphs.components import connected_components
+from eigencut.graphs.base import connected_components
 from eigencut.solvers.relaxed_cut import eigenpairs
 
 

@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.datasets import make_moons
 
 import eigencut.solvers.sparse as module
-from eigencut.solvers.preconditioners import Inverse, is_cheap_to_factor
+from eigencut.solvers.sparse import Inverse, is_cheap_to_factor
 from sparse_graphs import neighbours_graph, reference, solve
 
 

@@ -10,9 +10,8 @@ from scipy import sparse
 
 from eigencut.affinities import Neighbors
 from eigencut.cut import CUTS
-from eigencut.solvers.preconditioners import Inverse, by_inverse_krylov
 from eigencut.solvers.relaxed_cut import relaxed_cut
-from eigencut.solvers.sparse import smallest_pairs
+from eigencut.solvers.sparse import Inverse, by_inverse_krylov, smallest_pairs
 
 
 def _laplacian(weights):

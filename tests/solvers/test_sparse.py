@@ -10,14 +10,13 @@ from scipy.sparse import block_diag, csr_array, diags_array, random_array
 from scipy.sparse.linalg import eigsh
 from sklearn.datasets import make_blobs, make_moons
 
-import eigencut.solvers.preconditioners as preconditioners
 import eigencut.solvers.relaxed_cut as eigenpairs_module
 import eigencut.solvers.sparse as module
+import eigencut.solvers.sparse as sparse_solver
 from conftest import in_threads
 from eigencut import GraphWarning
 from eigencut.cut import CUTS
-from eigencut.graphs.components import connected_components
-from eigencut.graphs.sparse import SparseProduct
+from eigencut.graphs.base import SparseProduct, connected_components
 from eigencut.solvers.relaxed_cut import eigenpairs
 from sparse_graphs import neighbours_graph, reference, solve, sparse_graph
 
@@ -128,7 +127,7 @@ def test_random_graphs_against_lapack(graph, cut, n_more):
     with pytest.MonkeyPatch.context() as patch:
         policy = dataclasses.replace(eigenpairs_module.POLICY, sparse_vertices=(0, 0))
         patch.setattr(eigenpairs_module, "POLICY", policy)
-        patch.setattr(preconditioners, "SETTINGS", preconditioners.MultilevelSettings(coarsest=10))
+        patch.setattr(sparse_solver, "SETTINGS", sparse_solver.SparseSettings(coarsest=10))
         pairs = eigenpairs(graph, CUTS[cut].mass(graph.degrees), K, groups)
     expected = reference(graph, cut, K)
     top = (graph.degrees / CUTS[cut].mass(graph.degrees)).max()

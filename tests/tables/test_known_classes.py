@@ -108,4 +108,4 @@ def test_labels_of_another_length_is_refused(table):
 @pytest.mark.parametrize("names", [["a", "a"], ["a", 1], "ab", ["a", "b", "c"]])
 def test_names_in_a_file_are_read_with_suspicion(names):
     with pytest.raises(ModelFileError, match="different names"):
-        StateReader({"class_names": names}).some_words("class_names", 2)
+        StateReader({"class_names": names}).words("class_names", most=2)

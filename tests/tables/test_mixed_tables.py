@@ -20,8 +20,8 @@ import eigencut.io.rows
 import eigencut.io.table
 from eigencut import GPOD, Landmarks, ModelFileError, Rows, TableModel, load
 from eigencut.io.table import Coding, Table
-from eigencut.tables.categories import CORNER, FACTOR, WordPlaces
-from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
+from eigencut.tables.categories import POLICY, WordPlaces
+from eigencut.tables.preparation import learn_preparation, learn_preparation_from_stream
 
 ORDER = ["small", "medium", "large"]
 SAID = {"size": ORDER}
@@ -52,7 +52,7 @@ def customers(n_rows=240, seed=0, gaps=0.0):
 
 
 def prepared(frame, columns=None, scale="standard", missing="refuse"):
-    table = Table.of(frame, coding=Coding(columns=columns))
+    table = Table.from_data(frame, coding=Coding(columns=columns))
     preparation = learn_preparation(table, scale, missing)
     return preparation, preparation.apply(table)[0]
 
@@ -77,7 +77,7 @@ def test_kinds_are_found_from_dtypes_and_contents():
             "length": pd.to_timedelta(["1D", "12h", None]),
         }
     )
-    table = Table.of(frame)
+    table = Table.from_data(frame)
     kinds = {name: table.kind(name).name for name in table.names}
     assert kinds == {
         "number": "numeric",
@@ -129,7 +129,7 @@ def test_what_is_said_goes_before_what_is_found():
     model = TableModel(GPOD(2), columns={"zip": "categorical", "x": "ignore"}).fit(frame)
     assert model.columns_ == ["zip", "when"] and model.n_features_in_ == 3
     assert [line.kind for line in model.summary().columns] == ["categorical", "numeric"]
-    assert "10, 20, 30 (said)" in str(model.summary())
+    assert "10, 20, 30 (as you said)" in str(model.summary())
     assert TableModel(GPOD(2), columns=["when", "x"]).fit(frame).columns_ == ["when", "x"]
 
 
@@ -154,8 +154,8 @@ def test_words_become_corners_and_factors():
     values, vectors = np.linalg.eigh(x.T @ x / len(x))
     stands_out = values > (1 + np.sqrt((1 + 3 + 1) / len(x))) ** 2
     assert stands_out.sum() >= 1
-    expected = np.hstack([z, *(CORNER * h for h in H)])
-    factors = FACTOR * x[:, 1:] @ vectors[1:, stands_out]
+    expected = np.hstack([z, *(POLICY.corner * h for h in H)])
+    factors = POLICY.factor * x[:, 1:] @ vectors[1:, stands_out]
     assert pdist(rows) == pytest.approx(pdist(np.hstack([expected, factors])), abs=1e-9)
     assert preparation.width == rows.shape[1] == 1 + 4 + 2 + stands_out.sum()
 
@@ -166,7 +166,7 @@ def test_words_that_have_nothing_to_do_with_the_rest_have_corners_only():
     preparation, rows = prepared(frame)
     assert rows.shape[1] == 1 + 3
     apart = np.linalg.norm(preparation.categories.points[0] - preparation.categories.points[1])
-    assert apart == pytest.approx(CORNER * np.sqrt(2))
+    assert apart == pytest.approx(POLICY.corner * np.sqrt(2))
 
 
 @pytest.mark.parametrize("scale", ["standard", "minmax", "none"])
@@ -215,13 +215,13 @@ def test_without_rare_words_unseen_ones_are_in_the_middle():
 
 def test_the_rule_for_rare_words():
     def kept(n_rows, **counts):
-        return WordPlaces.of("w", counts, n_rows).words
+        return WordPlaces.from_counts("w", counts, n_rows).words
 
     assert kept(50, a=48, b=1, c=1) == ("a",)
     assert kept(50, a=48, b=2) == ("a", "b")
     assert kept(600, a=590, b=6, c=4) == ("a", "b")
     assert kept(10**6, a=10**6 - 20, b=10, c=9, d=1) == ("a", "b")
-    many = WordPlaces.of("w", {f"w{i:03}": 100 - i % 7 for i in range(100)}, 10_000)
+    many = WordPlaces.from_counts("w", {f"w{i:03}": 100 - i % 7 for i in range(100)}, 10_000)
     assert len(many.words) == 64 and many.n_rare == 36 and many.shares.sum() == pytest.approx(1)
 
 
@@ -293,7 +293,8 @@ def test_a_stream_is_memory(kind, missing, tmp_path, small_blocks):
     ]
     again = np.concatenate(list(found.stream(stream)))
     assert pdist(again) == pytest.approx(pdist(rows), abs=1e-8)
-    model = TableModel(GPOD(3, affinity=Landmarks(60)), columns=SAID, missing=missing)
+    of_rows = GPOD(3, affinity=Landmarks(60))
+    model = TableModel(of_rows, columns=SAID, scale="standard", missing=missing)
     model.fit(stream)
     labels = clone(model).fit(frame).labels_
     assert adjusted_rand_score(model.predict(frame), labels) > 0.98
@@ -346,7 +347,7 @@ def test_csv_and_frames_have_the_same_words(tmp_path_factory, rows):
     frame = pd.DataFrame({"w": [w for w, _ in rows], "t": [t for _, t in rows], "x": 1.5})
     frame.to_csv(path, index=False)
     columns = {"w": "categorical"}
-    expected = Table.of(frame, coding=Coding(columns=columns))
+    expected = Table.from_data(frame, coding=Coding(columns=columns))
     found = next(Rows.from_file(path).tables(Coding(columns=columns)))
     assert np.array_equal(found.values, expected.values, equal_nan=True)
     if "w" in expected.coding.words:
@@ -357,8 +358,8 @@ def test_csv_and_frames_have_the_same_words(tmp_path_factory, rows):
 def test_words_for_missing_values_are_those_of_csv_files(tmp_path):
     """In a data frame what is missing is not a word."""
     frame = pd.DataFrame({"w": ["None", "NA", "a", "?", None, " "]})
-    assert np.isnan(Table.of(frame).values[:, 0]).tolist() == [False] * 4 + [True] * 2
-    assert list(Table.of(frame).words("w")) == ["None", "NA", "a", "?"]
+    assert np.isnan(Table.from_data(frame).values[:, 0]).tolist() == [False] * 4 + [True] * 2
+    assert list(Table.from_data(frame).words("w")) == ["None", "NA", "a", "?"]
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = next(Rows.from_file(tmp_path / "t.csv", header=True).tables(Coding()))
     assert list(table.words("w")) == ["a"] and np.isnan(table.values).sum() == len(table.values) - 1
@@ -369,7 +370,7 @@ def test_integer_weights_are_repeated_rows(missing):
     frame, _ = customers(60, gaps=0.05)
     times = np.random.default_rng(0).integers(0, 4, size=60)
     repeated = frame.iloc[np.repeat(np.arange(60), times)].reset_index(drop=True)
-    model = TableModel(GPOD(3), columns=SAID, missing=missing)
+    model = TableModel(GPOD(3), columns=SAID, scale="standard", missing=missing)
     if missing != "median":  # of two middle values in memory, of one with weights
         expected, rows = prepared(repeated, SAID, missing=missing)
         weighted = clone(model).fit(frame, sample_weight=times)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,14 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut.io.rows
-import eigencut.tables.learning
+import eigencut.tables.preparation
 from eigencut import GPOD, Landmarks, Rows, TableModel, load
 from eigencut.io.table import Table
-from eigencut.tables.learning import learn_preparation, learn_preparation_from_stream
-from eigencut.tables.preparation import ColumnStatistics
+from eigencut.tables.preparation import (
+    ColumnStatistics,
+    learn_preparation,
+    learn_preparation_from_stream,
+)
 
 SCALES = ["standard", "minmax", "none"]
 
@@ -37,10 +41,10 @@ def with_gaps(X):
 
 
 def test_statistics_of_blocks_are_those_of_numpy(X):
-    whole = ColumnStatistics.of(X)
+    whole = ColumnStatistics.measure(X)
     assert (whole.mean == X.mean(axis=0)).all() and (whole.deviation == X.std(axis=0)).all()
     gaps = with_gaps(X)
-    first, *others = [ColumnStatistics.of(part) for part in np.array_split(gaps, 7)]
+    first, *others = [ColumnStatistics.measure(part) for part in np.array_split(gaps, 7)]
     for other in others:
         first = first.merged(other)
     assert first.mean == pytest.approx(np.nanmean(gaps, axis=0), rel=1e-13)
@@ -53,7 +57,7 @@ def test_statistics_of_blocks_are_those_of_numpy(X):
 @pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
     gaps = with_gaps(X)
-    expected = learn_preparation(Table.of(gaps), scale, missing)
+    expected = learn_preparation(Table.from_data(gaps), scale, missing)
     found = learn_preparation_from_stream(Rows.from_array(gaps), scale, missing)
     # The median of a stream is a value that occurs, not the mean of two: they are close.
     rel = 1e-3 if missing == "median" else 1e-12
@@ -63,7 +67,8 @@ def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
 
 
 def test_the_median_of_a_stream_is_that_of_a_sample_of_any_order(X, monkeypatch):
-    monkeypatch.setattr(eigencut.tables.learning, "_SAMPLED_ROWS", 300)
+    policy = replace(eigencut.tables.preparation.POLICY, sampled_rows=300)
+    monkeypatch.setattr(eigencut.tables.preparation, "POLICY", policy)
     found = learn_preparation_from_stream(Rows.from_array(X), "none", "median").fill
     turned = learn_preparation_from_stream(Rows.from_array(X[::-1]), "none", "median").fill
     assert (found == turned).all()
@@ -175,3 +180,11 @@ def test_the_memory_of_a_fit_does_not_grow_with_the_table(tmp_path, kind):
 
     few, many = peak_mb(300_000), peak_mb(1_200_000)  # 19 and 77 MB
     assert many - few < 50  # pages that pyarrow keeps vary by some
+
+
+def test_a_summary_moves_no_cursor_and_fills_no_screen():
+    name = "red \x1b[31m" + "x" * 100_000
+    frame = pd.DataFrame({name: [1.0, 2, 3, 40], "words": ["\x1b[2J", "b", "\x1b[2J", "b"]})
+    said = str(TableModel(GPOD(2)).fit(frame).summary())
+    assert "\x1b" not in said and "\\x1b[2J" in said
+    assert max(map(len, said.splitlines())) < 500

@@ -12,8 +12,7 @@ from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import discretization_cost, discretization_gap
-from eigencut.theory.errors import RowPairs
-from eigencut.theory.excess import compare, constrained_error
+from eigencut.theory.errors import RowPairs, compare, constrained_error
 
 
 def gaussian_weights(X, sigma):

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
-from eigencut import GPOD, Gaussian, GraphWarning
+from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import (
     bounds,
@@ -177,7 +178,7 @@ def test_gap_agrees_with_the_history_of_pod(repeated_rows, blobs, cut):
 
 def test_gap_on_new_rows_ignores_that_predict_may_leave_rows_out(moons):
     X, _ = moons
-    model = GPOD(2).fit(X[:200])
+    model = GPOD(2, affinity="gaussian").fit(X[:200])
     expected = discretization_gap(model, X[200:])
     model.predict = lambda X: np.full(len(X), -1)
     assert discretization_gap(model, X[200:]).total == expected.total
@@ -200,7 +201,8 @@ def paper_bounds(cut, n, K, C, B, kappa, eps, delta, factor):
 
     The discretization's term is the paper's for its factor, and else 2 eps sup E(u)/||u||^2.
     """
-    first = 8 * C * B * K * (n**-0.5 + factor * (2 * math.log(1 / delta) / n) ** 0.5)
+    complexity = n**-0.5 if factor == 2 else 0.5 * max(n // 2, 1) ** -0.5
+    first = 8 * C * B * K * (complexity + factor * (2 * math.log(1 / delta) / n) ** 0.5)
     if cut == "ratiocut":
         second = K * (2 * kappa * (2 * math.log(2 / delta)) ** 0.5) / n**0.5
         corollary = K * (2 * 2**0.5 * kappa * math.log(2 / delta) ** 0.5) / n**0.5
@@ -318,7 +320,7 @@ def test_the_report_leads_with_what_can_be_acted_on(moons):
         "outliers",
         "ambiguous rows",
         "eigenvalues",
-        "The theorems (delta = 0.05)",
+        "The paper's bounds (delta = 0.05)",
         "Bounds of the excess risk",
         "Notes",
     ]
@@ -658,3 +660,54 @@ def test_excess_risk_compares_like_with_like(moons):
         excess_risk(model.fit(X), clone(model).set_params(cut="ratiocut").fit(X))
     with raises("model must have the n_clusters of the reference, 2. Got 3; fit both alike"):
         excess_risk(model.fit(X), clone(model).set_params(n_clusters=3).fit(X))
+
+
+def test_corollaries_fail_where_a_sample_lacks_a_rare_group(cut):
+    """So no confidence may be printed with them: each is stated with 95 %."""
+
+    def draw(n, rng):
+        return 0.1 * rng.normal(size=(n, 1)) + 5 * (rng.random((n, 1)) < 0.01)
+
+    rng, exceeded = np.random.default_rng(0), 0
+    estimator = GPOD(2, cut=cut, affinity=Gaussian(1.0), n_init=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        best = estimator.fit(draw(2000, rng)).eigenvalues_.sum()
+        for _ in range(60):
+            model = estimator.fit(draw(20, rng))
+            summary = assess(model)
+            exceeded += abs(summary.empirical_error - best) > summary.bounds_paper.generalization
+            assert "confidence" not in str(summary)
+    # 5 % of 60 are 3, with a standard error of 1.7.
+    assert exceeded > 30
+
+
+def test_every_graph_whose_weights_are_made_of_rows_says_so(moons):
+    X, _ = moons
+    for affinity in (Gaussian(0.4, density_contrast=1.0), Neighbors(10), Landmarks(30)):
+        notes = assess(GPOD(2, affinity=affinity).fit(X[:200]), X[200:]).notes
+        assert any("fixed before seeing the data" in note for note in notes), affinity
+    notes = assess(GPOD(2, affinity=Gaussian(0.4)).fit(X[:200]), X[200:]).notes
+    assert not any("fixed before seeing the data" in note for note in notes)
+
+
+def test_no_normal_interval_near_a_cut_of_zero():
+    """Of 30 rows hardly any weight leaves a cluster: 1.96 standard errors covered 46 % there."""
+    rng = np.random.default_rng(0)
+
+    def draw(n):
+        return 5 * np.eye(3, 2)[rng.integers(3, size=n)] + rng.normal(size=(n, 2))
+
+    model = GPOD(3, affinity=Gaussian(1.0)).fit(draw(150))
+    truth = cut_value(model, draw(3000)).value
+    normal = held = n_printed = 0
+    for _ in range(50):
+        summary = assess(model, draw(30))
+        found = summary.cut_heldout
+        normal += abs(found.value - truth) <= 1.96 * found.standard_error
+        held += found.interval[0] <= truth <= found.interval[1]
+        line = next(line for line in str(summary).splitlines() if "cut value" in line)
+        n_printed += "±" in line
+    assert normal / 50 < 0.85  # 0.95 has a standard error of 0.03
+    assert held / 50 >= 0.95 - 2 * 0.03
+    assert n_printed <= 2

@@ -6,7 +6,6 @@ from sklearn.datasets import make_blobs, make_moons
 
 from conftest import CUTS
 from eigencut import GPOD, Gaussian, Neighbors, inspection, select, theory
-from eigencut.auto.select import weighted_rand_index
 from eigencut.theory.curves import _drawn
 
 X, _ = make_moons(200, noise=0.08, random_state=0)
@@ -83,38 +82,14 @@ def test_rows_of_any_weight_are_not_drawn_again():
         inspection.stability(heavy)
 
 
-@pytest.mark.parametrize("criterion", ["conductance", "stability", "risk", "eigengap"])
-def test_select_takes_weights_for_repetitions(criterion):
+def test_select_takes_weights_for_repetitions():
     X, _ = make_blobs(90, centers=3, random_state=4)
     weight = np.random.default_rng(0).integers(0, 3, 90)
-    how = {"n_clusters": [2, 3, 4], "affinity": Gaussian(), "criterion": criterion}
+    how = {"n_clusters": [2, 3, 4], "affinity": Gaussian()}
     weighted = select(X, sample_weight=weight, **how)
     repeated = select(np.repeat(X, weight, axis=0), **how)
     assert [c.score for c in weighted.choices] == [c.score for c in repeated.choices]
     assert np.array_equal(weighted.model.predict_proba(X), repeated.model.predict_proba(X))
-
-
-def test_the_weighted_rand_index():
-    from sklearn.metrics import adjusted_rand_score
-
-    rng = np.random.default_rng(0)
-    first, second = rng.integers(0, 3, (2, 80))
-    one = np.ones(80)
-    assert weighted_rand_index(first, second, one) == pytest.approx(
-        adjusted_rand_score(first, second)
-    )
-    assert (
-        weighted_rand_index(first, first, one)
-        == 1
-        == weighted_rand_index(0 * first, 0 * first, one)
-    )
-    weight = rng.uniform(0, 2, 80)
-    pairs = np.outer(weight, weight) - np.diag(weight**2)
-    together = [(labels[:, None] == labels) for labels in (first, second)]
-    both, a, b = (float((pairs * t).sum()) for t in (together[0] & together[1], *together))
-    chance = a * b / pairs.sum()
-    expected = (both - chance) / ((a + b) / 2 - chance)
-    assert weighted_rand_index(first, second, weight) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("cut", CUTS)

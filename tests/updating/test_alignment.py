@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from eigencut import GPOD, Landmarks, Neighbors, TableModel, align_labels, load, recluster
-from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.extension.labelling import ClusterNumbers
 from eigencut.io.table import Table
-from eigencut.tables.learning import learn_preparation
-from eigencut.tables.preparation import restored_table
+from eigencut.tables.preparation import learn_preparation, restored_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -80,7 +79,7 @@ def test_words_and_orders_are_compared_too():
 
 
 def test_a_restored_table_is_prepared_to_the_same_rows():
-    table = Table.of(frame(200, 0, words=True))
+    table = Table.from_data(frame(200, 0, words=True))
     preparation = learn_preparation(table, "minmax", "refuse")
     rows, _ = preparation.apply(table)
     again, _ = preparation.apply(restored_table(preparation, rows))

@@ -9,6 +9,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel
 from eigencut.affinities import Affinity
+from eigencut.io.sample import seeded_by
 from eigencut.updating.drift import ClusterFacts, FactTotals, _p_of_shares, _p_outside
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
@@ -66,7 +67,7 @@ def test_what_has_changed_is_found_and_nothing_changes(name):
 
 
 def test_odd_rows_everywhere_are_no_cluster():
-    model = GPOD(3, affinity=Neighbors(8)).fit(rows(400, 0))
+    model = GPOD(3, affinity=Neighbors(8)).fit(rows(800, 0))
     angle = np.linspace(0, 2 * np.pi, 30)
     ring = 25 * np.column_stack([np.cos(angle), np.sin(angle)])
     found = model.drift(np.vstack([rows(300, 1), ring]))
@@ -188,3 +189,28 @@ def test_a_new_cluster_of_a_table_with_words_is_shown_by_a_row():
     assert abs(cells["a"] + 60) < 2 and cells["c"] == "x"
     assert f"such as a {cells['a']:.4g}, b {cells['b']:.4g}, c x" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["new_cluster"]["cells"] == cells
+
+
+def test_p_values_hold_with_the_default_seed():
+    """Rows are kept sorted: a seed alone would hold out the same ranks again and again."""
+    found = []
+    for seed in range(150):
+        model = GPOD(3, affinity=Gaussian(1.0), n_init=1).fit(rows(150, 2 * seed))
+        drift = model.drift(rows(60, 2 * seed + 1))
+        found.append((drift.without_support.p_value, drift.cut_value.p_value, drift.p_shares))
+    # Of 150 the standard error at 0.25 is 0.035, and at 0.05 it is 0.018.
+    assert (np.mean(np.array(found) <= 0.25, axis=0) <= 0.25 + 2.5 * 0.035).all()
+    assert (np.mean(np.array(found) <= 0.05, axis=0) <= 0.05 + 2.5 * 0.018).all()
+    assert np.mean(np.array(found)[:, 2] <= 0.5) >= 0.35
+
+
+def test_the_draw_depends_on_rows_and_seed_and_not_on_their_order():
+    X = rows(50, 0)
+    numbers = [
+        seeded_by(some, seed).randint(1 << 30)
+        for some, seed in [(X, None), (X[::-1], 0), (X + 1e-9, 0), (X, 1)]
+    ]
+    assert numbers[0] == numbers[1]
+    assert len(set(numbers)) == 3
+    given = np.random.RandomState(0)
+    assert seeded_by(X, given) is given

@@ -21,8 +21,8 @@ from eigencut import (
     recluster,
 )
 from eigencut.affinities import landmarks as landmarks_module
-from eigencut.affinities.landmark_growth import grown
-from eigencut.extension.cluster_numbers import ClusterNumbers
+from eigencut.affinities.landmarks import grown
+from eigencut.extension.labelling import ClusterNumbers
 from eigencut.inspection import label_sets, stability
 from eigencut.io.sample import as_number
 from eigencut.updating.update import NEW, Shared, continued, match_clusters

@@ -4,9 +4,10 @@
     python tests/whole/fuzz.py tables --seconds 600 --seed 3
 
 What is tried: ``loader`` (model files), ``tables`` (CSV), ``arguments`` (of the command line),
-each in a module of its own, ``fuzz_<name>.py``, which makes cases from a corpus and knows what may
-come of them. A case that ends otherwise, takes more than ten seconds or a gigabyte, or changes what
-it read, is kept in the corpus and stays a test (``test_fuzz.py``).
+``frames`` (of pandas, polars and pyarrow), each in a module of its own, ``fuzz_<name>.py``, which
+makes cases from a corpus and knows what may come of them. A case that ends otherwise, takes more
+than ten seconds or a gigabyte, or changes what it read, is kept in the corpus and stays a test
+(``test_fuzz.py``).
 """
 
 import argparse
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-TARGETS = ("loader", "tables", "arguments")
+TARGETS = ("loader", "tables", "arguments", "frames")
 MOST_SECONDS, MOST_MEGABYTES = 10, 1024
 
 

@@ -4,6 +4,7 @@ Starts from the golden files and changes bytes, lengths, values of the header an
 checksums are made right again, so that every check behind them is reached.
 """
 
+import contextlib
 import warnings
 from copy import deepcopy
 from functools import cache
@@ -112,6 +113,10 @@ def outcome(path):
     except ModelFileError as error:
         assert "\n" not in str(error)
         return "refused"
+    repr(model)
+    for ask in ("hierarchy", "risk"):
+        with contextlib.suppress(ValueError):
+            getattr(model, ask, int)()
     try:
         model.predict(np.zeros((3, model.n_features_in_)) if hasattr(model, "n_features_in_")
                       else np.zeros((3, len(model.columns_))))  # fmt: skip

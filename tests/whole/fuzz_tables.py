@@ -61,13 +61,14 @@ def make(rng, path):
 
 def content(path):
     """The rows of a table, or the sentence by which it is refused; files are closed."""
-    with warnings.catch_warnings(record=True) as left_open:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ResourceWarning)
         try:
             found = np.concatenate([table.values for table in Rows.from_file(path).tables()])
         except ValueError as error:
             found = str(error)
-    assert not left_open, left_open[0].message
+    left_open = [each.message for each in said if each.category is ResourceWarning]
+    assert not left_open, left_open[0]
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors
 
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int16", "uint8", "bool", ">f8"]
 
@@ -28,7 +28,12 @@ def affinities(rng, n):
         "kdtree": lambda: Neighbors(k, index="kdtree", **of_graph),
         "approximate": lambda: Neighbors(k, index="approximate", **of_graph),
         "manhattan": lambda: Neighbors(k, metric="manhattan", **of_graph),
+        "cosine": lambda: Neighbors(k, metric="cosine", **of_graph),
+        "gaussian cosine": lambda: Gaussian(metric="cosine"),
+        "hamming": lambda: Neighbors(k, metric="hamming", **of_graph),
+        "ranked": lambda: RankedNeighbors(max(2, k)),
         "landmarks": lambda: Landmarks(p),
+        "landmarks chebyshev": lambda: Landmarks(p, metric="chebyshev"),
         "precomputed": lambda: "precomputed",
         "sparse rows": lambda: Neighbors(k, **of_graph),
     }
@@ -46,6 +51,12 @@ def rows_of(rng, n, d, dtype):
         if np.dtype(dtype).kind in "iub":
             X = np.abs(X) * 20 if dtype == "uint8" else X * 20
         return X.astype(dtype)
+
+
+def has_parallels(X):
+    """Whether rows have one direction, and differ: rounding tells them apart, or does not."""
+    directions = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return len(np.unique(directions.round(9), axis=0)) < len(np.unique(X, axis=0))
 
 
 def in_order(rng, X):
@@ -86,10 +97,13 @@ def random_problem(rng, most_rows=320, only=None):
     X, new = in_order(rng, X), in_order(rng, new)
     if name == "sparse rows":
         X, new = sparse.csr_array(X.astype(float)), sparse.csr_array(new.astype(float))
+    if "cosine" in name:  # rows of zeros have no direction
+        X, new = (rows.astype(float) + 0.5 for rows in (X, new))
     model = GPOD(
         n_clusters,
         cut=rng.choice(["ncut", "ratiocut"]).item(),
         affinity=of_name[name](),
+        outliers=rng.choice(["keep", "label"]).item(),
         n_init=1,
         n_jobs=int(rng.integers(1, 3)),
     )
@@ -103,14 +117,23 @@ def run_problem(rng, **options):
     AssertionError.
     """
     name, model, X, new = random_problem(rng, **options)
+    kinds = [None, rng.uniform(0.1, 3, X.shape[0]), rng.integers(0, 3, X.shape[0])]
+    weight = None if name == "precomputed" else kinds[rng.integers(len(kinds))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model.fit(X)
+            model.fit(X, sample_weight=weight)
         except ValueError as error:
             return name, f"refused: {str(error)[:60]}"
         for labels in (model.labels_, model.predict(new)):
-            assert labels.min() >= 0 and labels.max() < model.n_clusters, name
+            least = -1 if model.outliers == "label" else 0
+            assert labels.min() >= least and labels.max() < model.n_clusters, name
         assert np.isfinite(model.transform(new)).all(), name
-        assert name in NOT_RECOGNIZED or (model.predict(X) == model.labels_).all(), name
+        probabilities = model.predict_proba(new)
+        assert np.abs(probabilities.sum(axis=1) - 1).max() < 1e-9, name
+        found = model.predict(X)
+        is_known = name not in NOT_RECOGNIZED and not ("cosine" in name and has_parallels(X))
+        assert not is_known or (found == model.labels_).all(), name
+        alone = [model.predict(X[i : i + 1])[0] for i in range(min(5, X.shape[0]))]
+        assert alone == found[: len(alone)].tolist(), name
     return name, "fitted"

@@ -29,11 +29,11 @@ from pathlib import Path
 import numpy as np
 
 import eigencut.kernels
+from eigencut._utils.running import for_each
+from eigencut.kernels import NativeKernels, WideKernels
+from eigencut.kernels import load as load_library
 from eigencut.kernels.compiling import compile_kernels
-from eigencut.kernels.layout import LAYOUT, aligned
-from eigencut.kernels.native import NativeKernels, WideKernels
-from eigencut.kernels.native import load as load_library
-from eigencut.kernels.numpy_kernels import Grid, NumpyKernels
+from eigencut.kernels.numpy_kernels import LAYOUT, Grid, NumpyKernels, aligned
 
 FORMS = (128, 256, 512) if platform.machine() in ("x86_64", "AMD64") else (128,)
 FLAGS = (
@@ -90,7 +90,7 @@ def symmetric_product(rng, build, plain):
     strips = -(-size // side)
     places = np.array([(i, j) for i in range(strips) for j in range(i, strips)][:60])
     tiles, V = rng.normal(size=(len(places), side, side)), rng.normal(size=(size, width))
-    found, expected = (k.symmetric_product(tiles, places, V) for k in (build, plain))
+    found, expected = (k.symmetric_product(tiles, places, V, for_each) for k in (build, plain))
     assert np.allclose(found, expected, atol=1e-9)
 
 

@@ -117,8 +117,12 @@ FITS = {
     ),
     "affinity class": (GPOD(2, affinity=Gaussian), X, "affinity must be one of .* Got <class"),
     "affinity None": (GPOD(2, affinity=None), X, "affinity must be one of .* Got None"),
-    "n_init": (GPOD(2, n_init=0), X, "n_init must be an integer of at least 1. Got 0; use the"),
-    "n_jobs": (GPOD(2, n_jobs=0), X, "n_jobs must be a positive number .* Got 0; use None"),
+    "n_init": (
+        GPOD(2, n_init=0),
+        X,
+        "n_init must be an integer of at least 1 and at most 10000. Got 0; use the",
+    ),
+    "n_jobs": (GPOD(2, n_jobs=0), X, "n_jobs must be a number of threads .* Got 0; use None"),
     "sigma zero": (
         GPOD(2, affinity=Gaussian(0)),
         X,
@@ -152,7 +156,7 @@ FITS = {
         X,
         "random_state must be a non-negative integer, .* Got 'x'; use random_state=0",
     ),
-    "n_jobs bool": (GPOD(2, n_jobs=True), X, "n_jobs must be a positive number .* Got True"),
+    "n_jobs bool": (GPOD(2, n_jobs=True), X, "n_jobs must be a number of threads .* Got True"),
     "a datetime column": (
         GPOD(2),
         pd.DataFrame({"a": [1.0, 2], "day": pd.to_datetime(["2020-01-01", "2020-01-02"])}),

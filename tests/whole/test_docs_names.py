@@ -8,7 +8,7 @@ import pytest
 import doc_pages
 import eigencut
 from eigencut.affinities import Affinity
-from eigencut.cli.app import COMMANDS, app
+from eigencut.cli.app import app
 from eigencut.export import _FUNCTIONS
 from eigencut.loading import CLASSES
 
@@ -56,13 +56,13 @@ def test_the_page_of_models_names_all_that_can_be_saved_and_exported():
         assert f"`{kind.__name__}`" in exported
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", app.commands)
 def test_options_that_the_page_of_the_command_line_names_exist(command):
     """Of one command at least; and those that say how a table is read, all of them, are there."""
     page = text_of("cli.md")
     known = {
         option
-        for name in COMMANDS
+        for name in app.commands
         for parameter in app.get_command(None, name).params
         for option in (*parameter.opts, *parameter.secondary_opts)
     } | {"--help", "--debug", "--data"}

@@ -50,7 +50,7 @@ def test_the_old_model_survives(affinity, width, other, how, monkeypatch):
     before, labels = dict(vars(model)), model.predict(X)
     with monkeypatch.context() as patch:
         if how == "interrupted":
-            for name in ("choose.relaxed_cut", "spectrum.cut_of_pieces"):
+            for name in ("graph.cut_of_pieces", "spectrum.cut_of_pieces"):
                 patch.setattr(f"eigencut.auto.{name}", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(rows_of(other))
@@ -102,7 +102,7 @@ def test_an_affinity_alone_survives_too(affinity, monkeypatch):
     V = np.ones((len(affinity.multiplicity_), 1))
     before, degrees = dict(vars(affinity)), affinity.apply(X, V).degrees
     for name in ("complete.DenseGraph", "sparse.SparseGraph", "landmarks.LandmarkGraph"):
-        where = {"complete": "kernel", "sparse": "neighbors", "landmarks": "landmarks"}
+        where = {"complete": "base", "sparse": "neighbors", "landmarks": "landmarks"}
         module, kind = name.split(".")
         monkeypatch.setattr(f"eigencut.affinities.{where[module]}.{kind}", interrupted)
     with pytest.raises(KeyboardInterrupt):

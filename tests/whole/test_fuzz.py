@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from fuzz import TARGETS, judged, look
 
-CASES = {"loader": 120, "tables": 250, "arguments": 60}
+CASES = {"loader": 2000, "tables": 500, "arguments": 500, "frames": 300}
 
 
 @pytest.fixture(params=TARGETS)

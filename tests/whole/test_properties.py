@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from random_problems import run_problem
 
 from eigencut import GPOD, Gaussian, GraphWarning
 
@@ -95,6 +96,13 @@ def test_any_new_row_gets_a_label(problem, near, far):
     assert ((labels >= 0) & (labels < model.n_clusters)).all()
     assert np.isfinite(model.transform(new)).all()
     assert not np.isnan(model.score_samples(new)).any()
+
+
+def test_fits_at_random_are_answered_or_refused():
+    """Affinities, metrics, cuts, weights and outliers; ``make soak`` has 5000 of them."""
+    found = [run_problem(np.random.default_rng([29, i]), most_rows=120) for i in range(150)]
+    fitted = {name for name, what in found if what == "fitted"}
+    assert {"cosine", "hamming", "landmarks", "ranked", "gaussian", "auto"} <= fitted
 
 
 @pytest.mark.parametrize("outlier", [4.7e18, 2e28])

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select, theory
 from eigencut.cli import main
-from eigencut.io.refused_rows import RefusedRow
+from eigencut.exceptions import RefusedRow
 from eigencut.neighbors.metrics import sets_as_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")

@@ -162,7 +162,7 @@ def top_imports(module):
 
 
 def test_following_one_computation_takes_few_hops():
-    """The longest chain of imports from the estimator down; 12 is the aim."""
+    """The longest chain of imports from the estimator down."""
     depth = {}
 
     def longest(module):
@@ -173,7 +173,7 @@ def test_following_one_computation_takes_few_hops():
         return depth[module]
 
     chain = longest("gpod")
-    assert len(chain) <= 19, " -> ".join(chain)
+    assert len(chain) <= 12, " -> ".join(chain)
 
 
 @pytest.mark.parametrize("room", [m for m in MODULES if MODULES[m].name == "__init__.py"])
@@ -221,4 +221,5 @@ def test_the_walk_of_a_fit_is_drawn_as_it_is():
     done = subprocess.run([sys.executable, "-c", WALK], capture_output=True, text=True, check=True)
     passed = {Path(line) for line in done.stdout.splitlines() if line.startswith(str(SOURCE))}
     passed = {str(path.relative_to(SOURCE)) for path in passed}
-    assert drawn == {name for name in passed if not name.startswith("kernels/native")}
+    assert drawn == passed - {"kernels/__init__.py"}  # the build in C, if there is one
+    assert len(drawn) <= 30

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, SharedNeighbors
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors
 from eigencut.io.model_format import VERSION
 from eigencut.tables.table_model import TableModel
 
@@ -37,14 +37,14 @@ MODELS = {
     "landmarks": (GPOD(3, affinity=Landmarks(12)), TRAINING, NEW),
     "neighbors": (GPOD(3, affinity=Neighbors(8)), TRAINING, NEW),
     "precomputed": (GPOD(2, affinity="precomputed"), weights(FEW, FEW), weights(NEW, FEW)),
-    "shared_neighbors": (GPOD(3, affinity=SharedNeighbors(8)), TRAINING, NEW),
+    "ranked_neighbors": (GPOD(3, affinity=RankedNeighbors(8)), TRAINING, NEW),
     "table": (
         TableModel(GPOD(3, affinity=Gaussian(0.7)), scale="minmax", missing="median"),
         TRAINING,
         NEW,
     ),
 }
-SINCE = {"shared_neighbors": 2}  # the version in which a kind was first written, if not 1
+SINCE = {"ranked_neighbors": 2}  # the version in which a kind was first written, if not 1
 OLDEST = [name for name in MODELS if name not in SINCE]  # there are files of version 1 of these
 
 

@@ -1,0 +1,98 @@
+"""One number, or a few bytes, cost neither memory nor time: they are refused with a sentence."""
+
+import itertools
+import re
+import resource
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, pod
+from eigencut.io.readers import read_sparse
+
+pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+
+
+@pytest.fixture(autouse=True)
+def little_is_taken():
+    """No more than half a gigabyte of memory and a few seconds."""
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    usual = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, usual[1]))  # an error, before all is taken
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, usual)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("n_init", [2**63, 10**400, 10_001])
+def test_starts_are_bounded(n_init):
+    said = "n_init must be an integer of at least 1 and at most 10000. Got "
+    with pytest.raises(ValueError, match=said):
+        GPOD(2, n_init=n_init).fit(X)
+    with pytest.raises(ValueError, match=said):
+        pod(X, n_init=n_init)
+
+
+@pytest.mark.parametrize("columns", [range(2, 10**9), range(10**40)])
+def test_a_range_is_no_list_of_columns(columns):
+    with pytest.raises(ValueError, match="columns must be None, a list of different names"):
+        TableModel(GPOD(2), columns=columns).fit(X)
+
+
+@pytest.mark.parametrize("candidates", [range(2, 10**9), range(10**40), itertools.count(2)])
+def test_candidates_are_bounded(candidates):
+    with pytest.raises(ValueError, match="n_clusters must hold at most 1000 candidates"):
+        GPOD(candidates).fit(X)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csc"])
+def test_a_small_archive_that_claims_many_rows(kind, tmp_path):
+    path = tmp_path / "rows.npz"
+    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
+    starts = np.zeros(1, dtype=np.int32) if kind == "coo" else np.array([0, 1], dtype=np.int32)
+    arrays = {
+        "format": np.array(kind.encode()),
+        "shape": np.array([2_000_000_000, 1]),
+        "data": np.ones(1),
+        names[0]: np.zeros(1, dtype=np.int32),
+        names[1]: starts,
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array)
+    with pytest.raises(ValueError, match="2000000000 rows for 1 entries; leave out rows without"):
+        read_sparse(str(path))
+
+
+@pytest.mark.parametrize("before", [b"", b"a,b\n1,2\n", b"a,b\n" + b"1,2\n" * 9000])
+@pytest.mark.parametrize("cell", [b"3,4\n", b"x"])
+def test_a_quote_that_does_not_end(before, cell, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(before + b'"' + cell * ((80 << 20) // len(cell)))
+    pattern = r"is not a table: .*(quoted cell|longer than 64 MiB)"
+    with pytest.raises(ValueError, match=pattern):
+        list(Rows.from_file(path))
+
+
+def test_half_precision_has_a_number_of_clusters():
+    centres = np.repeat([[0.0, 0, 0], [30, 0, 0], [0, 30, 0]], 70, axis=0)
+    rows = (centres + np.random.default_rng(0).normal(size=(210, 3))).astype(np.float16)
+    assert GPOD("auto", affinity=Landmarks(40)).fit(rows).n_clusters_ == 3
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.001, 1e-5])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_apart_have_no_number_of_clusters(sigma, seed):
+    rows = np.random.default_rng(seed).normal(size=(200, 2))
+    try:
+        found = GPOD("auto", affinity=Gaussian(sigma)).fit(rows)
+    except ValueError as error:
+        assert re.match("affinity must connect the rows.* Any sigma above", str(error)), error
+    else:
+        assert found.labels_.max() < found.n_clusters_
