@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import DOCS, RESULTS, ROOT
+from benchmarks import RESULTS, ROOT, STUDIES
 from benchmarks.data import NoData
 from benchmarks.harness import scale, scaling
 from benchmarks.harness.method import load_method, method_names
@@ -19,10 +19,10 @@ from benchmarks.harness.tables import headline, rows_table, tables, targets_tabl
 from benchmarks.harness.workload import load_workload, workload_names
 
 SPEED = RESULTS / "speed"
-PAGE = DOCS / "benchmarks.md"
+PAGE = STUDIES / "speed.md"
 README = ROOT / "README.md"
-SCALE = DOCS / "studies" / "scale.md"
-IMAGES = DOCS / "images"
+SCALE = STUDIES / "scale.md"
+IMAGES = STUDIES / "images"
 
 
 def stored(folder: Path) -> list[dict[str, Any]]:

@@ -3,10 +3,10 @@
 Rules were chosen on seeds 1000 to 1059 of the families of ``benchmarks.selection``, on seeds 0 to
 24 of many blobs, and on ``CHOSEN_ON`` of ``benchmarks.growth``; the seeds here are others, and of
 the families ``HELD_OUT`` is held out. The figures go to ``benchmarks/results/automatic_k.json`` and
-into tables of ``docs/studies/defaults.md``.
+into tables of ``benchmarks/studies/defaults.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.automatic_k            # five minutes of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.automatic_k --quick    # one seed each; docs left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.automatic_k --quick    # one seed each; pages left alone
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.data import Array, Sample, ari
 from benchmarks.data.blobs import gaussians
 from benchmarks.growth.families import HELD_OUT
@@ -197,7 +197,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.automatic_k",
-        quick="one seed each; the page in docs is left alone",
+        quick="one seed each; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     asked = options.parse_args()
@@ -217,9 +217,7 @@ def main() -> None:
             if asked.out or not asked.quick:
                 write_text(asked.out or STORED, json.dumps(results) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(
-            DOCS / "studies" / "defaults.md", {name: make(results) for name, make in TABLES.items()}
-        )
+        update_page(STUDIES / "defaults.md", {name: make(results) for name, make in TABLES.items()})
 
 
 if __name__ == "__main__":

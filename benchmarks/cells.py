@@ -1,7 +1,7 @@
 """Cells of scanpy's own data set: our cut of its graph beside Leiden, at equal numbers.
 
 ``python -m benchmarks.cells``, where scanpy and igraph are installed (make test-integrations). The
-table of docs/ecosystem.md is made of what it stores.
+table of benchmarks/studies/partners.md is made of what it stores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
-from benchmarks import DOCS
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Results, Study
 
@@ -81,7 +80,7 @@ def tables(results: Results) -> dict[str, str]:
     return {"cells": table(["graph", "clusters", "eigencut", "Leiden"], rows)}
 
 
-STUDY = Study("cells", "seeds", 3, measure, tables, folder=DOCS, page_name="ecosystem")
+STUDY = Study("cells", "seeds", 3, measure, tables, page_name="partners")
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -2,10 +2,10 @@
 
 Three clusters, rows to fit on and new rows drawn alike, again and again: of p-values that hold, no
 more than one in twenty is at most .05. The figures go to ``benchmarks/results/drift_p_values.json``
-and into the table of ``docs/studies/living-models.md``.
+and into the table of ``benchmarks/studies/living-models.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.drift_p_values
-    OMP_NUM_THREADS=1 python -m benchmarks.drift_p_values --quick    # 20 repetitions; docs stay
+    OMP_NUM_THREADS=1 python -m benchmarks.drift_p_values --quick    # 20 repetitions; pages stay
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import DOCS
 from benchmarks.data import Array
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
@@ -106,7 +105,6 @@ STUDY = Study(
     200,
     measure,
     make_tables,
-    folder=DOCS / "studies",
     page_name="living-models",
 )
 

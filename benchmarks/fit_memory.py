@@ -43,9 +43,9 @@ class Case:
     @property
     def said_mb(self) -> float:
         """What the affinity says the fit takes at most, in MB (1e6 bytes)."""
-        from eigencut._utils.threads import threads
+        from eigencut._utils.memory import FitSizes
+        from eigencut._utils.running import threads
         from eigencut.affinities import named_affinity
-        from eigencut.affinities.fit_memory import FitSizes
 
         n_rows = None if self.graph == "stream" else self.n
         stored = self.d * (self.density or 1.0)

@@ -3,10 +3,10 @@
 Rules that join the clusters of a fit into nine (average link is that of ``hierarchy()``), next to
 two ways that start anew: cutting in two again and again, and a fit into three. Seeds and families
 are not those on which the rule was chosen (blobs in 4 dimensions, seeds 0 to 9). The figures go to
-``benchmarks/results/hierarchy.json`` and into the table of ``docs/studies/hierarchy.md``.
+``benchmarks/results/hierarchy.json`` and into the table of ``benchmarks/studies/hierarchy.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.hierarchy            # a minute of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.hierarchy --quick    # one seed; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.hierarchy --quick    # one seed; pages are left alone
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.data import Array
 from benchmarks.harness.markdown import table
 from benchmarks.harness.options import parser, positive
@@ -138,7 +138,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.hierarchy",
-        quick="one seed; the page in docs is left alone",
+        quick="one seed; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     options.add_argument("--seeds", type=positive, default=10, metavar="N")
@@ -151,7 +151,7 @@ def main() -> None:
         if asked.out or not asked.quick:
             write_text(asked.out or STORED, json.dumps(results, indent=1) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "studies" / "hierarchy.md", {"hierarchy": hierarchy_table(results)})
+        update_page(STUDIES / "hierarchy.md", {"hierarchy": hierarchy_table(results)})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Photographs of scikit-image: our cuts beside its own, and beside ncut-pytorch.
 
-``python -m benchmarks.images``, where scikit-image is installed. Two tables of docs/ecosystem.md
+``python -m benchmarks.images``, where scikit-image is installed. Two tables of studies/partners.md
 are made of what it stores: of region graphs, beside ``skimage.graph.cut_normalized``; and of
 pixels by their features, beside ncut-pytorch. Where that is not installed (it needs torch), what
 was measured of it before is kept.
@@ -28,7 +28,6 @@ from scipy.sparse.linalg import ArpackError
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
-from benchmarks import DOCS
 from benchmarks.harness.markdown import table
 from benchmarks.harness.memory import peaks_of
 from benchmarks.harness.study import Results, Study
@@ -215,7 +214,7 @@ def tables(results: Results) -> dict[str, str]:
     return {"region graphs": table([*head, "alike"], graphs), "pixels": table(of_pixels, pixels)}
 
 
-STUDY = Study("images", "seeds", 3, measure, tables, folder=DOCS, page_name="ecosystem")
+STUDY = Study("images", "seeds", 3, measure, tables, page_name="partners")
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -6,10 +6,10 @@ with landmarks and ``n_clusters="auto"`` sees one batch after the other by ``par
 ``decay=0.7``. A cluster's number is the one that most of its rows of a batch have; it is found when
 no other cluster has the same. The same streams are seen with other decays, numbers of rows and of
 landmarks, too. The figures go to ``benchmarks/results/living.json`` and into the tables of
-``docs/studies/living-models.md``.
+``benchmarks/studies/living-models.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.living            # everything, some minutes
-    OMP_NUM_THREADS=1 python -m benchmarks.living --quick    # one stream; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.living --quick    # one stream; pages are left alone
 
 Rules of updates were chosen on streams of other seeds: 0 to 9, also with other spacings, decays,
 numbers of rows, columns and landmarks, and 20 to 22. Times are of the processor.
@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import DOCS
 from benchmarks.data import Array
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
@@ -249,9 +248,7 @@ def make_tables(results: dict[str, Any]) -> dict[str, str]:
     }
 
 
-STUDY = Study(
-    "living", "seeds", 10, measure, make_tables, folder=DOCS / "studies", page_name="living-models"
-)
+STUDY = Study("living", "seeds", 10, measure, make_tables, page_name="living-models")
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

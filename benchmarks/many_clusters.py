@@ -4,11 +4,11 @@
 method runs in a process of its own, on one thread, after a run on few rows; seconds are of the
 processor. "neighbours" is the graph whose eigenvectors have an entry for each row and cluster; it
 is measured up to 200 clusters. The figures go to ``benchmarks/results/many_clusters.json`` and into
-the table of ``docs/studies/defaults.md``.
+the table of ``benchmarks/studies/defaults.md``.
 
     python -m benchmarks.many_clusters                               # some minutes
     python -m benchmarks.many_clusters --clusters 50 --methods default kmeans --add
-    python -m benchmarks.many_clusters --quick                       # few rows; docs are left alone
+    python -m benchmarks.many_clusters --quick                       # few rows; pages stay
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import DOCS, RESULTS, ROOT
+from benchmarks import RESULTS, ROOT, STUDIES
 from benchmarks.data import ari
 from benchmarks.harness.machine import facts
 from benchmarks.harness.markdown import table
@@ -51,16 +51,14 @@ def _gpod(**options: Any) -> Callable[[int], Any]:
 
 def _landmarks(K: int) -> Any:
     from eigencut import GPOD, Landmarks
-    from eigencut.auto.budget import landmarks_for
 
-    return GPOD(K, affinity=Landmarks(landmarks_for(K, ROWS)))
+    return GPOD(K, affinity=Landmarks(max(1000, 5 * K)))
 
 
 def _neighbors(K: int) -> Any:
-    from eigencut import GPOD
-    from eigencut.auto.choose import symmetric_graph
+    from eigencut import GPOD, Neighbors
 
-    return GPOD(K, affinity=symmetric_graph(ROWS, K))
+    return GPOD(K, affinity=Neighbors(15, density_contrast=1.0))
 
 
 def _kmeans(K: int) -> Any:
@@ -171,7 +169,7 @@ def main() -> None:
                 write_text(stored, json.dumps(content, indent=1) + "\n")
     print(table_of(results))
     if not asked.quick:
-        update_page(DOCS / "studies" / "defaults.md", {"many clusters": table_of(results)})
+        update_page(STUDIES / "defaults.md", {"many clusters": table_of(results)})
 
 
 if __name__ == "__main__":

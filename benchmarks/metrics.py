@@ -1,10 +1,10 @@
 """What the metric that suits rows is worth: ARI of the default graph with it, and without.
 
 Families are generated; nothing was tuned on them. The figures go to
-``benchmarks/results/metrics.json`` and into the table of ``docs/studies/metrics.md``.
+``benchmarks/results/metrics.json`` and into the table of ``benchmarks/studies/metrics.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.metrics            # half a minute of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.metrics --quick    # one seed; docs left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.metrics --quick    # one seed; pages left alone
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.harness.markdown import table
 from benchmarks.harness.options import parser
 from benchmarks.harness.page import update_page, write_text
@@ -114,7 +114,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.metrics",
-        quick="one seed; the page in docs is left alone",
+        quick="one seed; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     asked = options.parse_args()
@@ -129,7 +129,7 @@ def main() -> None:
     if asked.out or not asked.quick:
         write_text(asked.out or STORED, json.dumps(results) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "studies" / "metrics.md", {"metrics": metrics_table(results)})
+        update_page(STUDIES / "metrics.md", {"metrics": metrics_table(results)})
 
 
 if __name__ == "__main__":

@@ -21,10 +21,9 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks import RESULTS
-from eigencut._utils.threads import threads
-from eigencut.neighbors.build import build_index
-from eigencut.neighbors.distinct_rows import distinct_rows
-from eigencut.neighbors.metrics import METRICS, Space
+from eigencut._utils.running import threads
+from eigencut.neighbors.metrics import METRICS, Space, distinct_rows
+from eigencut.neighbors.search import build_index
 
 N_NEIGHBORS = 15
 ROWS = 20_000

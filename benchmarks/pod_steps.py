@@ -2,10 +2,10 @@
 
 Standard normal rows are the slowest case: nothing pulls the rotation to one side. Each run is one
 literal start of Algorithm 3. The figures go to ``benchmarks/results/pod_steps.json`` and into a
-table of ``docs/studies/risk.md``.
+table of ``benchmarks/studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.pod_steps            # three minutes of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.pod_steps --quick    # few rows; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.pod_steps --quick    # few rows; pages are left alone
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.harness.markdown import table
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
@@ -61,7 +61,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.pod_steps",
-        quick="few rows; the page in docs is left alone",
+        quick="few rows; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     options.add_argument("--runs", type=positive, default=20, metavar="N")
@@ -73,7 +73,7 @@ def main() -> None:
     if asked.out or not asked.quick:
         write_text(asked.out or STORED, json.dumps(results) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "studies" / "risk.md", {"pod steps": steps_table(results)})
+        update_page(STUDIES / "risk.md", {"pod steps": steps_table(results)})
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 A model labels held-out rows and says how probable each label is. Further models, each fitted on
 other rows, label them too, their clusters numbered to agree most with the first one's. Where the
 first model says 90 %, nine of ten of the others' labels should be the same. The figures go to
-``benchmarks/results/probabilities.json`` and into the tables of ``docs/studies/probabilities.md``.
+``benchmarks/results/probabilities.json`` and into the tables of ``studies/probabilities.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.probabilities            # everything, a few minutes
-    OMP_NUM_THREADS=1 python -m benchmarks.probabilities --quick    # one seed; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.probabilities --quick    # one seed; pages are left alone
 
 The constants of the temperature were chosen on generated sets of other seeds (below 10 000).
 """
@@ -22,7 +22,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_circles, make_moons
 
-from benchmarks import DOCS
 from benchmarks.data import Array, Labels
 from benchmarks.data.blobs import rows as gaussian_rows
 from benchmarks.data.real import read_digits, read_paper_data
@@ -184,7 +183,7 @@ def make_tables(results: dict[str, Any]) -> dict[str, str]:
     return {name: make(results) for name, make in TABLES.items()}
 
 
-STUDY = Study("probabilities", "seeds", 5, measure, make_tables, folder=DOCS / "studies")
+STUDY = Study("probabilities", "seeds", 5, measure, make_tables)
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -1,7 +1,7 @@
 """Regions of libpysal's maps: ours beside spopt's, at equal numbers, columns and neighbours.
 
 ``python -m benchmarks.regions``, where libpysal, geopandas and spopt are installed. The table of
-docs/ecosystem.md is made of what it stores.
+benchmarks/studies/partners.md is made of what it stores.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from scipy.sparse import csgraph, csr_array
 
 import eigencut
-from benchmarks import DOCS
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Results, Study
 
@@ -111,7 +110,7 @@ def tables(results: Results) -> dict[str, str]:
     return {"regions": table([*head, "seconds"], rows)}
 
 
-STUDY = Study("regions", "repeats", 3, measure, tables, folder=DOCS, page_name="ecosystem")
+STUDY = Study("regions", "repeats", 3, measure, tables, page_name="partners")
 
 if __name__ == "__main__":
     STUDY.run(__doc__)

@@ -1,10 +1,10 @@
 """How often rows that are one cluster, and rows that are several, have a small p-value.
 
 Seeds are not those on which the smoothing of the null was chosen. The figures go to
-``benchmarks/results/significance.json`` and into a table of ``docs/studies/risk.md``.
+``benchmarks/results/significance.json`` and into a table of ``benchmarks/studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.significance            # three minutes of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.significance --quick    # two seeds; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.significance --quick    # two seeds; pages are left alone
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.data import Array
 from benchmarks.growth.families import CHOSEN_ON, HELD_OUT
 from benchmarks.harness.markdown import table
@@ -90,7 +90,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.significance",
-        quick="two seeds; the page in docs is left alone",
+        quick="two seeds; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     options.add_argument("--seeds", type=positive, default=20, metavar="N")
@@ -103,7 +103,7 @@ def main() -> None:
         if asked.out or not asked.quick:
             write_text(asked.out or STORED, json.dumps(results, indent=1) + "\n")
     if not asked.quick and asked.out is None:
-        update_page(DOCS / "studies" / "risk.md", {"significance": significance_table(results)})
+        update_page(STUDIES / "risk.md", {"significance": significance_table(results)})
 
 
 if __name__ == "__main__":

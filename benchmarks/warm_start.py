@@ -3,7 +3,7 @@
 It could shorten the iteration of the eigensolver and nothing else: not the search for neighbours,
 nor the factors or the hierarchy of matrices that the iteration uses. The share of that iteration in
 the processor time of an update by a twentieth of the rows is therefore the most it can save. The
-figures go to ``benchmarks/results/warm_start.json`` and into ``docs/studies/living-models.md``.
+figures go to ``benchmarks/results/warm_start.json`` and into ``studies/living-models.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.warm_start
 """
@@ -19,7 +19,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
-from benchmarks import DOCS
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
 from eigencut import GPOD, Neighbors
@@ -100,7 +99,6 @@ STUDY = Study(
     5,
     measure,
     make_tables,
-    folder=DOCS / "studies",
     page_name="living-models",
 )
 

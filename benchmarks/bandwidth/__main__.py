@@ -6,7 +6,7 @@ classes by the adjusted Rand index (ARI). The means go to ``benchmarks/results/b
 into the tables of ``benchmarks/studies/bandwidth.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.bandwidth            # everything, some minutes
-    OMP_NUM_THREADS=1 python -m benchmarks.bandwidth --quick    # one seed; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.bandwidth --quick    # one seed; pages are left alone
 """
 
 from __future__ import annotations

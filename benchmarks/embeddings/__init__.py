@@ -1,1 +1,1 @@
-"""Text embeddings, and hundreds of clusters in 384 dimensions; see docs/studies/embeddings.md."""
+"""Text embeddings, and hundreds of clusters in 384 dimensions; studies/embeddings.md."""

@@ -1,4 +1,4 @@
-"""What docs/studies/scale.md shows of the workloads of landmarks."""
+"""What benchmarks/studies/scale.md shows of the workloads of landmarks."""
 
 from __future__ import annotations
 

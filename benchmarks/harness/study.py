@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import DOCS, RESULTS, STUDIES
+from benchmarks import RESULTS, STUDIES
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from eigencut import GraphWarning
@@ -28,7 +28,6 @@ class Study:
     measure: Callable[[int, bool], Results]  # of how many, and whether quick
     tables: Callable[[Results], dict[str, str]]
     draw: Callable[[Path], None] | None = None
-    folder: Path = STUDIES  # of the page
     page_name: str | None = None  # where it is not that of the study
 
     @property
@@ -37,7 +36,7 @@ class Study:
 
     @property
     def page(self) -> Path:
-        return self.folder / f"{self.page_name or self.name}.md"
+        return STUDIES / f"{self.page_name or self.name}.md"
 
     def run(self, description: str | None) -> None:
         """Measure, print, and, unless quick, publish."""
@@ -66,5 +65,5 @@ class Study:
         if not asked.quick:
             update_page(self.page, tables)
             if self.draw:
-                self.draw(DOCS / "images")
+                self.draw(STUDIES / "images")
         print(f"{time.perf_counter() - start:.0f} s")

@@ -2,10 +2,10 @@
 
 In each repetition a model is fitted and its sets are calibrated on new rows; a further batch of ten
 new rows is then predicted, and labelled by a refit with that batch. No row is used twice. The
-figures go to ``benchmarks/results/label_sets.json`` and into a table of ``docs/studies/risk.md``.
+figures go to ``benchmarks/results/label_sets.json`` and into a table of ``studies/risk.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.label_sets            # a quarter of an hour of one core
-    OMP_NUM_THREADS=1 python -m benchmarks.label_sets --quick    # two repetitions; docs left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.label_sets --quick    # two repetitions; pages left alone
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks import DOCS, RESULTS
+from benchmarks import RESULTS, STUDIES
 from benchmarks.harness.markdown import table
 from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
@@ -88,7 +88,7 @@ def main() -> None:
     options = parser(
         __doc__,
         "benchmarks.label_sets",
-        quick="two repetitions; the page in docs is left alone",
+        quick="two repetitions; the page is left alone",
         out=f"where the JSON goes (benchmarks/results/{STORED.name}; nowhere if --quick)",
     )
     options.add_argument(
@@ -111,7 +111,7 @@ def main() -> None:
         if keeps:  # what is done survives an interruption
             write_text(out, json.dumps(results, indent=1) + "\n")
     if out == STORED and not asked.quick:
-        update_page(DOCS / "studies" / "risk.md", {"label sets": coverage_table(in_order(results))})
+        update_page(STUDIES / "risk.md", {"label sets": coverage_table(in_order(results))})
 
 
 def in_order(results: dict[str, Any]) -> dict[str, Any]:

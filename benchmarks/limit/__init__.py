@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.data import Array
 from benchmarks.harness.method import NotInstalled
-from eigencut.kernels.layout import LAYOUT, SOURCES, padded
-from eigencut.kernels.native import WeightedSums
+from eigencut.kernels import WeightedSums
+from eigencut.kernels.numpy_kernels import LAYOUT, SOURCES, padded
 
 _SOURCE = SOURCES / "weighted_sums.c"
 _FLAGS = ("-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC", "-DNAME=weighted_sums")

@@ -185,3 +185,57 @@ HELD_OUT: dict[str, Family] = {
     "ring and zones": _ring,
     "devices": _devices,
 }
+
+
+# --------------------------------------------------------------------------- heavy tails
+
+
+def _web_log(seed: int, n_rows: int = N_ROWS) -> MixedTable:
+    """Three paths, each with lognormal latency and bytes, and gaps."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.choice(3, size=n_rows, p=[0.5, 0.3, 0.2])
+    latency = np.exp(np.array([3.0, 4.5, 6.0])[clusters] + rng.normal(0, 0.6, n_rows))
+    size = np.exp(np.array([6.0, 9.0, 7.5])[clusters] + rng.normal(0, 0.8, n_rows))
+    path = np.array(["/", "/search", "/export"], dtype=object)[clusters]
+    frame = pd.DataFrame({"path": path, "latency": latency, "bytes": size})
+    for name in ("latency", "bytes"):
+        frame.loc[rng.random(n_rows) < 0.02, name] = None
+    return MixedTable(frame, clusters)
+
+
+def _orders(seed: int, n_rows: int = N_ROWS) -> MixedTable:
+    """Money and counts, zeros among them; a word that often tells the cluster."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.integers(4, size=n_rows)
+    level = rng.permutation([0.0, 1.5, 3.0, 4.5])[clusters]
+    columns: dict[str, Any] = {
+        "amount": np.exp(level + rng.normal(0, 0.7, n_rows)),
+        "items": rng.poisson(np.exp(np.array([0.0, 3.0, 1.5, 0.5])[clusters])).astype(float),
+        "days": rng.gamma(2.0, np.array([2.0, 30.0, 8.0, 100.0])[clusters]),
+        "channel": _words(rng, clusters, 4, 0.4, "channel"),
+        "region": _any_words(rng, n_rows, 6),
+    }
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+def _households(seed: int, n_rows: int = N_ROWS) -> MixedTable:
+    """Incomes and wealth beside symmetric numbers; a tenth of the wealth is extreme."""
+    rng = np.random.default_rng(seed)
+    clusters = rng.choice(3, size=n_rows, p=[0.6, 0.25, 0.15])
+    level = np.array([0.0, 1.0, 2.2])[clusters]
+    wealth = np.exp(10 + 1.2 * level + rng.normal(0, 0.8, n_rows))
+    columns: dict[str, Any] = {
+        "income": np.exp(10 + level + rng.normal(0, 0.4, n_rows)),
+        "wealth": wealth * np.where(rng.random(n_rows) < 0.1, 10.0, 1.0),
+        "age": 35 + 9 * level + rng.normal(0, 7, n_rows),
+        "work": _words(rng, clusters, 5, 0.5, "work"),
+        "home": _words(rng, clusters, 3, 0.6, "home"),
+    }
+    return MixedTable(pd.DataFrame(columns), clusters)
+
+
+HEAVY_TAILS: dict[str, Family] = {
+    "web log": _web_log,
+    "orders": _orders,
+    "households": _households,
+}

@@ -6,7 +6,7 @@ moons and circles of growing size are fitted whole. Results go to
 ``benchmarks/results/neighbors.json`` and into the tables of ``benchmarks/studies/neighbors.md``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.neighbors            # everything, half an hour
-    OMP_NUM_THREADS=1 python -m benchmarks.neighbors --quick    # one seed; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.neighbors --quick    # one seed; pages are left alone
 """
 
 from __future__ import annotations

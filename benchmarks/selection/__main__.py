@@ -2,10 +2,10 @@
 
 Random data sets of known K, by seed; no criterion was tuned on the seeds used here. The figures go
 to ``benchmarks/results/selection.json``, into the tables of ``benchmarks/studies/selection.md`` and
-to ``docs/images/selection.png``.
+to ``benchmarks/studies/images/selection.png``.
 
     OMP_NUM_THREADS=1 python -m benchmarks.selection            # everything, some 13 minutes
-    OMP_NUM_THREADS=1 python -m benchmarks.selection --quick    # ten sets; docs are left alone
+    OMP_NUM_THREADS=1 python -m benchmarks.selection --quick    # ten sets; pages are left alone
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -38,9 +37,9 @@ def auto(X: Array) -> Found:
     return Found(model.n_clusters_, model.labels_, repr(model.affinity_), warned)
 
 
-def by_select(X: Array, *, criterion: str) -> Found:
+def by_select(X: Array) -> Found:
     """One graph, that of the default affinity."""
-    found = select(X, CANDIDATES, affinity=Gaussian(), criterion=criterion, n_jobs=JOBS)
+    found = select(X, CANDIDATES, affinity=Gaussian(), n_jobs=JOBS)
     return Found(found.best.n_clusters, found.model.labels_)
 
 
@@ -104,12 +103,9 @@ def silhouette(X: Array) -> Found:
 AUTO = 'GPOD(n_clusters="auto")'
 CRITERIA: dict[str, Callable[[Array], Found]] = {
     AUTO: auto,
-    "conductance, one graph": partial(by_select, criterion="conductance"),
-    "stability": partial(by_select, criterion="stability"),
-    "risk": partial(by_select, criterion="risk"),
-    "eigengap (relative)": partial(by_select, criterion="eigengap"),
+    "one graph": by_select,
     "absolute eigengap": absolute_eigengap,
     "balanced line fit (KSC)": balanced_line_fit,
     "silhouette + k-means": silhouette,
 }
-SLOW = ("stability",)
+SLOW = ()

@@ -28,19 +28,11 @@ def draw(folder: Path) -> None:
     left.scatter(*X.T, s=5, c=colors[found.model.labels_ % len(colors)])
     left.set(xticks=[], yticks=[], aspect="equal")
     left.set_title(f"{found.best.n_clusters} clusters chosen, {K} put in", fontsize=11)
-    for criterion, color in (("conductance", "#1f4e79"), ("eigengap", "#aaaaaa")):
-        choices = (
-            found.choices
-            if criterion == found.criterion
-            else select(X, CANDIDATES, Gaussian(), criterion=criterion, n_jobs=JOBS).choices
-        )
-        scores = {c.n_clusters: c.score for c in choices}
-        line = [scores[k] for k in CANDIDATES]
-        right.plot(CANDIDATES, line, "o-", color=color, label=criterion, markersize=4)
+    scores = {c.n_clusters: c.score for c in found.choices}
+    right.plot(CANDIDATES, [scores[k] for k in CANDIDATES], "o-", color="#1f4e79", markersize=4)
     best = found.best
     right.plot(best.n_clusters, best.score, "o", mfc="none", mec="#e07b39", ms=14, mew=2)
     right.annotate("chosen", (best.n_clusters, best.score), (14, -4), textcoords="offset points")
     right.set(xlabel="number of clusters K", ylabel="score")
     right.spines[["top", "right"]].set_visible(False)
-    right.legend(frameon=False)
     figure.savefig(folder / "selection.png", dpi=110)

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from eigencut._utils.threads import n_threads
+from eigencut._utils.running import n_threads
 from eigencut._version import __version__
 from eigencut.exceptions import GraphWarning
 from eigencut.io.atomic import check_replaceable

@@ -127,7 +127,7 @@ def _again(splits: dict[str, Split], rule: str, fit: Fit) -> Fit:
 def _fit(split: Split, cut: str, rule: str, affinity: Any, every_way: bool = False) -> Fit:
     """Fit on the training rows and label the unseen ones, by ``predict`` or in every way."""
     own = clone(affinity, safe=False)
-    model = GPOD(split.n_clusters, cut=cut, affinity=own, n_init=N_INIT, n_jobs=1)
+    model = GPOD(split.n_clusters, cut=cut, affinity=own, solver="relaxed", n_init=N_INIT, n_jobs=1)
     try:
         model.fit(split.train)
     except (ValueError, ArithmeticError):  # no edges, or no accurate eigenvectors
@@ -170,5 +170,6 @@ def paper_extension(model: GPOD, A: Array) -> GPOD:
     twin, own = copy.copy(model), model.fitted_cut_.functions
     functions = extend("paper", own.affinity, own.cut, own.pairs, own.degrees)
     rotation = align(functions(A), model.partition_, model.embedding_, np.ones(len(A)))
-    twin.fitted_cut_ = replace(model.fitted_cut_, functions=functions, rotation=rotation)
+    fitted: Any = model.fitted_cut_
+    twin.fitted_cut_ = replace(fitted, functions=functions, rotation=rotation)
     return twin

@@ -9,6 +9,9 @@ from typing import Any
 from experiments.paper import convergence, markers, rates, tables, timing, toys
 from experiments.paper.published import CUT_TITLES, METRICS
 
+REPORT = Path(__file__).resolve().parent / "report"
+SITE = REPORT.parents[2] / "docs" / "paper.md"
+
 
 def all_tables(numbers: Mapping[str, Any]) -> dict[str, str]:
     """Every table of the page, by its name."""
@@ -47,6 +50,12 @@ def fill(text: str, numbers: Mapping[str, Any]) -> str:
     return markers.fill(text, all_tables(numbers))
 
 
+def fill_site(text: str, numbers: Mapping[str, Any]) -> str:
+    """The page of the site, which shows the verdicts only."""
+    made = all_tables(numbers)
+    return markers.fill(text, {name: made[name] for name in ("headline", "verdicts")})
+
+
 def plain(numbers: Mapping[str, Any]) -> str:
     """A page without prose, to be filled."""
     names = all_tables(numbers)
@@ -55,9 +64,11 @@ def plain(numbers: Mapping[str, Any]) -> str:
 
 
 def write(numbers: Mapping[str, Any], folder: Path) -> None:
-    """``paper.md`` (whose prose stays, if it is there) and the figures."""
+    """``paper.md`` (whose prose stays, if it is there) and the figures; the site's verdicts."""
     page = folder / "paper.md"
     text = page.read_text(encoding="utf-8") if page.exists() else plain(numbers)
     page.write_text(fill(text, numbers), encoding="utf-8")
     for part in (toys, convergence, rates, timing):
         part.draw(numbers, folder / "images" / "paper")
+    if folder.resolve() == REPORT:
+        SITE.write_text(fill_site(SITE.read_text(encoding="utf-8"), numbers), encoding="utf-8")

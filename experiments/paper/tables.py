@@ -113,7 +113,7 @@ def headline(numbers: Numbers) -> str:
     ]
     one_split = counted(verdicts(numbers, judge=verdict_of_one_split))
     return (
-        f"Of the 24 cells of GPOD, compared with the paper: **{counted(verdicts(numbers))}**. "
+        f"GPOD has 24 cells; compared with the paper, **{counted(verdicts(numbers))}**. "
         f"Below are: {', '.join(below) or 'none'}.\n\n"
         'If "performed four times" means one split and four seeds, a figure of the paper is one '
         f"draw; judged by mean ± 1.96 standard deviations it would be {one_split}."

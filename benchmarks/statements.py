@@ -1,0 +1,260 @@
+"""Whether what is printed with a probability holds with it: coverage and levels by simulation.
+
+Every repetition draws its own rows, fits its own model and uses default seeds. The figures go to
+``benchmarks/results/statements.json`` and into the table of ``benchmarks/studies/statements.md``.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.statements
+    OMP_NUM_THREADS=1 python -m benchmarks.statements --quick    # 5 repetitions; pages stay
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_moons
+
+from benchmarks.data import Array
+from benchmarks.harness.markdown import table
+from benchmarks.harness.study import Study
+from eigencut import GPOD, Gaussian
+from eigencut.inspection import (
+    LeavingSequence,
+    cut_value,
+    label_sets,
+    leaving_share,
+    significance,
+)
+from eigencut.inspection.describe import columns_of, contrasts
+from eigencut.inspection.refits import renumbered
+from eigencut.theory import LearningCurve, excess_bound, rows_needed
+from eigencut.theory.curves import _line as line_of
+
+SIZES = (40, 120, 400)
+N_TRAINING = 120
+N_TRUTH = 3000
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Family:
+    """Rows of a distribution, how many clusters are asked for, and the width of the weights."""
+
+    draw: Callable[[int, Rng], Array]
+    n_clusters: int
+    sigma: float
+
+    def model(self, rng: Rng, n: int = N_TRAINING) -> Any:
+        return GPOD(self.n_clusters, affinity=Gaussian(self.sigma), n_init=1, n_jobs=1).fit(
+            self.draw(n, rng)
+        )
+
+
+def _blobs(shares: Array, distance: float) -> Callable[[int, Rng], Array]:
+    centres = distance * np.eye(len(shares))
+    return lambda n, rng: (
+        centres[rng.choice(len(shares), n, p=shares)] + rng.normal(size=(n, len(shares)))
+    )
+
+
+FAMILIES = {
+    "blobs": Family(_blobs(np.full(3, 1 / 3), 4.0), 3, 1.5),
+    "unequal blobs": Family(_blobs(np.array([0.7, 0.2, 0.1]), 3.0), 3, 1.5),
+    "moons": Family(
+        lambda n, rng: make_moons(n, noise=0.15, random_state=int(rng.integers(1 << 30)))[0], 2, 0.4
+    ),
+    "uniform": Family(lambda n, rng: rng.random((n, 2)), 2, 0.2),
+}
+
+
+# Rows that are one cluster, for which p-values of clusters are to hold.
+def _normal(d: int) -> Family:
+    return Family(lambda n, rng: rng.normal(size=(n, d)), 2, math.sqrt(d))
+
+
+NULLS = {f"normal, d = {d}": _normal(d) for d in (1, 2, 5, 10)}
+
+
+def _leaving(family: Family, m: int, rng: Rng) -> float:
+    model = family.model(rng)
+    truth = leaving_share(model, family.draw(N_TRUTH, rng))
+    found = leaving_share(model, family.draw(m, rng))
+    return _within(truth, found)
+
+
+def _within(truth: Any, found: Any) -> float:
+    seen = truth.sizes > 0
+    return float(((found.low <= truth.mean) & (truth.mean <= found.high))[seen].all())
+
+
+def _sequence(family: Family, m: int, rng: Rng) -> float:
+    model = family.model(rng)
+    truth, nights = leaving_share(model, family.draw(N_TRUTH, rng)), LeavingSequence(model)
+    for _ in range(4):
+        found = nights.add(family.draw(m // 4, rng))
+    return _within(truth, found)  # limits only ever narrow: the last night's are all nights'
+
+
+def _cut(family: Family, m: int, rng: Rng) -> float:
+    model = family.model(rng)
+    truth = cut_value(model, family.draw(N_TRUTH, rng)).value
+    low, high = cut_value(model, family.draw(m, rng)).interval  # type: ignore[misc]
+    return float(low <= truth <= high)
+
+
+def _excess(family: Family, m: int, rng: Rng) -> float:
+    X, H, R, P = (family.draw(size, rng) for size in (m, m, m, 800))
+    given: dict[str, Any] = {"n_clusters": family.n_clusters, "sigma": family.sigma}
+    found = excess_bound(X, H, R, **given)
+    # The same functions on many rows, against the best of these rows, which are a little better.
+    held = excess_bound(X, P, R, **given, tau=found.tau).held_out
+    best = excess_bound(P, H, R, **given, tau=found.tau).empirical
+    return float(best - held <= found.bound)
+
+
+def _drift(part: str) -> Callable[[Family, int, Rng], float]:
+    def small(family: Family, m: int, rng: Rng) -> float:
+        found = family.model(rng).drift(family.draw(m, rng))
+        p = {"shares": found.p_shares, "all": found.p_value}.get(part)
+        return float((getattr(found, part).p_value if p is None else p) <= 0.05)
+
+    return small
+
+
+def _significance(family: Family, n: int, rng: Rng) -> float:
+    model = family.model(rng, n)
+    return float(significance(model, n_null=19).p_value <= 0.05)
+
+
+def _sets(refit_on: str) -> Callable[[Family, int, Rng], float]:
+    def share(family: Family, m: int, rng: Rng) -> float:
+        """The share of new rows whose label, in a refit, is in their set."""
+        X, batch, K = family.draw(60, rng), m // 10, family.n_clusters
+        model = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(X)
+        held_out = family.draw(10 * batch, rng)
+        sets = label_sets(model, held_out, X, n_batches=10, refit_on=refit_on)
+        new = family.draw(batch, rng)
+        rows = np.vstack([X, new]) if refit_on == "same rows" else family.draw(60, rng)
+        refit = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(rows)
+        labels = refit.predict(np.vstack([X, new]))
+        numbers = renumbered(labels[:60], model.labels_, K)
+        held = sets.predict_set(new, coverage=0.8)[np.arange(batch), numbers[labels[60:]]]
+        return float(held.mean())
+
+    return share
+
+
+def _contrasts(family: Family, n: int, rng: Rng) -> float:
+    """Whether no interval is reported of columns that do not depend on clusters: none holds 0."""
+    labels = family.model(rng, n).labels_
+    frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    found = [one for of in contrasts(columns_of(frame), labels, family.n_clusters) for one in of]
+    return float(not found)
+
+
+def _line(family: Family, n: int, rng: Rng) -> tuple[Any, Array]:
+    """Sizes, and an excess risk of slope -1: a family is how much fits scatter."""
+    sizes = np.array([n, 2 * n, 4 * n], dtype=np.intp)
+    return sizes, np.exp(-np.log(sizes)[:, np.newaxis] + family.sigma * rng.normal(size=(3, 4)))
+
+
+def _slope(family: Family, n: int, rng: Rng) -> float:
+    _, (low, high), _ = line_of(*_line(family, n, rng), 0.95)
+    return float(low <= -1 <= high)
+
+
+def _rows_needed(family: Family, n: int, rng: Rng) -> float:
+    sizes, excess = _line(family, n, rng)
+    slope, intercept = np.polyfit(np.log(np.repeat(sizes, 4)), np.log(excess).ravel(), 1)
+    curve = LearningCurve(sizes, excess, 0.1, slope, (slope, slope), intercept, 0.95, 9 * n)
+    low, high = rows_needed(curve, 1 / (6 * n)).interval
+    return float(low <= 6 * n <= high)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is said, with what probability, and whether it is so in one repetition."""
+
+    guarantee: str
+    nominal: float
+    run: Callable[[Family, int, Rng], float]
+    is_level: bool = False  # a probability of error, which may be smaller but not larger
+    families: Any = None
+
+
+STATEMENTS = {
+    "leaving_share": Statement("limits of all clusters hold together", 0.95, _leaving),
+    "LeavingSequence": Statement("limits of all clusters and nights hold", 0.95, _sequence),
+    "cut_value": Statement("the interval holds the value of the population", 0.95, _cut),
+    "excess_bound": Statement("the excess risk is not larger", 0.95, _excess),
+    "label_sets": Statement("a set holds the label of a refit", 0.8, _sets("same rows")),
+    "label_sets, other rows": Statement(
+        "a set holds the label of a fit on other rows", 0.8, _sets("other rows")
+    ),
+    "describe": Statement("of reported intervals, this share holds", 0.95, _contrasts),
+    "learning_curve": Statement("the interval holds the slope, if the line does", 0.95, _slope),
+    "rows_needed": Statement("the interval holds n*, if the line does", 0.95, _rows_needed),
+    "drift: without support": Statement("p <= 0.05", 0.05, _drift("without_support"), True),
+    "drift: shares": Statement("p <= 0.05", 0.05, _drift("shares"), True),
+    "drift: cut value": Statement("p <= 0.05", 0.05, _drift("cut_value"), True),
+    "drift": Statement("p <= 0.05", 0.05, _drift("all"), True),
+    "significance": Statement("p <= 0.05", 0.05, _significance, True, NULLS),
+}
+
+
+def measure(n_repeats: int, quick: bool) -> dict[str, Any]:
+    n_repeats = 5 if quick else n_repeats
+    lines = []
+    for name, statement in STATEMENTS.items():
+        for family, rows in (statement.families or FAMILIES).items():
+            found = [
+                [statement.run(rows, m, np.random.default_rng([m, seed])) for m in SIZES]
+                for seed in range(n_repeats)
+            ]
+            # That of a share if what is claimed were just true; all that was seen may be alike.
+            error = math.sqrt(statement.nominal * (1 - statement.nominal) / n_repeats)
+            lines.append(
+                {
+                    "statement": name,
+                    "family": family,
+                    "nominal": statement.nominal,
+                    "is_level": statement.is_level,
+                    "simulated": np.mean(found, axis=0).tolist(),
+                    "error": error,
+                }
+            )
+    return {"repeats": n_repeats, "lines": lines}
+
+
+def holds(line: dict[str, Any], errors: float = 2.0) -> bool:
+    """Whether no cell of a line is worse than is said by more than so many standard errors."""
+    sign = -1 if line["is_level"] else 1
+    excess = sign * (np.array(line["simulated"]) - line["nominal"])
+    return bool((excess >= -errors * line["error"]).all())
+
+
+def statement_table(results: dict[str, Any]) -> str:
+    header = ["statement", "what is guaranteed", "nominal", "family"]
+    header += [f"{m} rows" for m in SIZES]
+    rows = []
+    for line in results["lines"]:
+        cells = [f"{value:.3f} ± {line['error']:.3f}" for value in line["simulated"]]
+        guarantee = STATEMENTS[line["statement"]].guarantee
+        said = f"{'≤' if line['is_level'] else '≥'} {line['nominal']:g}"
+        rows.append([line["statement"], guarantee, said, line["family"], *cells])
+    return table(header, rows)
+
+
+def make_tables(results: dict[str, Any]) -> dict[str, str]:
+    return {"statements": statement_table(results)}
+
+
+STUDY = Study("statements", "repeats", 60, measure, make_tables)
+
+if __name__ == "__main__":
+    STUDY.run(__doc__)
