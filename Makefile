@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SECONDS := 120
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What installing compiles: a change compiles it again.
-KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,abi.py compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
+KERNELS := hatch_build.py $(addprefix src/eigencut/kernels/,compiling.py) $(wildcard src/eigencut/kernels/csrc/*)
 
 .PHONY: run docs check-docs test test-oldest test-spark test-integrations sanitize fuzz soak lint types bench paper format wheels release-check clean
 
@@ -45,9 +45,10 @@ fuzz: $(VENV)/installed-dev         ## model files, tables and arguments that we
 	$(BIN)/python tests/whole/fuzz.py --seconds $(SECONDS)
 	HYPOTHESIS_PROFILE=nasty $(BIN)/python -m pytest -n 2 tests/whole/test_nasty_numbers.py
 
-soak: $(VENV)/installed-dev         ## 10 000 rounds in one process, and 500 kills of what writes
+soak: $(VENV)/installed-dev         ## 10 000 rounds in one process, 500 kills of what writes, 5000 interrupts
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/soak.py
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/killed_writers.py --moments 500
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python tests/whole/interrupts.py --interrupts 5000
 
 test-spark: $(VENV)/installed-dev   ## label a data frame in a local Spark session (needs Java 17)
 	$(PIP) install --constraint constraints.txt --editable '.[dev,spark]'

@@ -50,7 +50,15 @@ html_title = "eigencut"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-_ALONE = ("changelog", "comparison", "getting-started", "how-it-works", "migration")
+_ALONE = (
+    "accuracy",
+    "changelog",
+    "comparison",
+    "faq",
+    "getting-started",
+    "how-it-works",
+    "migration",
+)
 html_sidebars = {page: [] for page in _ALONE}  # pages without others beside them
 html_theme_options = {
     "header_links_before_dropdown": 6,

@@ -1,4 +1,4 @@
-"""How far to trust a clustering: the figure and the reports of docs/risk.md.
+"""How far to trust a clustering: the figure and the reports of docs/guide/uncertainty.md.
 
     python examples/risk.py [--out learning_curve.png] [--repeats 32]
 

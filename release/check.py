@@ -26,7 +26,7 @@ import sys
 
 import eigencut, numpy as np
 from eigencut import kernels
-from eigencut.kernels.native import NativeKernels
+from eigencut.kernels import NativeKernels
 
 X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * np.arange(3).repeat(100)[:, None]
 model = eigencut.GPOD(3).fit(X)

@@ -29,6 +29,7 @@ def names() -> dict[str, object]:
     return {
         "eigencut": eigencut,
         "model": GPOD(5).fit(X),
+        "relaxed": GPOD(5, solver="relaxed").fit(X),
         "X": X,
         "X_new": X_new,
         **{name: getattr(plotting, name) for name in plotting.__all__ if name.endswith("Display")},

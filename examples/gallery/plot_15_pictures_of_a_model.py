@@ -24,7 +24,7 @@ from eigencut.plotting import (
 
 images = load_digits().data
 X, X_new = images[:1400], images[1400:]
-model = GPOD(10).fit(X)
+model = GPOD(10, solver="relaxed").fit(X)  # which has eigenvalues, and a rotation
 
 # %%
 # Clusters in a plane: 64 columns are projected, and the picture says how.

@@ -4,7 +4,7 @@ Single cells
 
 ``eigencut.scanpy.cluster`` cuts scanpy's graph of neighbours and writes the clusters where
 scanpy's own tools write theirs. On its 700 bundled blood cells eight clusters agree with the kinds
-of cells as well as Leiden's eight do: the :doc:`table </ecosystem>` has all numbers of clusters.
+of cells as well as Leiden's eight do: the :doc:`page on scanpy </partners/scanpy>` has more.
 
 The cells come with scanpy (``pip install scanpy igraph``, 0.4 GB), which ``make docs`` installs.
 Without it this script prints a note and shows nothing: generated counts would say nothing about
