@@ -2,7 +2,6 @@
 
 python -m benchmarks              the speed suite; see studies/speed.md
 python -m benchmarks.bandwidth    which rule for sigma; see studies/bandwidth.md
-python -m benchmarks.selection    which criterion for K; see studies/selection.md
 python -m benchmarks.automatic_k  how often "auto" finds K; see studies/defaults.md
 python -m benchmarks.growth       the default and peers at growing n; see studies/defaults.md
 python -m benchmarks.default_speed  its time beside scikit-learn's

@@ -59,7 +59,7 @@ def list_names() -> None:
     for name in method_names():
         print(f"  {name:20} {load_method(name).title}")
     print("studies, commands of their own:")
-    print("  python -m benchmarks.bandwidth\n  python -m benchmarks.selection")
+    print("  python -m benchmarks.bandwidth")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,3 +1,1 @@
-"""How to choose K and sigma, what margins are worth: benchmarks/studies/selection.md."""
-
-JOBS = 1  # threads: seconds are of one core
+"""Generated rows of known K, by seed, and rows that no one would cut."""

@@ -22,7 +22,6 @@ from benchmarks.known_labels import STUDY as KNOWN_LABELS
 from benchmarks.limit import MultiplyExp
 from benchmarks.methods._dask import array_of
 from benchmarks.methods._stream import file_of
-from benchmarks.selection.__main__ import STUDY as SELECTION
 from benchmarks.warm_start import STUDY as WARM_START
 from experiments.paper.markers import fill
 from scipy.spatial.distance import cdist
@@ -132,7 +131,7 @@ def test_another_speed_would_be_seen(speed):
 
 
 @pytest.mark.parametrize(
-    "study", [BANDWIDTH, SELECTION, KNOWN_LABELS, WARM_START], ids=lambda study: study.name
+    "study", [BANDWIDTH, KNOWN_LABELS, WARM_START], ids=lambda study: study.name
 )
 def test_page_of_a_study_and_its_json_agree(study):
     results = json.loads(study.stored.read_text(encoding="utf-8"))

@@ -10,7 +10,6 @@ import pytest
 
 import doc_pages
 import eigencut
-from conftest import change_auto_policy
 from doc_pages import python_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +88,6 @@ def test_a_bare_import_is_enough_for_what_the_table_names():
 @pytest.mark.parametrize("code", PAGES)
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_blocks_of_the_pages_run(code, names, monkeypatch):
-    change_auto_policy(monkeypatch, repeats=2)  # splits of "stability" take long
     exec(compile(code.replace("s3://bucket/", ""), "docs", "exec"), names)
 
 
