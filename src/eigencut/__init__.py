@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.recluster import Reclustered, recluster
     from eigencut.inspection.compare import compare
+    from eigencut.inspection.consensus import Consensus, consensus
     from eigencut.io.rows import Rows
     from eigencut.loading import load
     from eigencut.semi_supervised.constraints import Constraints
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 # a second, and imports pandas where that is installed.
 _HOME = {
     "Affinity": "eigencut.affinities",
+    "Consensus": "eigencut.inspection.consensus",
     "Constraints": "eigencut.semi_supervised.constraints",
     "GPOD": "eigencut.gpod",
     "Gaussian": "eigencut.affinities",
@@ -65,6 +67,7 @@ _HOME = {
     "TableModel": "eigencut.tables.table_model",
     "align_labels": "eigencut.updating.alignment",
     "compare": "eigencut.inspection.compare",
+    "consensus": "eigencut.inspection.consensus",
     "load": "eigencut.loading",
     "pod": "eigencut.discretization",
     "recluster": "eigencut.hierarchy.recluster",
@@ -85,6 +88,7 @@ _PARTNERS = ("image", "scanpy", "spark", "spatial")
 __all__ = [
     "GPOD",
     "Affinity",
+    "Consensus",
     "Constraints",
     "Gaussian",
     "GraphWarning",
@@ -103,6 +107,7 @@ __all__ = [
     "align_labels",
     "compare",
     "compat",
+    "consensus",
     "export",
     "image",
     "inspection",

@@ -32,6 +32,7 @@ _SYNONYMS = {
     "report": "html summarize",
     "hierarchy": "tree",
     "recluster": "split",
+    "consensus": "ensemble vote",
     "info": "show",
     "export": "onnx",
 }
@@ -861,6 +862,44 @@ def export(
     say(as_json, result, text, output)
 
 
+@command(
+    "Make one labelling from several.",
+    "eigencut consensus labels.csv -k 5 -o consensus.csv",
+    "eigencut consensus labels.csv --columns anna,ben,model -k 5 --id row -o consensus.csv",
+)
+def consensus(
+    *,
+    table: str = opt.argument,
+    output: str = output("CSV, CSV.GZ or Parquet by its name.", default="-", show_default=False),
+    clusters: int = option("How many.", opt.number(1), "-k --clusters", required=True),
+    columns: tuple[str, ...] = option("The labellings. Default: all columns.", opt.column_names),
+    id_column: str | None = option("A column to copy, which names rows.", opt.column_name, "--id"),
+    seed: int = opt.seed_option,
+    run: opt.RunOptions,
+) -> None:
+    """Make one labelling from several: each column of TABLE has a label for every row.
+
+    Labels are numbers or words; -1 or nothing means none. The output has the cluster of each row,
+    and its agreement: how much of the clusters that it was put in went the same way.
+    """
+    check_outputs([Output("-o", output, "table")], [table], run.as_json)
+
+    from eigencut.cli import tables
+    from eigencut.inspection.consensus import consensus as consensus_of
+
+    labels, ids = tables.labellings(table, columns, id_column, run)
+    with run.progress("consensus"):
+        found = consensus_of(labels, clusters, random_state=seed)
+    answer = {"cluster": found.labels, "agreement": found.agreement}
+    with open_writer(output) as write:
+        write(({} if id_column is None else {id_column: ids}) | answer)
+    if not is_standard_output(output):
+        mean = float(found.agreement.mean())
+        result = {"rows": len(found.labels), "agreement": mean, "output": output}
+        text = f"{len(found.labels)} rows labelled, mean agreement {mean:.2f}; they are in {output}"
+        run.say(result, text, output)
+
+
 @command("Try everything on generated data.", "eigencut demo --out tour")
 def demo(
     *, out: str = option("Files go into this folder.", opt.file, default="eigencut-demo")
@@ -916,7 +955,7 @@ class Group(click.Group):
     cls=Group,
     commands=[
         *(fit, predict, update, drift, align, select, assess),
-        *(describe, report, hierarchy, recluster, info, export, demo),
+        *(describe, report, hierarchy, recluster, consensus, info, export, demo),
     ],
     context_settings={
         "help_option_names": ["-h", "--help"],

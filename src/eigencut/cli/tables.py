@@ -242,6 +242,25 @@ def read_for_model(
         return _read(source, columns, weights, model.unsplit.preparation_.coding(), documents)
 
 
+def labellings(
+    path: str, columns: Sequence[str], id_column: str | None, run: RunOptions
+) -> tuple[list[Any], Any]:
+    """Columns of labels as numbers, -1 where there is none, and the names of rows."""
+    source = open_table(path, run)
+    _check_columns(source, [] if id_column is None else [id_column], "--id")
+    chosen = _split(source, columns, "--columns") or absent(source.names, [id_column or ""])
+    coding = Coding(dict.fromkeys(chosen, Kind("categorical")), None)
+    with run.progress("table"):
+        table = _read(source, chosen, None, coding, id_column)
+    found = []
+    for name in chosen:
+        codes = table.values[:, table.names.index(name)]
+        is_none = np.array([word == "-1" for word in table.words(name)] + [True])
+        numbers = np.where(np.isnan(codes), len(is_none) - 1, codes).astype(np.intp)
+        found.append(np.where(is_none[numbers], -1, numbers))
+    return found, table.ids
+
+
 def model_columns(model: Any, source: Source, name: str | None, option: str) -> list[str]:
     """The columns of a model, if the table has them and the one that an option names."""
     _check_columns(source, [] if name is None else [name], option)
