@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.recluster import Reclustered, recluster
     from eigencut.inspection.compare import compare
-    from eigencut.inspection.consensus import Consensus, consensus
+    from eigencut.inspection.consensus import consensus
     from eigencut.io.rows import Rows
     from eigencut.loading import load
     from eigencut.semi_supervised.constraints import Constraints
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 # a second, and imports pandas where that is installed.
 _HOME = {
     "Affinity": "eigencut.affinities",
-    "Consensus": "eigencut.inspection.consensus",
     "Constraints": "eigencut.semi_supervised.constraints",
     "GPOD": "eigencut.gpod",
     "Gaussian": "eigencut.affinities",
@@ -88,7 +87,6 @@ _PARTNERS = ("image", "scanpy", "spark", "spatial")
 __all__ = [
     "GPOD",
     "Affinity",
-    "Consensus",
     "Constraints",
     "Gaussian",
     "GraphWarning",

@@ -620,7 +620,7 @@ USAGE = {
     "unknown command": (
         "xyzzy m t",
         "No such command 'xyzzy'. There are fit, predict, update, drift, align, select, assess, "
-        "describe, report, hierarchy, recluster, info, export, demo.",
+        "describe, report, hierarchy, recluster, consensus, info, export, demo.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),

@@ -33,6 +33,7 @@ OF_MODEL = {
     "SimilarityDisplay": lambda d, m, X, Y: d.from_estimator(m, X),
     "DriftDisplay": lambda d, m, X, Y: d.from_estimator(m, Y),
     "HierarchyDisplay": lambda d, m, X, Y: d.from_estimator(m),
+    "SplitDisplay": lambda d, m, X, Y: d.from_estimator(m),
 }
 
 
@@ -191,6 +192,7 @@ def test_loaded_models_are_drawn_as_they_were(tmp_path):
         ours, theirs = (OF_MODEL[name](display, one, X, X[:60]) for one in (model, loaded))
         for ours_drawn, theirs_drawn in zip(ours.ax_.lines, theirs.ax_.lines, strict=True):
             np.testing.assert_allclose(ours_drawn.get_xydata(), theirs_drawn.get_xydata())
+        pyplot.close("all")
 
 
 def test_split_clusters():

@@ -15,6 +15,7 @@ from eigencut.plotting.displays import (
     MarginDisplay,
     SimilarityDisplay,
     SpectrumDisplay,
+    SplitDisplay,
     SupportDisplay,
 )
 
@@ -30,5 +31,6 @@ __all__ = [
     "MarginDisplay",
     "SimilarityDisplay",
     "SpectrumDisplay",
+    "SplitDisplay",
     "SupportDisplay",
 ]
