@@ -756,7 +756,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
 
         before = self.numbering_
         found = refitted(self, source, sample_weight, decay)
-        matched = match_clusters(found.shared, len(before.numbers), found.sizes)
+        matched = match_clusters(found.in_common, found.sizes)
         columns, numbers = continued(before, matched, found.sizes)
         fitted = found.fitted.reordered(columns)
         self._set_cut(fitted, numbers=numbers)

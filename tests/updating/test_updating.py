@@ -25,7 +25,7 @@ from eigencut.affinities.landmarks import grown
 from eigencut.extension.labelling import ClusterNumbers
 from eigencut.inspection import label_sets, stability
 from eigencut.io.sample import as_number
-from eigencut.updating.update import NEW, Shared, continued, match_clusters
+from eigencut.updating.update import NEW, continued, match_clusters, rows_in_common
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -418,11 +418,11 @@ labels_of_places = st.integers(1, 40).flatmap(
 @given(labels_of_places, st.permutations(range(5)))
 def test_matching_is_optimal_and_does_not_depend_on_numbering(labels, order):
     before, after = map(np.array, labels)
-    shared = Shared(before, after, np.ones(len(before)))
     sizes = np.bincount(after, minlength=5).astype(float)
-    matched = match_clusters(shared, 4, sizes)
     together = np.zeros((5, 4))
     np.add.at(together, (after, before), 1)
+    assert (rows_in_common(before, after, np.ones(len(before)), (5, 4)) == together).all()
+    matched = match_clusters(together, sizes)
     # Those that go on share more than half of the smaller, and none is taken twice.
     going_on = np.flatnonzero(matched != NEW)
     assert len(set(matched[going_on])) == len(going_on)
@@ -436,7 +436,7 @@ def test_matching_is_optimal_and_does_not_depend_on_numbering(labels, order):
             assert matched[k] == j
     renamed = np.array(order)[after]
     again = match_clusters(
-        Shared(before, renamed, np.ones(len(before))), 4, sizes[np.argsort(order)]
+        rows_in_common(before, renamed, np.ones(len(before)), (5, 4)), sizes[np.argsort(order)]
     )
     mine = {(int(matched[k]), k) for k in going_on}
     strict = {(j, k) for j, k in mine if together[k, j] > max(sizes[k], together[:, j].sum()) / 2}

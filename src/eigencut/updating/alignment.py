@@ -14,7 +14,7 @@ from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import quoted
 from eigencut.io.table import Table
 from eigencut.model import Model, at_least_one, spread
-from eigencut.updating.update import Shared, continued, match_clusters
+from eigencut.updating.update import continued, match_clusters, rows_in_common
 
 
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
@@ -78,9 +78,9 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
             is_complete = (before >= 0) & (after >= 0)
             before, after = before[is_complete], after[is_complete]
             counts = np.ones(len(before))
-    sizes: Array = np.bincount(after, counts, gpod.fitted_cut_.n_clusters).astype(np.float64)
-    matched = match_clusters(Shared(before, after, counts), len(other.numbering_.numbers), sizes)
-    columns, numbers = continued(other.numbering_, matched, sizes)
+    sizes: Array = np.bincount(after, counts, gpod.n_clusters_).astype(np.float64)
+    in_common = rows_in_common(before, after, counts, (gpod.n_clusters_, other.n_clusters_))
+    columns, numbers = continued(other.numbering_, match_clusters(in_common, sizes), sizes)
     aligned = copy(model)
     aligned._renumber(columns, numbers)
     if known:
@@ -93,13 +93,11 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     got = f"{_with_columns(model)} and {_with_columns(reference)}"
     if type(model) is not type(reference):
         raise invalid("model and reference", "be of one kind", got, "fit both as TableModel")
-    names, others = model.columns_, reference.columns_
-    if model.gpod is not model:
-        is_same = set(names) == set(others)
-    elif all(hasattr(one, "feature_names_in_") for one in (model, reference)):
-        is_same = names == others
-    else:
-        is_same = len(names) == len(others)
+    names, others = model.described_columns(None), reference.described_columns(None)
+    if names is None or others is None:
+        is_same = len(model.columns_) == len(reference.columns_)
+    else:  # those of a table are found by name
+        is_same = names == others or (model.gpod is not model and set(names) == set(others))
     if not is_same:
         raise invalid(
             "model and reference",
@@ -111,9 +109,9 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
 
 def _with_columns(model: Model) -> str:
     """Name a model in a message: its kind, and the columns it was fitted on."""
-    has_names = model.gpod is not model or hasattr(model, "feature_names_in_")
-    names = quoted(model.columns_) if has_names else f"{len(model.columns_)} columns"
-    return f"a {type(model).__name__} of {names}"
+    names = model.described_columns(None)
+    columns = f"{len(model.columns_)} columns" if names is None else quoted(names)
+    return f"a {type(model).__name__} of {columns}"
 
 
 def _columns_of(model: Model, X: Any) -> Indices:

@@ -30,7 +30,7 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.io.sample import seeded_by
 from eigencut.neighbors.metrics import METRICS
-from eigencut.updating.update import Shared
+from eigencut.updating.update import rows_in_common
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ClusterFacts:
     belongs: Array  # t, a column for each cluster
     leaves: Array  # d t (1 - h)
     mass: Array  # m t
-    degrees: Array  # d
+    volume: Array  # d t
     weight: Array  # how many times each row counts
 
     @classmethod
@@ -102,32 +102,27 @@ class ClusterFacts:
             product = affinity.apply(X, of_vertices)
             to = product.values / product.degrees[:, np.newaxis]
             degrees = np.exp(np.minimum(product.log_degrees, 700.0))
-        leaves = degrees[:, np.newaxis] * belongs * np.clip(1 - to, 0.0, 1.0)
-        mass = fitted.cut.mass(degrees)[:, np.newaxis] * belongs
+        volume = degrees[:, np.newaxis] * belongs
         return cls(
             is_outside=is_outlier(support, fitted.least_support),
             belongs=belongs,
-            leaves=leaves,
-            mass=mass,
-            degrees=degrees,
+            leaves=volume * np.clip(1 - to, 0.0, 1.0),
+            mass=fitted.cut.mass(degrees)[:, np.newaxis] * belongs,
+            volume=volume,
             weight=np.ones(X.shape[0]) if weight is None else weight,
         )
 
-    def __getitem__(self, rows: Indices) -> ClusterFacts:
-        return ClusterFacts(
-            **{field.name: getattr(self, field.name)[rows] for field in fields(self)}
-        )
-
     def each_row(self) -> ClusterFacts:
-        """Every row on its own, where weights are numbers of identical rows."""
+        """Return every row on its own, where weights are numbers of identical rows."""
         if (self.weight != np.rint(self.weight)).any():
             return self
         rows = np.repeat(np.arange(len(self.weight)), self.weight.astype(np.intp))
-        return replace(self[rows], weight=np.ones(len(rows)))
+        of_rows = {field.name: getattr(self, field.name)[rows] for field in fields(self)}
+        return replace(self, **of_rows | {"weight": np.ones(len(rows))})
 
     def of_clusters(self, columns: Indices) -> ClusterFacts:
-        """With clusters in another order."""
-        names = ("belongs", "leaves", "mass")
+        """Return the same with clusters in another order."""
+        names = ("belongs", "leaves", "mass", "volume")
         return replace(self, **{name: getattr(self, name)[:, columns] for name in names})
 
     @property
@@ -137,11 +132,6 @@ class ClusterFacts:
         unit = n / w.sum()
         sums = (unit * (w @ each) for each in (self.belongs, self.leaves, self.mass))
         return FactTotals(n, unit * float(w @ self.is_outside), *sums)
-
-    @property
-    def largest(self) -> Array:
-        """The largest weight of a row that could leave each cluster."""
-        return np.asarray((self.degrees[:, np.newaxis] * self.belongs).max(axis=0))
 
 
 @dataclass(frozen=True)
@@ -218,15 +208,14 @@ class NewCluster(JsonReady):
 
     def __str__(self) -> str:
         """Where it lies: around what numbers, or what a row of it holds."""
-        if self.centre is None and self.cells is None:
-            return f"such as row {int(self.rows[0])} (the first is 0)"
         if self.centre is not None:
-            texts = [f"{value:.4g}" for value in self.centre]
+            where, texts = "around", [f"{value:.4g}" for value in self.centre]
+        elif self.cells is not None:
+            where, cells = "such as", self.cells.items()
+            texts = [f"{name} {_shown_cell(value)}" for name, value in cells]
         else:
-            assert self.cells is not None
-            texts = [f"{name} {_shown_cell(value)}" for name, value in self.cells.items()]
-        listed = ", ".join(texts[:8]) + (", ..." if len(texts) > 8 else "")
-        return f"{'such as' if self.centre is None else 'around'} {listed}"
+            return f"such as row {int(self.rows[0])} (the first is 0)"
+        return f"{where} {', '.join(texts[:8])}{', ...' if len(texts) > 8 else ''}"
 
 
 def _shown_cell(value: float | str | None) -> str:
@@ -344,73 +333,71 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
     return NewCluster(len(members), np.asarray(X[members].mean(axis=0)).ravel(), members)
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """New rows and old ones, with clusters in the order of the model's."""
-
-    new: ClusterFacts
-    before: FactTotals
-    old: ClusterFacts | None  # what the totals before are of, where there are rows
-    holds: bool = True  # whether p-values are not too small
-
-    @property
-    def of(self) -> Mask:
-        """Clusters that both have rows of."""
-        return (self.before.mass > 0) & (self.new.totals.mass > 0)
-
-
 def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
-    """How the rows of X differ from those that the model has seen; see ``GPOD.drift``."""
-    rng = seeded_by(getattr(model.affinity_, "rows_", X), random_state)
-    keeps = model.affinity_.keeps
-    if keeps == "sums":
-        found = _by_sums(model, X)
-    elif keeps == "rows":
-        found = _by_rows_left_out(model, X, rng)
-    else:
-        got = f"one with {type(model.affinity_).__name__}, which has neither"
+    """Return how the rows of X differ from those that the model has seen; see ``GPOD.drift``."""
+    fitted, affinity = model.fitted_cut_, model.affinity_
+    rng = seeded_by(getattr(affinity, "rows_", X), random_state)
+    if affinity.keeps is None:
+        got = f"one with {type(affinity).__name__}, which has neither"
         expected = "keep rows, or sums over rows, to compare others with"
         raise invalid("model", expected, got, "compare predictions")
-    now, before = found.new.totals, found.before
+    if affinity.keeps == "sums":
+        before, old, new = FactTotals.from_sums(fitted), None, ClusterFacts.from_rows(fitted, X)
+    else:
+        old, new = _by_rows_left_out(model, X, rng)
+        before = old.totals
+    p_values_hold = old is not None or _have_enough_rows(affinity)
+    now = new.totals
     p_shares = _p_of_shares(before.belongs, now.belongs, rng)
-    numbers = model.cluster_numbers_.tolist()
+    of = (before.mass > 0) & (now.mass > 0)  # clusters that both have rows of
+    cut_values = before.cut_value(of), now.cut_value(of)
+    if old is None:
+        p_cut = _p_by_bound(before, new, of, abs(cut_values[1] - cut_values[0]))
+    else:
+        p_cut = _p_of_cut(old, new, of, rng)
+    outside = before.n_outside / before.n_rows, now.n_outside / now.n_rows
     shares = [(each.belongs / each.n_rows).tolist() for each in (before, now)]
     return Drift(
         n_rows=X.shape[0],
         n_compared=before.n_rows,
-        without_support=Change(
-            before.n_outside / before.n_rows, now.n_outside / now.n_rows, _p_outside(before, now)
-        ),
-        cut_value=_cut_change(found, rng),
-        shares=dict(zip(numbers, zip(*shares, strict=True), strict=True)),
+        without_support=Change(*outside, _p_outside(before, now)),
+        cut_value=Change(*cut_values, p_cut),
+        shares=dict(zip(model.cluster_numbers_.tolist(), zip(*shares, strict=True), strict=True)),
         p_shares=p_shares,
         new_cluster=find_new_cluster(model, X),
-        p_values_hold=found.holds,
+        p_values_hold=p_values_hold,
     )
 
 
-def _by_sums(model: Any, X: Array) -> _Comparison:
-    before = FactTotals.from_sums(model.fitted_cut_)
-    new = ClusterFacts.from_rows(model.fitted_cut_, X)
-    n_landmarks = len(model.affinity_.multiplicity_)
-    are_few = before.n_rows < POLICY.rows_per_landmark * n_landmarks
-    if are_few:
+def _have_enough_rows(affinity: Landmarks) -> bool:
+    """Return whether p-values hold for landmarks; warn if they do not."""
+    n_landmarks, n_rows = len(affinity.multiplicity_), float(affinity.n_rows_)
+    are_enough = n_rows >= POLICY.rows_per_landmark * n_landmarks
+    if not are_enough:
         warn_user(
             f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
-            f"{before.n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
+            f"{n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
         )
-    return _Comparison(new, before, None, not are_few)
+    return are_enough
 
 
-def _by_rows_left_out(model: Any, X: Any, rng: np.random.RandomState) -> _Comparison:
-    """By a model without some of the rows, which it has then not seen."""
-    kept, counts = model.affinity_.rows_, model.affinity_.multiplicity_
+def _by_rows_left_out(
+    model: Any, X: Any, rng: np.random.RandomState
+) -> tuple[ClusterFacts, ClusterFacts]:
+    """Return facts of old and new rows, by a model that has seen neither."""
+    kept, counts, K = model.affinity_.rows_, model.affinity_.multiplicity_, model.n_clusters_
     held = _held_out(counts, rng)
-    fitted, columns = _fitted_without(model, counts - held)
-    is_held = held > 0
-    old = ClusterFacts.from_rows(fitted, kept[is_held], held[is_held])
-    old = old.of_clusters(columns).each_row()
-    return _Comparison(ClusterFacts.from_rows(fitted, X).of_clusters(columns), old.totals, old)
+    is_held, is_left = held > 0, counts > held
+    rows, weight = kept[is_left], (counts - held)[is_left]
+    estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
+        fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
+    before = model.fitted_cut_.partition.labels[is_left]
+    in_common = rows_in_common(before, fitted.labels(rows), weight, (K, K))
+    columns = np.argsort(linear_sum_assignment(in_common, maximize=True)[1])
+    old = ClusterFacts.from_rows(fitted, kept[is_held], held[is_held]).of_clusters(columns)
+    return old.each_row(), ClusterFacts.from_rows(fitted, X).of_clusters(columns)
 
 
 def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
@@ -425,20 +412,6 @@ def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
     some = rows[rng.permutation(len(rows))[:n_held]]
     weight = np.ones(n_held) if are_whole else counts[some]
     return np.asarray(np.bincount(some, weight, len(counts)), dtype=np.float64)
-
-
-def _fitted_without(model: Any, counts: Array) -> tuple[Any, Indices]:
-    """The cut of the rows that count, and its columns in the order of the model's clusters."""
-    K, is_there = model.fitted_cut_.n_clusters, counts > 0
-    estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
-    rows, weight = model.affinity_.rows_[is_there], counts[is_there]
-    with warnings.catch_warnings(), without_progress():
-        warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
-        fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
-    before = model.fitted_cut_.partition.labels[is_there]
-    after = fitted.labels(rows)
-    together = Shared(before, after, weight).together(K, K)
-    return fitted, np.argsort(linear_sum_assignment(together, maximize=True)[1])
 
 
 def _p_outside(before: FactTotals, now: FactTotals) -> float:
@@ -469,27 +442,18 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
     return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + POLICY.draws))
 
 
-def _cut_change(found: _Comparison, rng: np.random.RandomState) -> Change:
-    """Return the cut values of clusters that both have rows of, and whether they differ."""
-    of = found.of
-    earlier, later = found.before.cut_value(of), found.new.totals.cut_value(of)
-    if found.old is None:
-        return Change(earlier, later, _p_by_bound(found, abs(later - earlier)))
-    return Change(earlier, later, _p_of_cut(found.old, found.new, of, rng))
-
-
-def _p_by_bound(found: _Comparison, difference: float) -> float:
+def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: float) -> float:
     """Bernstein's bound on how often cut values differ as much, where there are no old rows.
 
     Few rows carry a cut between clear clusters, so that no variance is to be had from new rows;
     but as a row has no more weight than mass, its variance is at most its mean times the largest.
     """
-    of, now, before = found.of, found.new.totals, found.before
+    now = new.totals
     if not of.any() or difference == 0:
         return 1.0
     mean = (now.mass[of] + before.mass[of]) / (now.n_rows + before.n_rows)
     leaves = (now.leaves[of] + before.leaves[of]) / (now.mass[of] + before.mass[of])
-    largest = found.new.largest[of] / mean
+    largest = new.volume.max(axis=0)[of] / mean
     variance = float(largest @ leaves) * (1 / now.n_rows + 1 / before.n_rows)
     step = float(largest.max()) / min(now.n_rows, before.n_rows)
     return min(1.0, 2 * math.exp(-(difference**2) / (2 * (variance + step * difference / 3))))
@@ -497,9 +461,9 @@ def _p_by_bound(found: _Comparison, difference: float) -> float:
 
 def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.RandomState) -> float:
     """How often old and new rows, exchanged at random, differ as much in their cut values."""
-    new = new[rng.permutation(len(new.weight))[: POLICY.most_held]]
-    weight = np.concatenate([old.weight, new.weight])[:, np.newaxis]
-    of_rows = [(old.leaves, new.leaves), (old.mass, new.mass)]
+    some = rng.permutation(len(new.weight))[: POLICY.most_held]
+    weight = np.concatenate([old.weight, new.weight[some]])[:, np.newaxis]
+    of_rows = [(old.leaves, new.leaves[some]), (old.mass, new.mass[some])]
     leaves, mass = (weight * np.vstack([a[:, of], b[:, of]]) for a, b in of_rows)
 
     def difference(is_old: Array) -> Array:
@@ -509,7 +473,7 @@ def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.Ran
             values.append((is_in @ leaves / np.where(there > 0, there, 1.0)).sum(axis=-1))
         return np.abs(values[0] - values[1])
 
-    is_old = np.repeat([1.0, 0.0], [len(old.weight), len(new.weight)])
+    is_old = np.repeat([1.0, 0.0], [len(old.weight), len(some)])
     seen, n_as_far = float(difference(is_old)), 0
     for _ in range(POLICY.exchanges // 27):
         exchanged = np.array([rng.permutation(is_old) for _ in range(27)])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import issparse, vstack
+from scipy.sparse import coo_array, issparse, vstack
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
@@ -62,22 +62,15 @@ def checked_decay(decay: Any) -> float:
     return float(decay)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Places that two clusterings both know, vertices or rows."""
+def rows_in_common(before: Indices, after: Indices, weight: Array, shape: tuple[int, int]) -> Array:
+    """Return how many rows each later cluster, a row of the table, and each earlier one share.
 
-    before: Indices  # the cluster of each place, as a column of the rotation
-    after: Indices
-    weight: Array  # how many rows each place stands for
-
-    def together(self, n_before: int, n_after: int) -> Array:
-        """Return how many rows each later and each earlier cluster have in common."""
-        counts = np.zeros((n_after, n_before))
-        np.add.at(counts, (self.after, self.before), self.weight)
-        return counts
+    ``weight`` is how many rows each place stands for, whose clusters are given.
+    """
+    return np.asarray(coo_array((weight, (after, before)), shape=shape).toarray())
 
 
-def match_clusters(shared: Shared, n_before: int, sizes_after: Array) -> Indices:
+def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
     """Return the earlier cluster that each later one goes on from, or ``NEW``.
 
     The one-to-one assignment with the most rows in common is taken. Two clusters are one if they
@@ -87,14 +80,13 @@ def match_clusters(shared: Shared, n_before: int, sizes_after: Array) -> Indices
 
     Examples
     --------
-    >>> shared = Shared(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.ones(4))
-    >>> match_clusters(shared, 2, np.array([3.0, 2.0, 9.0]))
+    >>> in_common = np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])
+    >>> match_clusters(in_common, np.array([3.0, 2.0, 9.0]))
     array([ 1,  0, -1])
     """
-    together = shared.together(n_before, len(sizes_after))
-    smaller = np.minimum.outer(sizes_after, together.sum(axis=0))
-    after, before = linear_sum_assignment(together, maximize=True)
-    is_one = together[after, before] > smaller[after, before] / 2
+    smaller = np.minimum.outer(sizes_after, in_common.sum(axis=0))
+    after, before = linear_sum_assignment(in_common, maximize=True)
+    is_one = in_common[after, before] > smaller[after, before] / 2
     matched = np.full(len(sizes_after), NEW)
     matched[after[is_one]] = before[is_one]
     return matched
@@ -174,14 +166,14 @@ class Updated(JsonReady):
 
 @dataclass(frozen=True)
 class Refitted:
-    """A graph with more rows, its fitted cut, and the places that the one before knew too.
+    """A graph with more rows, its fitted cut, and ``rows_in_common`` with the cut before.
 
     The rows of the graph are the new ones alone if ``has_new_rows``.
     """
 
     graph: Graph
     fitted: FittedCut
-    shared: Shared
+    in_common: Array
     n_new_landmarks: int = 0
     has_new_rows: bool = False
 
@@ -194,57 +186,57 @@ class Refitted:
 
 def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     """Return the model's cut, as if it had seen these rows too and older ones counted ``decay``."""
-    functions = getattr(model.fitted_cut_, "functions", None)
-    is_guided = getattr(model.fitted_cut_, "is_guided", False)
-    if is_guided or isinstance(functions, CombinedFunctions):
+    before, keeps = model.fitted_cut_, model.affinity_.keeps
+    functions = getattr(before, "functions", None)
+    if getattr(before, "is_guided", False) or isinstance(functions, CombinedFunctions):
         raise invalid(
             "model",
             "be fitted without known labels and pairs to be updated, since it does not keep these",
             "one that was fitted with them",
             "fit it anew on all rows, with known_labels=-1 for rows that nothing is known of",
         )
-    keeps = model.affinity_.keeps
-    if keeps == "sums":
-        return _from_sums(model, source, sample_weight, decay)
-    if keeps == "rows":
-        return _from_rows(model, source, sample_weight, decay)
-    got = f"one with {type(model.affinity_).__name__}, which has neither"
-    expected, remedy = "keep rows, or sums over rows, to be updated", "fit it anew on all rows"
-    raise invalid("model", expected, got, remedy)
-
-
-def _from_sums(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
-    before, n_new = model.fitted_cut_, 0 if isinstance(source, Rows) else source.shape[0]
+    if keeps is None:
+        got = f"one with {type(model.affinity_).__name__}, which has neither"
+        expected, remedy = "keep rows, or sums over rows, to be updated", "fit it anew on all rows"
+        raise invalid("model", expected, got, remedy)
+    n_new = 0 if isinstance(source, Rows) else source.shape[0]
     source, sample_weight = rows_that_count(source, sample_weight)
+    if keeps == "sums":
+        return _from_sums(model, source, sample_weight, decay, n_new=n_new)
+    return _from_rows(model, source, sample_weight, decay)
+
+
+def _from_sums(
+    model: Any, source: Any, sample_weight: Array | None, decay: float, *, n_new: int
+) -> Refitted:
+    before, settings = model.fitted_cut_, model._settings()
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
     may_go = None if is_number(model.n_clusters) else clusters
     found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
     is_left = found.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
-    settings = model._settings()
     chosen = choose_for_graph(found.graph, found.affinity, task_of(settings), K_so_far)
     fit = extend_cut(source, chosen, settings, sample_weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
-    shared = Shared(
+    in_common = rows_in_common(
         clusters[is_left],
         fitted.partition.labels[found.places[is_left]],
         decay * before.affinity.multiplicity_[is_left],
+        (fitted.n_clusters, before.n_clusters),
     )
     has_new_rows = graph.has_rows and graph.n_labels == n_new
-    return Refitted(graph, fitted, shared, found.n_new_landmarks, has_new_rows)
+    return Refitted(graph, fitted, in_common, found.n_new_landmarks, has_new_rows)
 
 
 def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
-    before = model.fitted_cut_
+    before, settings = model.fitted_cut_, model._settings()
     counts = decay * before.affinity.multiplicity_
     is_left = counts >= min(1 / 64, counts.max())  # rows that count less are forgotten
     rows, counts = before.affinity.rows_[is_left], counts[is_left]
-    source, sample_weight = rows_that_count(source, sample_weight)
     everything = vstack([rows, source], "csr") if issparse(rows) else np.vstack([rows, source])
     of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
     weight = np.concatenate([counts, of_new])
-    settings = model._settings()
     chosen = choose_cut(everything, settings, weight)
     fit = extend_cut(everything, chosen, settings, weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
@@ -252,4 +244,5 @@ def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: floa
         after = fitted.partition.labels[graph.vertex_of_row[: len(counts)]]
     else:  # so many rows by now that landmarks stand for them
         after = fitted.labels(rows)
-    return Refitted(graph, fitted, Shared(before.partition.labels[is_left], after, counts))
+    labels, shape = before.partition.labels[is_left], (fitted.n_clusters, before.n_clusters)
+    return Refitted(graph, fitted, rows_in_common(labels, after, counts, shape))
