@@ -214,7 +214,7 @@ def pod(
     U = check_eigenvectors(U, n_clusters)
     weight = np.ones(len(U))
     if sample_weight is not None:
-        weight = weights_of_rows(sample_weight, len(U), lambda row: f"in row {row}")
+        weight = weights_of_rows(sample_weight, len(U))
     check_n_init(n_init)
     check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eigencut.affinities import Gaussian, Landmarks, Neighbors, Precomputed, RankedNeighbors
-from eigencut.exceptions import ModelFileError
+from eigencut.exceptions import ModelFileError, printable
 from eigencut.gpod import GPOD
 from eigencut.hierarchy.recluster import Reclustered
 from eigencut.io.model_format import Header, read
@@ -30,8 +30,6 @@ CLASSES: dict[str, type] = {
         TableModel,
     )
 }
-
-_LONGEST = 300  # letters of a refusal
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
@@ -69,13 +67,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     try:
         return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {_plain(str(error))}") from error
-
-
-def _plain(text: str) -> str:
-    """What is said of a file that anyone may have written, short and on one line."""
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in short)
+        text = str(error)  # which quotes a file that anyone may have written
+        short = printable(text if len(text) <= 300 else f"{text[:297]}...")
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {short}") from error
 
 
 def _joined(header: Header, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def circle(n, seed):
 def test_labels_correct_what_clusters_miss():
     values, classes, eigenvalues = circle(60, seed=0)
     found = label_map(values, classes, np.eye(2), eigenvalues)
-    assert found.agreement.is_corrected
+    assert found.is_corrected
     new, expected, _ = circle(1000, seed=1)
     assert ((new @ found.matrix).argmax(axis=1) == expected).mean() > 0.95
 
@@ -64,7 +64,7 @@ def test_a_class_that_nothing_is_known_of_keeps_its_cluster():
     values = rng.standard_normal((30, 6))
     classes = (values[:, 4] > 0).astype(int)  # never 2, and nothing that clusters know
     found = label_map(values, classes, rotation, np.arange(6.0))
-    assert found.agreement.is_corrected
+    assert found.is_corrected
     changed = found.matrix[:, 2] / np.linalg.norm(found.matrix[:, 2])
     assert np.allclose(changed, np.pad(rotation[:, 2], (0, 3)))
 
@@ -72,5 +72,5 @@ def test_a_class_that_nothing_is_known_of_keeps_its_cluster():
 def test_labels_of_one_class_correct_nothing():
     values, _, eigenvalues = circle(20, seed=0)
     found = label_map(values, np.zeros(20, dtype=int), np.eye(2), eigenvalues)
-    assert not found.agreement.is_corrected
+    assert not found.is_corrected
     assert np.count_nonzero(found.matrix) == 2

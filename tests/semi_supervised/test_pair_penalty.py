@@ -24,10 +24,10 @@ def test_no_other_functions_have_a_smaller_objective(seed, strength):
     values, eigenvalues = rng.standard_normal((10, 5)), np.sort(rng.uniform(0.01, 1, 5))
     places, is_must = rng.integers(10, size=(7, 2)), rng.random(7) < 0.5
     given_ = (values, places, is_must, eigenvalues, strength, 2)
-    basis = penalized_basis(values, LinkedRows(places, is_must), eigenvalues, 2, strength)
-    assert np.allclose(basis.matrix.T @ basis.matrix, np.eye(5))
-    assert (np.diff(basis.eigenvalues) >= 0).all() and basis.eigenvalues[0] == 0
-    least = objective(basis.matrix[:, :2], *given_)
+    C, theta = penalized_basis(values, LinkedRows(places, is_must), eigenvalues, 2, strength)
+    assert np.allclose(C.T @ C, np.eye(5))
+    assert (np.diff(theta) >= 0).all() and theta[0] == 0
+    least = objective(C[:, :2], *given_)
     for _ in range(20):
         other = np.linalg.qr(rng.standard_normal((5, 2)))[0]
         assert objective(other, *given_) >= least - 1e-9

@@ -13,12 +13,6 @@ def json_ready(value: Any) -> Any:
     """Turn dataclasses into dicts, arrays and tuples into lists, numpy's numbers into Python's.
 
     Numbers that are not finite become None, for JSON has no other word for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> json_ready({"a": np.array([1.0, np.nan]), "b": (np.int64(2), "c")})
-    {'a': [1.0, None], 'b': [2, 'c']}
     """
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}

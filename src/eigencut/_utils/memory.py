@@ -59,7 +59,7 @@ def in_words(n_bytes: float) -> str:
 
 def available_bytes() -> float:
     """Memory that could be taken now; infinite where the system does not tell."""
-    return min(_machine_bytes(), _group_bytes(FILES.own_group, FILES.groups))
+    return min(_machine_bytes(), _group_bytes())
 
 
 def _machine_bytes() -> float:
@@ -72,13 +72,13 @@ def _machine_bytes() -> float:
         return math.inf
 
 
-def _group_bytes(own_group: Path, groups: Path) -> float:
+def _group_bytes() -> float:
     """What the control group of this process and those above it leave (containers, batch jobs)."""
     least = math.inf
-    for line in _text(own_group).splitlines():
+    for line in _text(FILES.own_group).splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "" or "memory" in controllers.split(","):
-            root = groups / "memory" if controllers else groups
+            root = FILES.groups / "memory" if controllers else FILES.groups
             inner = root / path.lstrip("/")
             for folder in (inner, *inner.parents):
                 if folder.is_relative_to(root):

@@ -16,7 +16,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from copy import copy
 from itertools import pairwise
@@ -84,15 +84,6 @@ def all_or_nothing(item: Item) -> Iterator[Item]:
 
     Attributes are to be set, not changed in place. One thread at a time works on an object; others
     wait, and begin with what it has become.
-
-    Examples
-    --------
-    >>> from argparse import Namespace
-    >>> model = Namespace(n_rows=3)
-    >>> with all_or_nothing(model) as fresh:
-    ...     fresh.n_rows = 4
-    >>> model
-    Namespace(n_rows=4)
     """
     with one_at_a_time(item):
         fresh = copy(item)
@@ -239,11 +230,10 @@ def stage(name: str) -> Iterator[None]:
         shown = terminal_display(name, leaves_time=True) or Lines(name)
         with ending_with(shown.close), shown:
             yield
-        return
-    display = listening.get()
-    if display is not None:
-        display.begin(name)
-    yield
+    else:
+        if (display := listening.get()) is not None:
+            display.begin(name)
+        yield
 
 
 def note(text: str) -> None:
@@ -268,10 +258,8 @@ def tell(share: float | None, text: str) -> None:
 
 def advance(done: int, total: int | None, things: str) -> None:
     """Say how many things of how many are done."""
-    display = listening.get()
-    if display is not None:
-        of_all = f" of {total:,}" if total else ""
-        display.show(done / total if total else None, f"{done:,}{of_all} {things}")
+    of_all = f" of {total:,}" if total else ""
+    tell(done / total if total else None, f"{done:,}{of_all} {things}")
 
 
 def counted(items: Sequence[Item], things: str) -> Iterator[Item]:
@@ -283,12 +271,10 @@ def counted(items: Sequence[Item], things: str) -> Iterator[Item]:
 
 def approach(step: int, residual: float, tolerance: float) -> None:
     """Say how far an iteration is whose residual must fall to the tolerance."""
-    display = listening.get()
-    if display is not None:
-        times_too_large = max(1.0, float(residual) / max(float(tolerance), TINY))
-        # Residuals mostly fall by eight digits from the first step to the last.
-        share = max(0.0, 1 - math.log10(times_too_large) / 8.0)
-        display.show(share, f"step {step}, residual {residual:.1e}, wanted {tolerance:.0e}")
+    times_too_large = max(1.0, float(residual) / max(float(tolerance), TINY))
+    # Residuals mostly fall by eight digits from the first step to the last.
+    share = max(0.0, 1 - math.log10(times_too_large) / 8.0)
+    tell(share, f"step {step}, residual {residual:.1e}, wanted {tolerance:.0e}")
 
 
 def _say(text: str) -> None:
@@ -387,13 +373,7 @@ blas_threads = _BlasThreads()
 
 
 def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterator[slice]:
-    """Slices of rows with at most so many elements in all; at least one row each.
-
-    Examples
-    --------
-    >>> list(row_blocks(5, 10, most_elements=25))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Slices of rows with at most so many elements in all; at least one row each."""
     step = max(1, most_elements // max(1, elements_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
@@ -424,22 +404,15 @@ def for_each(
     A result therefore never depends on how many threads there are. ``things`` is what the items are
     called when users are told how many are done; nothing is told without.
     """
-    items = list(items)
+    items, pool = list(items), None
     number = min(n_threads(), len(items))
-    with blas_threads(1):
-        if number <= 1:
-            _wait_for(map(work, items), len(items), things)
-            return
-        # Work that has threads of its own to start does without: all are taken.
-        with ThreadPoolExecutor(number, initializer=_limit.set, initargs=(1,)) as pool:
-            _wait_for(pool.map(work, items), len(items), things)
-
-
-def _wait_for(results: Iterable[None], n_results: int, things: str | None) -> None:
-    """Take all results, which re-raises the first error of a worker here."""
-    for done, _ in enumerate(results, 1):
-        if things is not None:
-            advance(done, n_results, things)
+    if number > 1:  # work that has threads of its own to start does without: all are taken
+        pool = ThreadPoolExecutor(number, initializer=_limit.set, initargs=(1,))
+    with blas_threads(1), pool or nullcontext():
+        results = (map if pool is None else pool.map)(work, items)
+        for done, _ in enumerate(results, 1):  # which re-raises the first error of a worker
+            if things is not None:
+                advance(done, len(items), things)
 
 
 _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None)

@@ -197,7 +197,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     """What each row counts, at least one of them more than nothing; None for None."""
     if sample_weight is None:
         return None
-    weight = weights_of_rows(sample_weight, n_rows, lambda row: f"in row {row}")
+    weight = weights_of_rows(sample_weight, n_rows)
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if total == 0:
@@ -209,14 +209,14 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     return weight
 
 
-def weights_of_rows(weight: ArrayLike, n_rows: int, where: Callable[[int], str]) -> Array:
-    """Finite weights of at least 0, one for each row; ``where`` says where a weight stands."""
+def weights_of_rows(weight: ArrayLike, n_rows: int, n_before: int = 0) -> Array:
+    """Finite weights of at least 0, one for each row; errors count rows from ``n_before`` on."""
     found = real_array("sample_weight", weight)
     if found.shape != (n_rows,):
         expected = f"hold one number for each of the {n_rows} rows"
         got, remedy = f"shape {found.shape}", "pass the weights of the same rows"
         raise invalid("sample_weight", expected, got, remedy)
-    refuse_weights(found, "sample_weight", where)
+    refuse_weights(found, "sample_weight", lambda row: f"in row {row + n_before}")
     return found
 
 

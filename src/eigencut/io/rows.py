@@ -92,9 +92,7 @@ def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
 
     All of a block may be zero. Rows are numbered from the first of the stream in errors.
     """
-    if weight is None:
-        return None
-    return weights_of_rows(weight, n_rows, lambda row: f"in row {row + n_before}")
+    return None if weight is None else weights_of_rows(weight, n_rows, n_before)
 
 
 def with_weights(rows: Array, weight: Array | None) -> Array:

@@ -124,44 +124,35 @@ def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, label
 
     ``groups`` are the ``linked_groups`` of ``must``; ``labels`` are -1 where unknown.
     """
-    contradiction = _contradiction(groups, must, cannot, labels)
-    if contradiction is not None:
-        expected, got = "not contradict each other or known_labels", "a contradiction: "
-        raise invalid("constraints", expected, got + contradiction, "drop one of them")
-
-
-def _contradiction(groups: Indices, must: Indices, cannot: Indices, labels: Indices) -> str | None:
-    inside = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
-    if len(inside):
-        first, last = (int(row) for row in inside[0])
-        together = _chain(must, first, last)
-        return f"rows {together} must be together, but {first} and {last} cannot-link"
     # A known row of each group, whose class is then that of the whole group.
     known = np.flatnonzero(labels >= 0)
     speaker = np.full(int(groups.max(initial=-1)) + 1, -1, dtype=np.intp)
     speaker[groups[known[::-1]]] = known[::-1]
+    inside = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
     against = known[labels[known] != labels[speaker[groups[known]]]]
-    if len(against):
-        last = int(against[0])
-        first = int(speaker[groups[last]])
-        return (
+    of_pair = speaker[groups[cannot]]
+    is_same = (of_pair >= 0).all(axis=1) & (labels[of_pair[:, 0]] == labels[of_pair[:, 1]])
+    if len(inside):
+        first, last = inside[0]
+        together = _chain(must, first, last)
+        found = f"rows {together} must be together, but {first} and {last} cannot-link"
+    elif len(against):
+        last = against[0]
+        first = speaker[groups[last]]
+        found = (
             f"rows {_chain(must, first, last)} must be together, but row {first} is known to be of "
             f"class {labels[first]} and row {last} of class {labels[last]}"
         )
-    of_pair = speaker[groups[cannot]]
-    has_both = (of_pair >= 0).all(axis=1)
-    same = np.flatnonzero(has_both & (labels[of_pair[:, 0]] == labels[of_pair[:, 1]]))
-    if len(same):
-        first, last = (int(row) for row in cannot[same[0]])
-        speakers = [int(row) for row in of_pair[same[0]]]
-        reasons = [
-            f" (rows {_chain(must, row, knows)} must be together)"
-            for row, knows in zip((first, last), speakers, strict=True)
-            if row != knows
-        ]
-        both = f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
-        return both + "".join(reasons)
-    return None
+    elif is_same.any():
+        (first, last), speakers = cannot[is_same][0], of_pair[is_same][0]
+        found = f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
+        for row, knows in zip((first, last), speakers, strict=True):
+            if row != knows:
+                found += f" (rows {_chain(must, row, knows)} must be together)"
+    else:
+        return
+    expected, remedy = "not contradict each other or known_labels", "drop one of them"
+    raise invalid("constraints", expected, f"a contradiction: {found}", remedy)
 
 
 def _chain(must: Indices, first: int, last: int) -> str:

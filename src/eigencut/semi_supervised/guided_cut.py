@@ -91,20 +91,16 @@ class Policy:
 POLICY = Policy()
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How well a cut agrees with known labels: the squared error of each known row.
+class LabelMap(NamedTuple):
+    """Scores of classes, a column of ``matrix`` for each; and how well they agree with labels.
 
-    It is that of the row left out, where labels have corrected the clusters, and else of the
-    clusters, scaled to the labels.
+    The ``error`` is the mean square over known rows: of the row left out, where labels have
+    corrected the clusters, and else of the clusters, scaled to the labels.
     """
 
-    errors: Array
+    matrix: Array
+    error: float
     is_corrected: bool
-
-    @property
-    def error(self) -> float:
-        return float(self.errors.mean())
 
 
 @dataclass(frozen=True)
@@ -138,11 +134,11 @@ class UnguidedCut:
 
 def guided_cut(
     unguided: UnguidedCut, known: Known
-) -> tuple[Eigenfunctions, Partition, Agreement | None]:
+) -> tuple[Eigenfunctions, Partition, LabelMap | None]:
     """Bend a cut to what is known of its rows.
 
-    Return functions whose labels agree with it, the clusters of the vertices, and the agreement
-    with labels if any are known.
+    Return functions whose labels agree with it, the clusters of the vertices, and how well they
+    agree with labels if any are known.
     """
     with blas_threads(1):
         functions, rotation, agreement = _combined(unguided, known)
@@ -153,40 +149,32 @@ def guided_cut(
         return functions, partition, agreement
 
 
-def _combined(
-    unguided: UnguidedCut, known: Known
-) -> tuple[Eigenfunctions, Array, Agreement | None]:
+def _combined(unguided: UnguidedCut, known: Known) -> tuple[Eigenfunctions, Array, LabelMap | None]:
     """Return K functions, the rotation that carries them to clusters, and their agreement."""
     own, weight = unguided.functions.eigenvectors(), unguided.graph.multiplicity
     plain = unguided.discretized(own) if unguided.partition is None else unguided.partition
     wide, K = unguided.wider(known), len(plain.rotation)
     U, values, eigenvalues = wide.eigenvectors(), wide(known.rows_at(known.rows)), wide.pairs.values
-    rotation, basis = align(U[:, :K], plain, own, weight), None
-    pairs = _row_pairs(known)
-    if len(pairs.places):
-        basis = basis_for_pairs(
-            U,
-            weight=weight,
-            values=values,
-            pairs=pairs,
-            eigenvalues=eigenvalues,
-            rotation=rotation,
-            random_state=unguided.starts.get("random_state"),
-        )
+    rotation = align(U[:, :K], plain, own, weight)
+    basis = basis_for_pairs(
+        unguided, LinkedRows.of(known), U, values=values, eigenvalues=eigenvalues, rotation=rotation
+    )
     if basis is not None:
-        rotation = unguided.discretized(U @ basis.matrix[:, :K]).rotation
-        values, eigenvalues = values @ basis.matrix, basis.eigenvalues
-    matrix, order, agreement = np.eye(len(eigenvalues), K) @ rotation, np.arange(K), None
+        combination, eigenvalues = basis
+        rotation = unguided.discretized(U @ combination[:, :K]).rotation
+        values = values @ combination
+    matrix, order, found = np.eye(len(eigenvalues), K) @ rotation, np.arange(K), None
     if len(known.labelled):
         values = values[np.searchsorted(known.rows, known.labelled)]
         classes = known.labels[known.labelled]
         order = numbered_like(normalize_rows(values[:, :K]) @ rotation, classes, K)
-        matrix, agreement = label_map(values, classes, rotation[:, order], eigenvalues)
+        found = label_map(values, classes, rotation[:, order], eigenvalues)
+        matrix = found.matrix
     if basis is not None:
-        matrix = basis.matrix @ matrix
-    elif agreement is None or not agreement.is_corrected:
-        return unguided.functions, plain.rotation[:, order], agreement
-    return *_orthogonal(wide, matrix), agreement
+        matrix = combination @ matrix
+    elif found is None or not found.is_corrected:
+        return unguided.functions, plain.rotation[:, order], found
+    return *_orthogonal(wide, matrix), found
 
 
 def _orthogonal(wide: Eigenfunctions, matrix: Array) -> tuple[Eigenfunctions, Array]:
@@ -213,13 +201,6 @@ def _is_clear(gain: Array) -> bool:
 
 
 # ------------------------------------------------------------------------- labels
-
-
-class LabelMap(NamedTuple):
-    """Scores of classes, a column of ``matrix`` for each; and how well they agree with labels."""
-
-    matrix: Array
-    agreement: Agreement
 
 
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
@@ -258,13 +239,13 @@ def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Arr
     best = int(np.argmin(means))
     is_better = _is_clear(of_clusters - errors[best])
     if is_seen.sum() < POLICY.least_classes or (is_trusted and not is_better):
-        return LabelMap(matrices[0], Agreement(of_clusters, is_corrected=False))
+        return LabelMap(matrices[0], float(of_clusters.mean()), is_corrected=False)
     behind = POLICY.sharpness * len(classes) * (means - means[best])
     weights = np.exp(-behind / (2 * max(means[best], _LEAST)))
     weights /= weights.sum()
     missing = np.tensordot(weights, left_out, 1)
-    agreement = Agreement(np.square(missing).sum(axis=1), is_corrected=True)
-    return LabelMap(np.tensordot(weights, matrices, 1), agreement)
+    error = float(np.square(missing).sum(axis=1).mean())
+    return LabelMap(np.tensordot(weights, matrices, 1), error, is_corrected=True)
 
 
 def _tried(
@@ -308,19 +289,20 @@ def regularized_least_squares(phi: Array, targets: Array, penalty: Array) -> tup
 # -------------------------------------------------------------------------- pairs
 
 
-class Basis(NamedTuple):
-    """Functions ``u C``, smoothest first, and their eigenvalues theta, from 0 on."""
-
-    matrix: Array
-    eigenvalues: Array
-
-
 @dataclass(frozen=True)
 class LinkedRows:
     """Pairs of known rows, by their place among these; whether each must be linked."""
 
     places: Indices
     is_must: Any
+
+    @classmethod
+    def of(cls, known: Known) -> LinkedRows:
+        """Return groups of linked rows as stars, and rows that are apart."""
+        stars = [np.column_stack([np.full(len(g) - 1, g[0]), g[1:]]) for g in known.groups]
+        pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *stars, known.apart])
+        is_must = np.arange(len(pairs)) < len(pairs) - len(known.apart)
+        return cls(np.searchsorted(known.rows, pairs), is_must)
 
     def __getitem__(self, some: Any) -> LinkedRows:
         return LinkedRows(self.places[some], self.is_must[some])
@@ -331,18 +313,13 @@ class LinkedRows:
         return np.asarray(is_same == self.is_must, dtype=np.float64)
 
 
-def _row_pairs(known: Known) -> LinkedRows:
-    """Return pairs by the places of rows among the known ones: groups as stars, and those apart."""
-    stars = [np.column_stack([np.full(len(g) - 1, g[0]), g[1:]]) for g in known.groups]
-    linked = np.concatenate([np.empty((0, 2), dtype=np.intp), *stars])
-    is_must = np.arange(len(linked) + len(known.apart)) < len(linked)
-    return LinkedRows(np.searchsorted(known.rows, np.concatenate([linked, known.apart])), is_must)
-
-
 def penalized_basis(
     values: Array, pairs: LinkedRows, eigenvalues: Array, n_clusters: int, strength: float
-) -> Basis:
-    """Return all P functions of the penalized problem, from eigenfunctions at known rows."""
+) -> tuple[Array, Array]:
+    """Return C of the P functions ``u C`` of the penalized problem, and their theta from 0 on.
+
+    ``values`` are the eigenfunctions at known rows.
+    """
     first, second = (normalize_rows(values)[places] for places in pairs.places.T)
     must, cannot = pairs.is_must, ~pairs.is_must
     difference = first[must] - second[must]
@@ -350,19 +327,18 @@ def penalized_basis(
     penalty = difference.T @ difference + product + product.T
     smooth = np.diag(eigenvalues / _roughness_unit(eigenvalues, n_clusters))
     theta, matrix = np.linalg.eigh(smooth + strength * penalty)
-    return Basis(matrix, theta - theta[0])
+    return matrix, theta - theta[0]
 
 
 def basis_for_pairs(
+    unguided: UnguidedCut,
+    pairs: LinkedRows,
     U: Array,
     *,
-    weight: Array,
     values: Array,
-    pairs: LinkedRows,
     eigenvalues: Array,
     rotation: Array,
-    random_state: Any,
-) -> Basis | None:
+) -> tuple[Array, Array] | None:
     """Return the penalized problem with the strength that serves pairs that were left out best.
 
     None if that is not clearly better than the clusters of ``rotation``, which is of the first K
@@ -379,15 +355,14 @@ def basis_for_pairs(
     respected = {strength: np.empty(n_pairs) for strength in POLICY.strengths}
     for strength, of_pairs in respected.items():
         for f in range(POLICY.folds):
-            basis = penalized_basis(values, pairs[fold != f], eigenvalues, K, strength=strength)
-            columns = basis.matrix[:, :K]
+            basis, _ = penalized_basis(values, pairs[fold != f], eigenvalues, K, strength=strength)
             found = pod(
-                U[some] @ columns,
-                sample_weight=weight[some],
+                U[some] @ basis[:, :K],
+                sample_weight=unguided.graph.multiplicity[some],
                 n_init=POLICY.starts,
-                random_state=random_state,
+                random_state=unguided.starts.get("random_state"),
             )
-            labels = assign(normalize_rows(values @ columns) @ found.rotation)
+            labels = assign(normalize_rows(values @ basis[:, :K]) @ found.rotation)
             of_pairs[fold == f] = pairs[fold == f].respected(labels)
     best = max(respected, key=lambda strength: float(respected[strength].mean()))
     if not _is_clear(respected[best] - before):

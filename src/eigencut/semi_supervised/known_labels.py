@@ -220,6 +220,5 @@ def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:
 def _members(group: Indices, rows: Indices) -> tuple[Indices, ...]:
     """The rows of each group, of groups that hold one of these rows."""
     order = rows[np.argsort(group[rows], kind="stable")]
-    if not len(order):
-        return ()
-    return tuple(np.split(order, np.flatnonzero(np.diff(group[order])) + 1))
+    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    return tuple(groups) if len(rows) else ()
