@@ -15,7 +15,7 @@ import numpy as np
 from eigencut._utils.arrays import SQUARABLE, Array
 from eigencut.affinities.landmarks import LEAST_WIDTH
 from eigencut.export.graph import Tensor, where
-from eigencut.extension.eigenfunctions import SUPPORT, Eigenfunctions
+from eigencut.extension.eigenfunctions import SUPPORT
 from eigencut.fitted import FittedCut
 from eigencut.gpod import GPOD
 from eigencut.kernels.numpy_kernels import SLACK
@@ -99,32 +99,45 @@ def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tens
 
 
 def _eigenfunctions(
-    functions: Eigenfunctions,
+    model: GPOD,
     rows: Tensor,
-    training_rows: Array,
+    *,
     nearest: Tensor,
-    support: Tensor,
-    average: Tensor,
-    of_small: Tensor | None,
-) -> Tensor:
-    """Return ``u_k(x)``, see ``eigencut.extension.eigenfunctions``.
+    near: Tensor | None,
+    largest: Tensor,
+    sums: Tensor,
+    is_alone: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return ``u_k(x)``, see ``eigencut.extension.eigenfunctions``, and the support, log d(x).
 
-    ``average`` is ``sum_j W(x, x_j) u[j] / d(x)``, ``of_small`` the share of small components in
-    d(x), None where there are none, and ``support`` is log d(x). A row that is a training row
-    without similar ones, or is alone, has the values of the ``nearest`` training row.
+    ``sums`` are those of ``_columns_to_sum``, by weights divided by the exponential of ``largest``;
+    density is that of the vertices ``near`` a row. A row that is a training row without similar
+    ones, or ``is_alone``, has the values of the ``nearest`` training row.
     """
-    graph = rows.graph
+    graph, affinity, functions = rows.graph, model.affinity_, model.fitted_cut_.functions.base
+    K, pairs, limits = len(functions.pairs.values), functions.pairs, graph.precision
+    degrees = sums.take([K], axis=1)
+    average = (sums.take(range(K), axis=1) / degrees).astype(graph.dtype)
+    support = largest + np.log(degrees)
+    if near is not None:  # times rho(x) to the power of beta
+        densities = graph.constant(affinity._contrast.densities, support.dtype).take(near)
+        support = support + np.log(densities.reduce("Mean")) * affinity._contrast.beta
+    if is_alone is not None:
+        support = where(is_alone, -np.inf, support)
+    log_degrees = np.maximum(support, limits.lowest_finite).astype(graph.dtype)
     power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
-    mass_per_degree = np.exp(np.minimum(support * power, graph.precision.largest_log))
-    if of_small is not None:
+    mass_per_degree = np.exp(np.minimum(log_degrees * power, limits.largest_log))
+    if not pairs.takes_part.all():
+        of_small = (sums.take([K + 1], axis=1) / degrees).astype(graph.dtype)
         mass_per_degree = mass_per_degree * (1.0 - of_small)
-    denominator = 1.0 - mass_per_degree * functions.pairs.values
+    denominator = 1.0 - mass_per_degree * pairs.values
     is_supported = denominator.reduce("Min") > SUPPORT
     values = where(is_supported, average / np.maximum(denominator, SUPPORT), average)
-    difference = rows - graph.constant(training_rows, np.float64).take(nearest)
+    difference = rows - graph.constant(affinity.rows_, np.float64).take(nearest)
     is_itself = difference.reduce("SumSquare") == 0.0
-    is_vertex = (is_itself & ~is_supported) | (support < functions.least_log_degree)
-    return where(is_vertex, graph.constant(functions.pairs.vectors).take(nearest), values)
+    is_vertex = (is_itself & ~is_supported) | (log_degrees < functions.least_log_degree)
+    values = where(is_vertex, graph.constant(pairs.vectors).take(nearest), values)
+    return values, support.astype(graph.dtype)
 
 
 def _columns_to_sum(model: GPOD) -> Array:
@@ -137,12 +150,6 @@ def _columns_to_sum(model: GPOD) -> Array:
     return np.asarray(columns * weight[:, np.newaxis])
 
 
-def _log_contrast(contrast: Any, near: Tensor, dtype: Any) -> Tensor:
-    """Return ``beta log rho(x)``, rho being the mean over the vertices nearest to a row."""
-    densities = near.graph.constant(contrast.densities, dtype).take(near)
-    return np.log(densities.reduce("Mean")) * contrast.beta
-
-
 # ------------------------------------------------------------------------------- Gaussian
 #
 # The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``. Distances come from centred rows, by a matrix
@@ -151,31 +158,23 @@ def _log_contrast(contrast: Any, near: Tensor, dtype: Any) -> Tensor:
 
 def gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows."""
-    graph, affinity, state = rows.graph, model.affinity_, model.affinity_._state()
-    functions, limits = model.fitted_cut_.functions.base, graph.precision
+    graph, affinity, limits = rows.graph, model.affinity_, rows.graph.precision
     widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
     inverse_widths = 1 / (math.sqrt(2) * widths)
     centred = _points(affinity.metric, rows) - affinity._center
     limit = math.sqrt(-limits.lowest_finite)
     u = _in_units(centred, affinity._exponent, SQUARABLE[1]).clip(-limit, limit).astype(graph.dtype)
     squared, nearest = _from_all_rows(model, u, inverse_widths)
-    exponents = squared * -inverse_widths * _inverse_width(state, squared, inverse_widths)
+    g = _inverse_width(affinity._state(), squared, inverse_widths)
+    exponents = squared * -inverse_widths * g
     exponents = np.maximum(exponents, limits.lowest_finite)
     largest = exponents.reduce("Max")
     weights = np.exp(np.maximum(exponents - largest, limits.lowest_exponent))
-    columns, K = _columns_to_sum(model), len(functions.pairs.values)
-    degrees = weights @ columns[:, [K]]
-    average = (weights @ columns[:, :K]) / degrees
-    has_small = not functions.pairs.takes_part.all()
-    of_small = (weights @ columns[:, [K + 1]]) / degrees if has_small else None
-    support = largest + np.log(degrees)
+    near = None
     if affinity._contrast is not None:
         near = squared.smallest(min(affinity.n_neighbors, len(affinity.rows_)))[1]
-        support = support + _log_contrast(affinity._contrast, near, graph.dtype)
-    values = _eigenfunctions(
-        functions, rows, affinity.rows_, nearest, support, average=average, of_small=of_small
-    )
-    return values, support
+    sums = weights @ _columns_to_sum(model)
+    return _eigenfunctions(model, rows, nearest=nearest, near=near, largest=largest, sums=sums)
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
@@ -240,26 +239,15 @@ def neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     # A row without a neighbour is as good as the training row nearest to it.
     weights = where(is_alone, (numbers == first).astype(np.float64), weights)
     columns = graph.constant(_columns_to_sum(model), np.float64).take(numbers)
-    sums = (weights.unsqueeze(1) @ columns).squeeze()
-    functions = model.fitted_cut_.functions.base
-    K = len(functions.pairs.values)
-    degrees = sums.take([K], axis=1)
-    support = largest + np.log(degrees)
-    if affinity._contrast is not None:
-        support = support + _log_contrast(affinity._contrast, near, np.float64)
-    support = where(is_alone, -np.inf, support)
-    has_small = not functions.pairs.takes_part.all()
-    of_small = (sums.take([K + 1], axis=1) / degrees).astype(graph.dtype) if has_small else None
-    values = _eigenfunctions(
-        functions,
+    return _eigenfunctions(
+        model,
         rows,
-        affinity.rows_,
-        first.squeeze(),
-        np.maximum(support, graph.precision.lowest_finite).astype(graph.dtype),
-        average=(sums.take(range(K), axis=1) / degrees).astype(graph.dtype),
-        of_small=of_small,
+        nearest=first.squeeze(),
+        near=None if affinity._contrast is None else near,
+        largest=largest,
+        sums=(weights.unsqueeze(1) @ columns).squeeze(),
+        is_alone=is_alone,
     )
-    return values, support.astype(graph.dtype)
 
 
 def _reverse_neighbors(reverse: Any, first: Tensor, near: Tensor) -> tuple[Tensor, Tensor]:
