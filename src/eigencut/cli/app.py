@@ -5,18 +5,18 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from eigencut._version import __version__
+import eigencut
 from eigencut.cli import options as opt
 from eigencut.cli.options import command, option, output
-from eigencut.cli.outputs import Output, check_outputs, is_standard_output, open_writer, say
+from eigencut.cli.outputs import check_output, is_standard_output, open_writer, say
 from eigencut.exceptions import printable
 
 _SYNONYMS = {
@@ -61,13 +61,9 @@ def fit(
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
-        "The least size of a cluster: rows, a share of them, or equal.",
-        opt.cluster_size,
-        "--min-size",
+        "The least size of a cluster: rows, a share of them, or equal.", opt.cluster_size
     ),
-    max_size: Any = option(
-        "The largest size of a cluster, in the same way.", opt.cluster_size, "--max-size"
-    ),
+    max_size: Any = option("The largest size of a cluster, in the same way.", opt.cluster_size),
     how: opt.AffinityOptions,
     outliers: str = option(
         "Whether predict labels rows far from the data all the same, or -1.",
@@ -84,9 +80,7 @@ def fit(
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     memory_limit: str | None = option(
-        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.",
-        opt.memory,
-        "--memory-limit",
+        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", opt.memory
     ),
     run: opt.TableOptions,
 ) -> None:
@@ -99,15 +93,14 @@ def fit(
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
     it; not so standard input, and with --sample or --known.
     """
-    outputs = [Output("-o", output, "model"), Output("--labels", labels, "table")]
-    check_outputs(outputs, [table], run.as_json)
+    check_output("table", labels, [table], run.as_json, "--labels", other=output)
+    check_output("model", output, [table], run.as_json)
     affinity = how.affinity()
     run = run.with_scale_for(how.metric)
 
     from eigencut.cli import tables
-    from eigencut.gpod import GPOD
 
-    gpod = GPOD(
+    gpod = eigencut.GPOD(
         clusters,
         cut=cut,
         affinity=affinity,
@@ -124,33 +117,25 @@ def fit(
     start = time.perf_counter()
     if matrix is None:
         in_blocks = how.name == "landmarks" and run.sample is None and known is None
-        model, labelled = _fit_table(gpod, table, in_blocks, known, run)
-    else:
-        if how.name == "gaussian":
-            raise click.UsageError(
-                f"A complete graph is for tables, and {table} is a sparse matrix; use --neighbors "
-                "or --landmarks."
-            )
-        model = _fit_matrix(gpod, matrix, run)
-        labelled = [{"cluster": gpod.labels_}]
-    saved = model if matrix is None else gpod
-    seconds = time.perf_counter() - start
-    with run.progress("labels"):
-        n_rows, sizes = _written(
-            labels,
-            labelled,
-            model.gpod.n_clusters_,
-            spreadsheet,
-            then=lambda: saved.save(output),
+        model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
+    elif how.name == "gaussian":
+        raise click.UsageError(
+            f"A complete graph is for tables, and {table} is a sparse matrix; use --neighbors "
+            "or --landmarks."
         )
-    gpod = model.gpod
+    else:
+        model, labelled = tables.fit_matrix(gpod, matrix, run), [{"cluster": gpod.labels_}]
+    gpod, seconds = model.gpod, time.perf_counter() - start
+    save = (model if matrix is None else gpod).save
+    with run.progress("labels"), open_writer(labels, spreadsheet, lambda: save(output)) as write:
+        sizes = tables.write_clusters(labelled, write)
     result = {
-        "rows": n_rows,
+        "rows": sizes.total(),
         "rows_fitted": gpod.affinity_.n_rows_,
         "columns": model.columns_,
         "kinds": [kind.name for kind in model.preparation_.kinds],
         "n_clusters": gpod.n_clusters_,
-        "sizes": sizes,
+        "sizes": [sizes[k] for k in range(gpod.n_clusters_)],
         "class_names": model.class_names_,
         "eigenvalues": gpod.eigenvalues_.tolist() if hasattr(gpod, "eigenvalues_") else None,
         "affinity": repr(gpod.affinity_),
@@ -164,57 +149,6 @@ def fit(
     if matrix is not None:  # whose columns have no names
         result |= {"columns": [], "kinds": [], "n_columns": matrix.shape[1]}
     run.say(result, text, output, labels)
-
-
-def _fit_table(
-    gpod: Any, path: str, in_blocks: bool, known: str | None, run: opt.TableOptions
-) -> tuple[Any, Iterable[dict[str, Any]]]:
-    """``TableModel.fit`` on a table in memory or on a stream, and the clusters of its rows."""
-    import numpy as np
-
-    from eigencut.cli import tables
-    from eigencut.io.rows import Rows
-    from eigencut.tables.table_model import TableModel
-
-    source = tables.open_table(path, run)
-    columns = tables.data_columns(source, run, known)
-    kinds = tables.kinds_of_columns(source, columns, run)
-    model = TableModel(gpod, columns=kinds, scale=run.scale, missing=run.missing)
-    if in_blocks and Path(path).is_file():
-        source.close()
-        with run.progress("table"):
-            model.fit(Rows.from_file(path, columns, weights=run.weights, **run.reading))
-        answer = lambda table: tables.cluster_columns(model, model.predict(table))  # noqa: E731
-        return model, tables.labelled_blocks(model, path, run, run.id_column, answer)
-    more = () if known is None else (known,)
-    table = tables.read_data(source, columns, kinds, run, *more)
-    whole, classes, is_known = table.choose(columns), None, False
-    if known is not None:
-        classes, is_known = tables.known_classes(table, known, gpod.n_clusters, source.name)
-    tables.suggest_cosine(gpod.metric, run, whole.values)
-    some, rows = tables.sample_rows(whole, run, is_known)
-    with run.progress("fit"):
-        known_labels = None if classes is None else classes[rows]
-        model.fit(some, sample_weight=some.weight, known_labels=known_labels)
-    labels = np.full(len(whole.values), -1)
-    labels[rows] = model.labels_
-    names = {} if run.id_column is None else {run.id_column: table.ids}
-    return model, [names | tables.cluster_columns(model, labels)]
-
-
-def _fit_matrix(gpod: Any, matrix: Any, run: opt.TableOptions) -> Any:
-    """A sparse matrix as it is; errors count its rows as those of a table."""
-    import numpy as np
-
-    from eigencut.io.column_kinds import plain_names
-    from eigencut.io.refused_rows import naming_rows_of_table
-    from eigencut.tables.preparation import Preparation
-    from eigencut.tables.table_model import table_model
-
-    as_it_is = Preparation.nothing(plain_names(matrix.shape[1]))
-    all_rows = np.ones(matrix.shape[0], dtype=bool)
-    with run.progress("fit"), naming_rows_of_table(matrix, all_rows, as_it_is):
-        return table_model(gpod.fit(matrix), as_it_is)
 
 
 def _text(result: dict[str, Any], model: Any) -> str:
@@ -231,32 +165,6 @@ def _text(result: dict[str, Any], model: Any) -> str:
     if not model.preparation_.is_numeric:
         lines.append(str(model.summary()))
     return "\n".join([*lines, f"The model is in {result['output']}"])
-
-
-def _written(
-    path: str | None,
-    labelled: Iterable[dict[str, Any]],
-    n_clusters: int,
-    spreadsheet: bool,
-    then: Callable[[], None] = lambda: None,
-) -> tuple[int, list[int]]:
-    """Write columns of clusters, if there is a path; how many rows there are, and by cluster.
-
-    ``then`` is called before the file appears, which it does not if that fails.
-    """
-    import numpy as np
-
-    n_rows, sizes = 0, np.zeros(n_clusters, dtype=np.int64)
-    with nullcontext() if path is None else open_writer(path, spreadsheet, then) as write:
-        for columns in labelled:
-            labels = columns["cluster"]
-            n_rows += len(labels)
-            sizes += np.bincount(labels[labels >= 0], minlength=n_clusters)
-            if write is not None:
-                write(columns)
-    if path is None:
-        then()
-    return n_rows, sizes.tolist()
 
 
 @command(
@@ -284,11 +192,9 @@ def select(
     run: opt.TableOptions,
 ) -> None:
     """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
-    check_outputs([Output("-o", output, "model")], [table], run.as_json)
+    check_output("model", output, [table], run.as_json)
     run = run.with_scale_for(metric)
 
-    from eigencut.affinities import Gaussian
-    from eigencut.auto import select as selection
     from eigencut.cli import tables
     from eigencut.io.refused_rows import naming_rows_of_table
     from eigencut.tables.preparation import learn_preparation
@@ -297,15 +203,14 @@ def select(
     source = tables.open_table(table, run)
     columns = tables.data_columns(source, run)
     kinds = tables.kinds_of_columns(source, columns, run)
-    whole = tables.read_data(source, columns, kinds, run)
-    some, _ = tables.sample_rows(whole, run)
+    some, _ = tables.sample_rows(tables.read_data(source, columns, kinds, run), run)
     preparation = learn_preparation(some, run.scale, run.missing)
     rows, complete = preparation.apply(some)
     affinities: Any = "auto"
     if sigma != ["auto"]:
-        affinities = [Gaussian(width, metric=metric or "euclidean") for width in sigma]
+        affinities = [eigencut.Gaussian(width, metric=metric or "euclidean") for width in sigma]
     with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
-        best = selection.select(
+        best = eigencut.select(
             rows,
             clusters,
             affinities,
@@ -344,19 +249,18 @@ def update(
     clusters that have gone are not given again. With landmarks only TABLE is read, in blocks; other
     models are fitted again on the rows that they keep and these.
     """
-    check_outputs([Output("-o", output, "model")], [table], run.as_json)
+    check_output("model", output, [table], run.as_json)
 
     from eigencut.cli import tables
-    from eigencut.io.rows import Rows
 
     fitted = tables.load_model(model, run.jobs)
     start = time.perf_counter()
     if fitted.gpod.affinity_.streams and not fitted.splits_ and Path(table).is_file():
         source = tables.open_table(table, run)
-        columns = tables.model_columns(fitted, source, weights, "--weights")
+        columns = tables.model_columns(fitted, source, weights=weights)
         source.close()
         with run.progress("update"):
-            rows = Rows.from_file(table, columns, weights=weights, **run.reading)
+            rows = eigencut.Rows.from_file(table, columns, weights=weights, **run.reading)
             fitted.update(rows, decay=decay)
     else:
         whole = tables.read_for_model(fitted, table, run, weights=weights)
@@ -377,7 +281,7 @@ def align(
     *,
     model: str = opt.argument,
     reference: str = opt.argument,
-    table: str | None = opt.optional_argument,
+    table: str | None = opt.argument,
     output: str = output(
         "Where the model with other numbers goes; it may replace MODEL.", required=True
     ),
@@ -389,16 +293,16 @@ def align(
     seen. One that shares no more than half of its rows with any cluster of REFERENCE, or of that
     one's rows, gets a number that REFERENCE has never given.
     """
-    check_outputs([Output("-o", output, "model")], [reference, table], run.as_json)
+    check_output("model", output, [reference, table], run.as_json)
 
     from eigencut.cli import tables
-    from eigencut.updating.alignment import align_labels, renumbered
+    from eigencut.updating.alignment import renumbered
 
     fitted = tables.load_model(model, run.jobs, one_cut=True)
     other = tables.load_model(reference, run.jobs, one_cut=True)
     rows = None if table is None else tables.read_for_model(fitted, table, run)
     with run.progress("labels"):
-        aligned = align_labels(fitted, other, rows)
+        aligned = eigencut.align_labels(fitted, other, rows)
     aligned.save(output)
     numbers = renumbered(fitted, aligned)
     known = set(other.cluster_numbers_.tolist())
@@ -420,7 +324,7 @@ def align(
 def recluster(
     *,
     model: str = opt.argument,
-    table: str | None = opt.optional_argument,
+    table: str | None = opt.argument,
     cluster: int = option("The cluster to split.", opt.number(0), required=True),
     clusters: int | str = option("Its parts, or auto.", opt.clusters, "-k --clusters", default="2"),
     output: str = output("Where the new model goes.", required=True),
@@ -432,18 +336,18 @@ def recluster(
     The largest part keeps the number of the cluster, the others have the next free numbers; all
     other clusters stay what they are.
     """
-    check_outputs([Output("-o", output, "model")], [table, model], run.as_json)
+    check_output("model", output, [table, model], run.as_json)
 
     from eigencut.cli import tables
-    from eigencut.hierarchy import recluster as splitting
+    from eigencut.hierarchy.recluster import sizes_of_parts
 
     fitted = tables.load_model(model, run.jobs)
     rows = None if table is None else tables.read_for_model(fitted, table, run)
     with run.progress("fit"):
-        finer = splitting.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
+        finer = eigencut.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
     finer.save(output)
     numbers = finer.splits_[-1].numbers.tolist()
-    sizes = splitting.sizes_of_parts(finer, rows)
+    sizes = sizes_of_parts(finer, rows)
     parts = ", ".join(f"{k} ({size} rows)" for k, size in zip(numbers, sizes, strict=True))
     result = {
         "cluster": cluster,
@@ -565,11 +469,7 @@ def describe(
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
     description = fitted.describe(
-        rows,
-        documents=rows.ids,
-        n_typical=typical,
-        n_columns=top,
-        confidence=confidence,
+        rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
     )
     run.say(description.to_dict(), str(description))
 
@@ -584,10 +484,7 @@ def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> 
 
     A group has the smallest number of its clusters. No table is needed.
     """
-    from eigencut.loading import load
-
-    fitted: Any = load(model)
-    tree = fitted.hierarchy()
+    tree = eigencut.load(model).hierarchy()
     groups = {str(k): tree.labels(k).tolist() for k in range(1, len(tree.sizes) + 1)}
     say(as_json, tree.to_dict() | {"groups": groups}, str(tree))
 
@@ -635,7 +532,7 @@ def drift(
 def assess(
     *,
     model: str = opt.argument,
-    table: str | None = opt.optional_argument,
+    table: str | None = opt.argument,
     delta: float = option("The bounds may fail that often.", opt.share, default=0.05),
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
@@ -651,24 +548,20 @@ def assess(
     if sets and weights is not None:
         raise click.UsageError("--sets deals rows out, so it takes no --weights; leave one out.")
 
-    from eigencut import inspection
     from eigencut.cli.tables import load_model, read_for_model
-    from eigencut.io.refused_rows import naming_refused_rows
 
     fitted = load_model(model, run.jobs, one_cut=True)
-    gpod, rows, counts = fitted.gpod, None, None
-    with ExitStack() as stack:
-        if table is not None:
-            whole = read_for_model(fitted, table, run, weights=weights)
-            rows, complete = fitted.prepare(whole)
-            counts = None if whole.weight is None else whole.weight[complete]
-            stack.enter_context(fitted.naming_rows(whole, rows, complete))
-            stack.enter_context(naming_refused_rows(rows))
-        stack.enter_context(run.progress("refits"))
-        chance = inspection.significance(gpod) if significance else None
-        stable = inspection.stability(gpod) if stability else None
-        label_sets = inspection.label_sets(gpod, rows) if sets and rows is not None else None
-        summary = inspection.assess(
+    gpod, ask, counts = fitted.gpod, eigencut.inspection, None
+    preparing: Any = nullcontext((None, None))
+    if table is not None:
+        whole = read_for_model(fitted, table, run, weights=weights)
+        counts, preparing = whole.weight, fitted.preparing(whole)
+    with preparing as (rows, complete), run.progress("refits"):
+        counts = None if counts is None else counts[complete]
+        chance = ask.significance(gpod) if significance else None
+        stable = ask.stability(gpod) if stability else None
+        label_sets = ask.label_sets(gpod, rows) if sets else None
+        summary = ask.assess(
             gpod, rows, delta, sample_weight=counts, significance=chance, stability=stable
         )
     result = summary.to_dict()
@@ -687,7 +580,7 @@ def assess(
 def report(
     *,
     model: str = opt.argument,
-    table: str | None = opt.optional_argument,
+    table: str | None = opt.argument,
     output: str | None = output("Write it there: .html, .json or .txt. Default: print it."),
     new: str | None = option("Rows that the model was not fitted on, to judge it.", opt.file),
     documents: str | None = option("A column of texts in TABLE, for words.", opt.column_name),
@@ -706,7 +599,7 @@ def report(
     TABLE has the rows of the fit, or others like them; without it those are taken that the model
     has kept. A page (.html) is one file that needs no network.
     """
-    check_outputs([Output("-o", output, "report")], [model, table, new], run.as_json)
+    check_output("report", output, [model, table, new], run.as_json)
     if documents is not None and table is None:
         raise click.UsageError("--documents names a column of TABLE, which is not given.")
     if "-" == table == new:
@@ -720,14 +613,13 @@ def report(
             )
 
     from eigencut.cli.tables import load_model, read_for_model
-    from eigencut.report import summarize
     from eigencut.report.page import save_summary
 
     fitted = load_model(model, run.jobs)
     rows = None if table is None else read_for_model(fitted, table, run, documents=documents)
     fresh = None if new is None else read_for_model(fitted, new, run)
     with run.progress("report"):
-        summary = summarize(
+        summary = eigencut.report.summarize(
             fitted,
             rows,
             X_new=fresh,
@@ -779,7 +671,7 @@ def predict(
     outlier (fit --outliers label) or a row with missing values (fit --missing drop). Where classes
     had names (fit --known) a column cluster_name has them.
     """
-    check_outputs([Output("-o", output, "table")], [table, model], run.as_json)
+    check_output("table", output, [table, model], run.as_json)
     has_more = margin or proba or support
     if output.lower().endswith(".npy") and (id_column is not None or has_more or levels):
         raise click.UsageError(
@@ -793,37 +685,31 @@ def predict(
     from eigencut.exceptions import EmptyTableError
 
     fitted = tables.load_model(model, run.jobs)
-    groups = None if levels is None else fitted.hierarchy().levels(levels)
+    groups = fitted.hierarchy().levels(levels) if levels else ()
 
     def answer(rows: Any) -> dict[str, Any]:
-        columns = answer_of_clusters(rows)
-        for n_groups, group in zip(levels or (), () if groups is None else groups, strict=True):
-            own = columns["cluster"]
-            columns[f"level_{n_groups}"] = np.where(own < 0, own, group[own])
+        answers: Any = fitted.answers(rows) if has_more else None
+        labels = answers.labels if has_more else fitted.predict(rows)
+        columns = tables.cluster_columns(fitted, labels)
+        if margin:
+            columns["margin"] = answers.margins
+        if support:
+            columns["support"] = answers.support
+        if proba:
+            columns |= {f"p{k}": column for k, column in enumerate(answers.probabilities.T)}
+        for n_groups, group in zip(levels or (), groups, strict=True):
+            columns[f"level_{n_groups}"] = np.where(labels < 0, labels, group[labels])
         return columns
 
-    def answer_of_clusters(rows: Any) -> dict[str, Any]:
-        if not has_more:
-            return tables.cluster_columns(fitted, fitted.predict(rows))
-        answers = fitted.answers(rows)
-        columns = tables.cluster_columns(fitted, answers.labels)
-        columns |= {"margin": answers.margins} if margin else {}
-        columns |= {"support": answers.support} if support else {}
-        each = enumerate(answers.probabilities.T) if proba else ()
-        return columns | {f"p{k}": column for k, column in each}
-
     matrix = tables.sparse_matrix(table)
-    blocks = iter(() if matrix is None else [answer(matrix)])
+    blocks: Iterable[dict[str, Any]] = [] if matrix is None else [answer(matrix)]
     if matrix is None:
         blocks = tables.labelled_blocks(fitted, table, run, id_column, answer)
-    start, n_rows = time.perf_counter(), 0
-    is_shown = is_standard_output(output)
+    start, is_shown = time.perf_counter(), is_standard_output(output)
     if is_shown and sys.stdout.isatty():  # the labels show how far it is
         run = replace(run, quiet=True)
     with run.progress("labels"), open_writer(output, spreadsheet) as write:
-        for columns in blocks:
-            write(columns)
-            n_rows += len(columns["cluster"])
+        n_rows = tables.write_clusters(blocks, write).total()
         if not n_rows:
             raise EmptyTableError(f"{table} has no rows.")
     if is_shown:
@@ -850,13 +736,12 @@ def export(
     Units and missing values are part of the graph. onnxruntime must agree with the model on the
     training rows before anything is written. Needs the extra: pip install 'eigencut[onnx]'.
     """
-    check_outputs([Output("-o", output, "graph")], [model], as_json)
+    check_output("graph", output, [model], as_json)
 
     from eigencut.cli.tables import load_model
-    from eigencut.export import to_onnx
 
     fitted = load_model(model, None, one_cut=True)
-    to_onnx(fitted, output, dtype=dtype)
+    eigencut.export.to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
     text = f"The graph is in {output}; input X: {printable(', '.join(fitted.columns_))}"
     say(as_json, result, text, output)
@@ -882,7 +767,7 @@ def consensus(
     Labels are numbers or words; -1 or nothing means none. The output has the cluster of each row,
     and its agreement: how much of the clusters that it was put in went the same way.
     """
-    check_outputs([Output("-o", output, "table")], [table], run.as_json)
+    check_output("table", output, [table], run.as_json)
 
     from eigencut.cli import tables
     from eigencut.inspection.consensus import consensus as consensus_of
@@ -971,7 +856,7 @@ Examples:
 Exit codes: 0 done, 1 a problem with the data or the model,
 2 wrong usage or a table without rows.""",
 )
-@click.version_option(__version__, prog_name="eigencut")
+@click.version_option(eigencut.__version__, prog_name="eigencut")
 @click.option(
     "--debug", is_flag=True, help="Show where an error comes from (anywhere on the line)."
 )

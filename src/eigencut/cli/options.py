@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
@@ -22,11 +22,11 @@ class Parsed(click.ParamType):
     """A value that a function makes of a text; its ValueError becomes the usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
-        self.name, self._parse = name, parse
+        self.name, self.parse = name, parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return self._parse(value) if isinstance(value, str) else value
+            return self.parse(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -37,16 +37,12 @@ def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
 
 
 def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expected: str) -> Parsed:
-    """Return a kind of number within limits."""
-
     def parse(text: str) -> Any:
-        try:
+        with suppress(ValueError):
             value = convert(text)
-        except ValueError:
-            value = None
-        if value is None or not is_allowed(value):
-            raise ValueError(expected.format(repr(text)))
-        return value
+            if is_allowed(value):
+                return value
+        raise ValueError(expected.format(repr(text)))
 
     return Parsed(name, parse)
 
@@ -83,17 +79,13 @@ def candidates(text: str) -> str:
 
 @parsed("K")
 def clusters(text: str) -> int | str:
-    from eigencut._utils.validation import parse_numbers
-
     if text.isdecimal() and int(text) >= 1:
         return int(text)
-    try:
-        parse_numbers("2" if text == "auto" else text, least=2)
-    except ValueError:
-        raise ValueError(
-            f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
-        ) from None
-    return text
+    with suppress(ValueError):
+        return candidates.parse(text)
+    raise ValueError(
+        f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
+    )
 
 
 @parsed("N,N")
@@ -122,10 +114,9 @@ def cluster_size(text: str) -> int | float | str:
 def _bandwidth(text: str) -> float | str:
     from eigencut.affinities.gaussian import check_bandwidth
 
-    try:
-        width: float | str = float(text)
-    except ValueError:
-        width = text.strip()
+    width: float | str = text.strip()
+    with suppress(ValueError):
+        width = float(text)
     if width != "auto":
         check_bandwidth(width)
     return width
@@ -182,9 +173,6 @@ column_name = Parsed("NAME", str)
 column_names = Parsed("NAMES", str)
 
 
-# ----------------------------------------------------------------------------- commands and options
-
-
 def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> Any:
     """Return an option, as the default of a parameter or field that takes its value.
 
@@ -193,7 +181,7 @@ def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> 
     kind = click.Choice(kind) if isinstance(kind, list) else kind
 
     def parameter(name: str, annotation: Any) -> click.Parameter:
-        given = [*(names or f"--{name}").split(), name]
+        given = [*(names or f"--{name.replace('_', '-')}").split(), name]
         is_flag = True if annotation is bool else None
         is_many = get_origin(annotation) is tuple
         return click.Option(given, type=kind, help=help, is_flag=is_flag, multiple=is_many, **more)
@@ -206,8 +194,10 @@ def output(help: str, **more: Any) -> Any:
     return option(help, file, "-o --output", **more)
 
 
-argument: Any = lambda name, _: click.Argument([name], type=file)  # noqa: E731
-optional_argument: Any = lambda name, _: click.Argument([name], type=file, required=False)  # noqa: E731
+# The name of a file; it may be left out where its parameter may be None.
+argument: Any = lambda name, annotation: click.Argument(  # noqa: E731
+    [name], type=file, required=type(None) not in get_args(annotation)
+)
 
 
 def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
@@ -399,9 +389,8 @@ class AffinityOptions:
         return getattr(affinities, self.name.capitalize())(**settings)
 
     def _refuse_contradictions(self) -> None:
-        name, sigma = self.name, self.sigma
+        name, sigma, wrong = self.name, self.sigma, ""
         is_rule = isinstance(sigma, str)
-        wrong = ""
         if self.landmarks is not None and name != "landmarks":
             wrong = f"--landmarks is not for --affinity {name}; leave one out."
         elif self.neighbors is not None and name == "landmarks":

@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -23,43 +22,31 @@ from eigencut.io.atomic import check_replaceable, replacing
 
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
 
-# ------------------------------------------------------------------------- names of files to write
 
-
-@dataclass(frozen=True)
-class Output:
-    """A file to write: the option that names it, and whether a model, table, graph or report."""
-
-    option: str
-    path: str | None  # None if the option is not given
-    kind: str
-
-
-def check_outputs(outputs: Sequence[Output], inputs: Sequence[str | None], as_json: bool) -> None:
+def check_output(
+    kind: str,
+    path: str | None,
+    inputs: Sequence[str | None],
+    as_json: bool,
+    option: str = "-o",
+    other: str | None = None,
+) -> None:
     """Refuse to write onto an input or another output, or where nothing can be written."""
-    options: dict[str, str] = {}
-    for output in outputs:
-        if output.path is None:
-            continue
-        path, here = output.path, f"{output.option} {output.path}"
-        wrong = _wrong_ending(output.kind, path)
-        if wrong:
-            raise click.UsageError(f"{here}: {wrong}.")
-        if any(_is_input(path, given) for given in inputs if given is not None):
-            raise click.UsageError(f"{here} is the input; name another file.")
-        for other, option in options.items():
-            if _is_same(path, other):
-                raise click.UsageError(f"{here} is what {option} writes; name two files.")
-        if is_standard_output(path) and as_json:
-            raise click.UsageError(
-                f"--json needs {output.option} FILE: standard output has both otherwise."
-            )
-        options[path] = output.option
-    for path, option in options.items():
-        if path == "-" and sys.stdout is None:
-            raise ValueError(f"Standard output is closed; name a file with {option}.")
-        if path != "-":
-            check_replaceable(path)
+    if path is None:
+        return
+    wrong = _wrong_ending(kind, path)
+    if wrong:
+        raise click.UsageError(f"{option} {path}: {wrong}.")
+    if any(_is_input(path, given) for given in inputs if given is not None):
+        raise click.UsageError(f"{option} {path} is the input; name another file.")
+    if other is not None and _is_same(path, other):
+        raise click.UsageError(f"{option} {path} is what -o writes; name two files.")
+    if is_standard_output(path) and as_json:
+        raise click.UsageError(f"--json needs {option} FILE: standard output has both otherwise.")
+    if path == "-" and sys.stdout is None:
+        raise ValueError(f"Standard output is closed; name a file with {option}.")
+    if path != "-":
+        check_replaceable(path)
 
 
 def _wrong_ending(kind: str, path: str) -> str:
@@ -124,9 +111,6 @@ def _is_open_as(path: str, descriptor: int) -> bool:
         return False
 
 
-# ------------------------------------------------------------------------------------ what is said
-
-
 def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:
     """Print a result, for people or for programs; not into an output that goes the same way."""
     if sys.stdout is None and not any(outputs):
@@ -153,22 +137,24 @@ def spreadsheet_safe(cell: str) -> str:
     return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
 
 
-# ---------------------------------------------------------------------------------- labels of rows
-
 Columns = Mapping[str, Any]  # arrays, or lists of words
 Write = Callable[[Columns], None]
 
 
 @contextmanager
 def open_writer(
-    path: str, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
+    path: str | None, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
 ) -> Iterator[Write]:
-    """A function that adds rows to a file, which appears when the block ends well.
+    """A function that adds rows to a file, if there is one; it appears when the block ends well.
 
     ``then`` is called when all is written and before the file appears: another output of the same
     command appears there, so that both do, or none does.
     """
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
+    if path is None:
+        yield lambda columns: None
+        then()
+        return
     if is_standard_output(path):
         on_terminal = sys.stdout.isatty()
         safe = (lambda text: printable(shown(text))) if on_terminal else shown

@@ -1,11 +1,13 @@
-"""What commands read: tables, which of their columns are data, sparse matrices, and models."""
+"""What commands read and fit: tables, which of their columns are data, sparse matrices, models."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,10 +16,16 @@ import numpy as np
 from eigencut._utils.running import tell, warn_user
 from eigencut.cli.options import RunOptions, TableOptions, is_given
 from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
-from eigencut.io.readers import open_source
-from eigencut.io.rows import with_weight_column
+from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, plain_names, quoted
+from eigencut.io.readers import is_sparse_file, open_source, read_sparse
+from eigencut.io.refused_rows import naming_rows_of_table
+from eigencut.io.rows import Rows, with_weight_column
 from eigencut.io.table import Coding, Source, Table
+from eigencut.loading import load
+from eigencut.neighbors.metrics import are_unit_vectors
+from eigencut.semi_supervised.known_labels import named, read_known_labels
+from eigencut.tables.preparation import Preparation
+from eigencut.tables.table_model import TableModel, table_model
 
 
 def open_table(path: str, run: RunOptions) -> Source:
@@ -29,18 +37,11 @@ def open_table(path: str, run: RunOptions) -> Source:
     return open_source("Standard input", file=sys.stdin.buffer, **run.reading)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------------------- tables to learn from
-
-
 def data_columns(source: Source, options: TableOptions, known: str | None = None) -> list[str]:
     """The columns that are data: those named, or all; without dropped ones and those of options."""
     wanted = _split(source, options.columns, "--columns")
     dropped = _split(source, options.drop, "--drop")
-    others = {"--id": options.id_column, "--weights": options.weights, "--known": known}
-    for option, name in others.items():
-        if name is not None:
-            _check_columns(source, [name], option)
-            dropped.append(name)
+    dropped += _named_columns(source, id=options.id_column, weights=options.weights, known=known)
     if known is not None and known == options.weights:
         raise ValueError(f"--weights and --known both name {known!r}; name two columns.")
     chosen = absent(wanted or source.names, dropped)
@@ -103,10 +104,49 @@ def read_data(
         return _read(source, [*columns, *more], options.weights, coding, options.id_column)
 
 
+def fit_table(
+    gpod: Any, path: str, in_blocks: bool, known: str | None, run: TableOptions
+) -> tuple[Any, Iterable[dict[str, Any]]]:
+    """``TableModel.fit`` on a table in memory or on a stream, and the clusters of its rows."""
+    source = open_table(path, run)
+    columns = data_columns(source, run, known)
+    kinds = kinds_of_columns(source, columns, run)
+    model = TableModel(gpod, columns=kinds, scale=run.scale, missing=run.missing)
+    if in_blocks and Path(path).is_file():
+        source.close()
+        with run.progress("table"):
+            model.fit(Rows.from_file(path, columns, weights=run.weights, **run.reading))
+        answer = lambda table: cluster_columns(model, model.predict(table))  # noqa: E731
+        return model, labelled_blocks(model, path, run, run.id_column, answer)
+    table = read_data(source, columns, kinds, run, *([] if known is None else [known]))
+    whole, classes, is_known = table.choose(columns), None, False
+    if known is not None:
+        classes, is_known = known_classes(table, known, gpod.n_clusters, source.name)
+    if gpod.metric is None and run.scale != "none" and are_unit_vectors(whole.values):
+        warn_user(
+            "All rows have length 1, as embeddings do, and lose it as columns are scaled. Use "
+            "--metric cosine for directions, or --scale none."
+        )
+    some, rows = sample_rows(whole, run, is_known)
+    with run.progress("fit"):
+        classes = None if classes is None else classes[rows]
+        model.fit(some, sample_weight=some.weight, known_labels=classes)
+    labels = np.full(len(whole.values), -1)
+    labels[rows] = model.labels_
+    names = {} if run.id_column is None else {run.id_column: table.ids}
+    return model, [names | cluster_columns(model, labels)]
+
+
+def fit_matrix(gpod: Any, matrix: Any, run: TableOptions) -> TableModel:
+    """Fit a sparse matrix as it is; errors count its rows as those of a table."""
+    as_it_is = Preparation.nothing(plain_names(matrix.shape[1]))
+    all_rows = np.ones(matrix.shape[0], dtype=bool)
+    with run.progress("fit"), naming_rows_of_table(matrix, all_rows, as_it_is):
+        return table_model(gpod.fit(matrix), as_it_is)
+
+
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
     """The cells of a column as ``known_labels``, and which rows have a class."""
-    from eigencut.semi_supervised.known_labels import read_known_labels
-
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
     cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
@@ -148,21 +188,8 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
     return sample, rows
 
 
-def suggest_cosine(metric: str | None, options: TableOptions, values: Any) -> None:
-    """Warn that rows of length 1 lose it as columns are scaled, which nobody asked for."""
-    from eigencut.neighbors.metrics import are_unit_vectors
-
-    if metric is None and options.scale != "none" and are_unit_vectors(values):
-        warn_user(
-            "All rows have length 1, as embeddings do, and lose it as columns are scaled. Use "
-            "--metric cosine for directions, or --scale none."
-        )
-
-
 def sparse_matrix(path: str) -> Any:
     """The rows of a sparse matrix, without options about tables; None if the file is a table."""
-    from eigencut.io.readers import is_sparse_file, read_sparse
-
     if path == "-" or not is_sparse_file(path):
         return None
     of_tables = {field.name for field in fields(TableOptions)} | {"known"}
@@ -175,14 +202,8 @@ def sparse_matrix(path: str) -> Any:
     return read_sparse(path)
 
 
-# ---------------------------------------------------------------------- models, and tables for them
-
-
 def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
     """The model in a file, as one of tables; GPOD alone takes its columns as they are."""
-    from eigencut.loading import load
-    from eigencut.tables.table_model import table_model
-
     model: Any = load(path)
     if model.gpod.affinity_.pairwise:
         raise ValueError(
@@ -213,7 +234,7 @@ def labelled_blocks(
     """Columns of what is answered for the rows of a table, in blocks; the first may name rows."""
     source = open_table(path, run)
     start, n_rows = time.perf_counter(), 0
-    columns = model_columns(model, source, id_column, "--id")
+    columns = model_columns(model, source, id=id_column)
     for table in source.blocks(columns, id_column, model.unsplit.preparation_.coding()):
         yield ({} if id_column is None else {id_column: table.ids}) | answer(table)
         n_rows += len(table.values)
@@ -232,8 +253,7 @@ def read_for_model(
 ) -> Table:
     """All rows of a table for a model, and the columns that options name."""
     source = open_table(path, run)
-    columns = model_columns(model, source, documents, "--documents")
-    model_columns(model, source, weights, "--weights")
+    columns = model_columns(model, source, documents=documents, weights=weights)
     if weights in columns:
         expected = "name a column that is no data of the model"
         got = f"{weights!r}, which the model was fitted on"
@@ -247,8 +267,8 @@ def labellings(
 ) -> tuple[list[Any], Any]:
     """Columns of labels as numbers, -1 where there is none, and the names of rows."""
     source = open_table(path, run)
-    _check_columns(source, [] if id_column is None else [id_column], "--id")
-    chosen = _split(source, columns, "--columns") or absent(source.names, [id_column or ""])
+    names = _named_columns(source, id=id_column)
+    chosen = _split(source, columns, "--columns") or absent(source.names, names)
     coding = Coding(dict.fromkeys(chosen, Kind("categorical")), None)
     with run.progress("table"):
         table = _read(source, chosen, None, coding, id_column)
@@ -261,9 +281,9 @@ def labellings(
     return found, table.ids
 
 
-def model_columns(model: Any, source: Source, name: str | None, option: str) -> list[str]:
-    """The columns of a model, if the table has them and the one that an option names."""
-    _check_columns(source, [] if name is None else [name], option)
+def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:
+    """The columns of a model, if the table has them and those that options name."""
+    _named_columns(source, **named)
     columns: list[str] = model.columns_
     missing = absent(columns, source.names)
     if missing:
@@ -274,10 +294,19 @@ def model_columns(model: Any, source: Source, name: str | None, option: str) -> 
     return columns
 
 
+def write_clusters(
+    blocks: Iterable[dict[str, Any]], write: Callable[[dict[str, Any]], None]
+) -> Counter[int]:
+    """Write columns block by block; how many rows each cluster has, -1 for none."""
+    sizes = Counter[int]()
+    for columns in blocks:
+        write(columns)
+        sizes.update(dict(enumerate(np.bincount(columns["cluster"] + 1).tolist(), start=-1)))
+    return sizes
+
+
 def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
     """Clusters as they are written: numbers, and names where classes had some."""
-    from eigencut.semi_supervised.known_labels import named
-
     names = getattr(model, "class_names_", [])
     return {"cluster": labels} | ({"cluster_name": named(labels, names)} if names else {})
 
@@ -301,6 +330,16 @@ def _check_columns(source: Source, names: Sequence[str], option: str) -> None:
             f"{source.name} has no column {quoted(unknown)}, which {option} names. "
             f"It has {quoted(source.names)}."
         )
+
+
+def _named_columns(source: Source, **named: str | None) -> list[str]:
+    """The columns that options name, each of them one, if at all."""
+    found = []
+    for option, name in named.items():
+        if name is not None:
+            _check_columns(source, [name], f"--{option}")
+            found.append(name)
+    return found
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
