@@ -355,6 +355,14 @@ class Table:
         assert self.coding is not None  # a kind with words comes from a coding
         return self.coding.words.get(name, {})
 
+    def numbers_of_words(
+        self, name: str, numbers: Mapping[str, float], unknown: float, missing: float = math.nan
+    ) -> Array:
+        """Return the number that is given for the word of each row."""
+        codes = self.values[:, self.names.index(name)]
+        found = np.array([*(numbers.get(word, unknown) for word in self.words(name)), missing])
+        return found.astype(np.float64)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+
 
 def as_table(X: Any, at_least: int = 1) -> Any:
     """Return what has columns as it is, and anything else as a two-dimensional array."""

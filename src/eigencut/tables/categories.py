@@ -92,12 +92,10 @@ class WordPlaces:
 
     def places(self, table: Table, missing: int) -> Indices:
         """Return the place of the word of each row; unknown words go to the rare ones."""
-        codes = table.values[:, table.names.index(self.column)]
-        known = {word: place for place, word in enumerate(self.words)}
+        place_of = {word: place for place, word in enumerate(self.words)}
         unseen = len(self.words)  # the rare ones, or the middle where there are none
-        place_of = [known.get(word, unseen) for word in table.words(self.column)]
-        at = np.array([*place_of, missing], dtype=np.intp)
-        return at[np.where(np.isnan(codes), len(place_of), codes).astype(np.intp)]
+        found = table.numbers_of_words(self.column, place_of, unknown=unseen, missing=missing)
+        return found.astype(np.intp)
 
 
 @dataclass(frozen=True)

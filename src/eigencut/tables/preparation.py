@@ -34,8 +34,8 @@ from eigencut.tables.units import (
     unlogged,
 )
 
+ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares")
 UNITS = ("auto", "standard", "robust", "minmax", "none")
-QUARTILES = (0.25, 0.5, 0.75)
 NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
 FILLS = ("mean", "median")  # what a missing value becomes
 MISSING = ("refuse", "drop", *FILLS)
@@ -49,12 +49,6 @@ class Preparation:
     words become points, which ``categories`` has. Columns with a positive ``floor`` are logged
     (``tables.units``). ``means`` and ``missing_shares`` are those of the values before any were
     filled in.
-
-    Examples
-    --------
-    >>> table = Table.from_data(np.array([[0.0, 5.0], [2.0, np.nan]]))
-    >>> learn_preparation(table, "minmax", "mean").apply(table)[0]
-    array([[0., 0.], [1., 0.]])
     """
 
     columns: list[str]
@@ -121,9 +115,8 @@ class Preparation:
 
     def apply(self, X: Any) -> tuple[Array, Mask]:
         """Return the complete rows as the model wants them, and which rows are complete."""
-        table = with_ranks(
-            Table.from_data(X, self.columns, self.coding()), self.missing == "refuse"
-        )
+        table = Table.from_data(X, self.columns, self.coding())
+        table = with_ranks(table, is_strict=self.missing == "refuse")
         refuse_infinite(table)
         complete = complete_rows(table, self.missing)
         found = self._scaled(table.values)[complete]
@@ -167,24 +160,18 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
     A word that is not in the order is refused, or counts as missing if ``is_strict`` is False.
     """
     ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
-    if not ordered:
-        return table
-    values = table.values.copy()
+    values = table.values.copy() if ordered else table.values
     for j in ordered:
-        name = table.names[j]
-        order = table.kind(name).order
+        name, order = table.names[j], table.kind(table.names[j]).order
         rank_of = {word: float(rank) for rank, word in enumerate(order)}
-        ranks = np.array([*(rank_of.get(word, np.nan) for word in table.words(name)), np.nan])
-        codes = table.values[:, j]
-        at = np.where(np.isnan(codes), len(ranks) - 1, codes).astype(np.intp)
-        is_other = np.isnan(ranks[at]) & ~np.isnan(codes)
+        values[:, j] = table.numbers_of_words(name, rank_of, unknown=np.nan)
+        is_other = np.isnan(values[:, j]) & ~np.isnan(table.values[:, j])
         if is_strict and is_other.any():
             row = int(np.argmax(is_other))
-            word = shown_word(list(table.words(name))[at[row]])
-            got = f"{word} in {table.place(row)}"
+            word = list(table.words(name))[int(table.values[row, j])]
+            got = f"{shown_word(word)} in {table.place(row)}"
             remedy = "correct it, or give an order with it"
             raise invalid(f"Column {name!r}", f"hold {' < '.join(order)}", got, remedy)
-        values[:, j] = ranks[at]
     return replace(table, values=values)
 
 
@@ -218,23 +205,15 @@ def refuse_infinite(table: Table) -> None:
 
 def preparation_state(preparation: Preparation) -> dict[str, Any]:
     """Return what a file keeps: no kinds where all columns are numeric, as in old files."""
-    state: dict[str, Any] = {
-        "columns": preparation.columns,
-        "shift": preparation.shift,
-        "scale": preparation.scale,
-        "fill": preparation.fill,
-        "floor": preparation.floor,
-        "means": preparation.means,
-        "missing_shares": preparation.missing_shares,
-    }
+    state: dict[str, Any] = {name: getattr(preparation, name) for name in ("columns", *ARRAYS)}
     if all(kind == NUMERIC for kind in preparation.kinds):
         return state
-    points = preparation.categories
-    of_words = () if points is None else points.columns
     state["kinds"] = [
         {"kind": kind.name, "order": list(kind.order), "unit": kind.unit, "given": kind.is_given}
         for kind in preparation.kinds
     ]
+    points = preparation.categories
+    of_words = () if points is None else points.columns
     state["words"] = [
         {"column": column.column, "words": list(column.words), "n_rare": column.n_rare}
         for column in of_words
@@ -252,27 +231,19 @@ def restored_preparation(
     kinds = _kinds(state) if "kinds" in state else (NUMERIC,) * n_features
     columns = state.words("columns", len(kinds))
     shape = (len(kinds),)
-    shift, scale, fill = (state.coordinates(name, shape) for name in ("shift", "scale", "fill"))
-    if (scale <= 0).any():
+    arrays = {  # files did not always have the last three
+        name: np.zeros(shape)
+        if name in ARRAYS[3:] and name not in state
+        else state.coordinates(name, shape)
+        for name in ARRAYS
+    }
+    arrays["floor"] = np.maximum(arrays["floor"], 0.0)
+    if (arrays["scale"] <= 0).any():
         raise ValueError("scale must be positive.")
-    more = ("floor", "means", "missing_shares")  # which files did not always have
-    floor, means, shares = (
-        state.coordinates(name, shape) if name in state else np.zeros(shape) for name in more
-    )
     with_words = [c for c, kind in zip(columns, kinds, strict=True) if not kind.is_scaled]
     points = _categories(state, with_words, missing) if with_words else None
     found = Preparation(
-        columns=columns,
-        units=units,
-        missing=missing,
-        shift=shift,
-        scale=scale,
-        fill=fill,
-        kinds=kinds,
-        floor=np.maximum(floor, 0.0),
-        means=means,
-        missing_shares=shares,
-        categories=points,
+        columns=columns, units=units, missing=missing, kinds=kinds, categories=points, **arrays
     )
     if found.width != n_features:
         raise ModelFileError("columns and words must make rows of the width of the model.")
@@ -313,14 +284,6 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
 
     Where rows are means of others, as landmarks are, a word is the nearest one. Words that share a
     place, and missing ones, become a word that was never seen.
-
-    Examples
-    --------
-    >>> table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 5.0]] * 9, dtype=object))
-    >>> preparation = learn_preparation(table, "standard", "refuse")
-    >>> rows, _ = preparation.apply(table)
-    >>> np.allclose(preparation.apply(restored_table(preparation, rows))[0], rows)
-    True
     """
     coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
     values = np.empty((len(rows), len(preparation.columns)))
@@ -359,13 +322,11 @@ def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
     for name, kind in zip(own.columns, own.kinds, strict=True):
         held = kinds[name]
         if (kind.name, kind.order, kind.unit) != (held.name, held.order, held.unit):
-            raise invalid(
-                "X",
-                "be a data frame where columns hold different things",
-                f"{name!r}, which is {_shown_kind(kind)} in the model and {_shown_kind(held)} in "
-                "the reference",
-                "pass rows to compare labels on: align_labels(model, reference, frame)",
-            )
+            expected = "be a data frame where columns hold different things"
+            got = f"{name!r}, which is {_shown_kind(kind)} in the model and "
+            got += f"{_shown_kind(held)} in the reference"
+            remedy = "pass rows to compare labels on: align_labels(model, reference, frame)"
+            raise invalid("X", expected, got, remedy)
 
 
 def _shown_kind(kind: Kind) -> str:
@@ -377,32 +338,41 @@ def _shown_kind(kind: Kind) -> str:
 # How a preparation is learned.
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """What is known of columns: of their values and logarithms; ``means`` before any filling."""
+
+    statistics: ColumnStatistics
+    logs: ColumnStatistics
+    means: Array
+    fill: Array
+    sample: RowSample | None = None
+
+
 def learn_preparation(table: Table, units: str, missing: str) -> Preparation:
     """Return the preparation of a table in memory."""
     ranked = _checked(table)
-    values = ranked.values
-    fill = np.zeros(len(table.names))
+    values, fill = ranked.values, np.zeros(len(table.names))
     if missing in FILLS:
         _refuse_empty(table.names, np.isnan(values).all(axis=0), missing)
-        usual: Callable[..., Any] = np.nanmean if missing == "mean" else np.nanmedian
-        fill = np.asarray(usual(values, axis=0))
-        if table.weight is not None:
-            fill = _weighted_fill(ranked, missing)
+        fill = _fill(ranked, missing)
         values = np.where(np.isnan(values), fill, values)
     complete = complete_rows(ranked, missing)
-    counts = _Counts()
-    counts.add(ranked, complete)
     weight = _weight_of(table, complete)
-    measured = _Measured(
-        ColumnStatistics.measure(values[complete], weight),
-        ColumnStatistics.measure(log_of_positive(values[complete]), weight),
-        ColumnStatistics.measure(ranked.values, table.weight).mean,
-    )
+    sample = None
     if units == "robust" and complete.any():
         sample = RowSample.draw(ranked.values[complete], weight, size=len(values), seed=0)
-        measured = replace(measured, sample=sample)
-    preparation, statistics = _of_numbers(ranked, units, missing, fill, measured, counts)
-    return _with_words(preparation, counts, statistics, lambda: [table])
+    measured = _Measured(
+        statistics=ColumnStatistics.measure(values[complete], weight),
+        logs=ColumnStatistics.measure(log_of_positive(values[complete]), weight),
+        means=ColumnStatistics.measure(ranked.values, table.weight).mean,
+        fill=fill,
+        sample=sample,
+    )
+    counts = _Counts()
+    counts.add(ranked, complete)
+    found, statistics = _of_numbers(ranked, units, missing, measured, counts)
+    return _with_words(found, statistics, counts, lambda coding: [table])
 
 
 def learn_preparation_from_stream(
@@ -413,64 +383,39 @@ def learn_preparation_from_stream(
     Means, deviations and ranges are those of all rows, up to rounding; medians are those of a
     sample of 65536 different rows that depends on neither their order nor on blocks.
     """
-    measured: _Measured | None = None
+    parts: list[Any] = []  # statistics of values and logarithms, and a sample
     counts, last = _Counts(), None
     with stage("units"):
         for table in rows.tables(Coding(columns=columns)):
             last = _checked(table)
             complete = complete_rows(last, missing)
-            values = last.values[complete]
-            weight = _weight_of(table, complete)
-            found = _Measured.from_block(values, weight, units == "robust" or missing == "median")
-            measured = found if measured is None else measured.merged(found)
+            values, weight = last.values[complete], _weight_of(table, complete)
+            found: list[Any] = [
+                ColumnStatistics.measure(values, weight),
+                ColumnStatistics.measure(log_of_positive(values), weight),
+            ]
+            if units == "robust" or missing == "median":
+                found.append(RowSample.draw(values, weight, size=POLICY.sampled_rows, seed=0))
+            parts = [a.merged(b) for a, b in zip(parts, found, strict=True)] if parts else found
             counts.add(last, complete)
             advance(counts.n_seen, None, "rows")
-    assert measured is not None and last is not None  # a stream has one row at least
-    fill = np.zeros(len(last.names))
+    assert last is not None  # a stream has one row at least
+    statistics, logs, *samples = parts
+    means, fill, sample = (
+        statistics.mean,
+        np.zeros(len(last.names)),
+        samples[0] if samples else None,
+    )
     if missing in FILLS:
-        _refuse_empty(last.names, measured.statistics.count == 0, missing)
-        fill = measured.statistics.mean
-        if missing == "median":
-            fill = _quantiles(last.names, measured.sample, 0.5)
-        measured = measured.filled(fill)
-    preparation, statistics = _of_numbers(last, units, missing, fill, measured, counts)
+        _refuse_empty(last.names, statistics.count == 0, missing)
+        fill = means if missing == "mean" else _quantiles(last.names, sample, 0.5)
+        n_missing, log = statistics.n_rows - statistics.count, log_of_positive(fill)
+        statistics = statistics.with_values(fill, n_missing)
+        logs = logs.with_values(np.nan_to_num(log), np.where(np.isnan(log), 0.0, n_missing))
+    measured = _Measured(statistics, logs, means, fill, sample)
+    preparation, statistics = _of_numbers(last, units, missing, measured, counts)
     with stage("words"):
-        return _with_words(
-            preparation, counts, statistics, lambda: rows.tables(preparation.coding())
-        )
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What is known of columns: of their values and logarithms; ``means`` before any filling."""
-
-    statistics: ColumnStatistics
-    logs: ColumnStatistics
-    means: Array
-    sample: RowSample | None = None
-
-    @classmethod
-    def from_block(cls, values: Array, weight: Array | None, is_sampled: bool) -> _Measured:
-        statistics = ColumnStatistics.measure(values, weight)
-        logs = ColumnStatistics.measure(log_of_positive(values), weight)
-        sample = None
-        if is_sampled:
-            sample = RowSample.draw(values, weight, size=POLICY.sampled_rows, seed=0)
-        return cls(statistics, logs, statistics.mean, sample)
-
-    def merged(self, other: _Measured) -> _Measured:
-        statistics = self.statistics.merged(other.statistics)
-        sample = self.sample
-        if sample is not None and other.sample is not None:
-            sample = sample.merged(other.sample)
-        return _Measured(statistics, self.logs.merged(other.logs), statistics.mean, sample)
-
-    def filled(self, fill: Array) -> _Measured:
-        n_missing = self.statistics.n_rows - self.statistics.count
-        log = log_of_positive(fill)
-        times = np.where(np.isnan(log), 0.0, n_missing)
-        logs = self.logs.merged(ColumnStatistics.repeated(np.nan_to_num(log), times))
-        return replace(self, statistics=self.statistics.filled(fill), logs=logs)
+        return _with_words(preparation, statistics, counts, rows.tables)
 
 
 def _checked(table: Table) -> Table:
@@ -479,7 +424,7 @@ def _checked(table: Table) -> Table:
 
 
 def _of_numbers(
-    table: Table, units: str, missing: str, fill: Array, measured: _Measured, counts: _Counts
+    table: Table, units: str, missing: str, measured: _Measured, counts: _Counts
 ) -> tuple[Preparation, ColumnStatistics]:
     """Return everything but the points of words, and the statistics of logged columns."""
     statistics = measured.statistics
@@ -494,7 +439,7 @@ def _of_numbers(
     if units in ("auto", "standard"):
         shift, width = statistics.mean, statistics.deviation / _weights(units, kinds)
     elif units == "robust":
-        low, shift, high = (_quantiles(table.names, measured.sample, q) for q in QUARTILES)
+        low, shift, high = (_quantiles(table.names, measured.sample, q) for q in (0.25, 0.5, 0.75))
         width = np.where(high > low, (high - low) / NORMAL_RANGE, statistics.deviation)
     elif units == "minmax":
         with np.errstate(over="ignore"):
@@ -515,7 +460,7 @@ def _of_numbers(
         missing=missing,
         shift=np.where(is_scaled, shift, 0.0),
         scale=np.where(is_constant | ~is_scaled, 1.0, width),
-        fill=np.where(is_scaled, fill, 0.0),
+        fill=np.where(is_scaled, measured.fill, 0.0),
         kinds=kinds,
         floor=floor,
         means=np.where(is_scaled & np.isfinite(measured.means), measured.means, 0.0),
@@ -545,65 +490,40 @@ def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
 
 @dataclass
 class _Counts:
-    """How often the words of each column were seen, in complete rows; and by which table last."""
+    """How often the words of each column were seen, in complete rows; and what is missing."""
 
     n_seen: int = 0
     n_rows: float = 0.0  # or what they count together
-    of: dict[str, Array] = field(default_factory=dict)
+    of: dict[str, dict[str, float]] = field(default_factory=dict)
     missing: Array | float = 0.0  # values of each column, of all rows
-    table: Table | None = None
 
     def add(self, table: Table, complete: Any) -> None:
-        self.table = table
         for j, name in enumerate(table.names):
-            if not table.kind(name).is_scaled:
-                there = complete & ~np.isnan(table.values[:, j])
-                codes = table.values[there, j].astype(np.intp)
-                times = summed_weights(codes, _weight_of(table, there))
-                before = self.of.get(name, np.zeros(0))
-                more = np.zeros(max(len(before), len(table.words(name))))
-                more[: len(times)] += times
-                more[: len(before)] += before
-                self.of[name] = more
-        is_missing = np.isnan(table.values)
-        each = np.ones(len(is_missing)) if table.weight is None else table.weight
-        self.missing = self.missing + each @ is_missing
+            if table.kind(name).is_scaled:
+                continue
+            there = complete & ~np.isnan(table.values[:, j])
+            codes = table.values[there, j].astype(np.intp)
+            times = summed_weights(codes, _weight_of(table, there))
+            counts = self.of.setdefault(name, {})
+            for word, count in zip(table.words(name), times.tolist(), strict=False):
+                counts[word] = counts.get(word, 0.0) + count
+        each = np.ones(len(table.values)) if table.weight is None else table.weight
+        self.missing = self.missing + each @ np.isnan(table.values)
         self.n_seen += len(table.values)
-        self.n_rows += len(table.values) if table.weight is None else float(table.weight.sum())
-
-    def places(self) -> list[WordPlaces]:
-        """Of each column of words; too many different words are refused by name."""
-        found = []
-        for name, times in self.of.items():
-            assert self.table is not None
-            seen = zip(self.table.words(name), times.tolist(), strict=False)
-            counts = {word: count for word, count in seen if count}
-            self._refuse_many(name, len(counts), self.table)
-            found.append(WordPlaces.from_counts(name, counts, self.n_rows))
-        return found
-
-    def _refuse_many(self, name: str, n_words: int, table: Table) -> None:
-        most = min(POLICY.most_words, max(10, int(self.n_rows / 3)))
-        if table.kind(name).is_given or n_words <= most:
-            return
-        seen = repr(next(iter(table.words(name))))
-        expected = f"hold numbers, or words of which there are at most {most} different ones in "
-        expected += f"{self.n_rows:.10g} rows"
-        remedy = "drop it, or say that it is categorical"
-        raise invalid(f"Column {name!r}", expected, f"{n_words} ({seen})", remedy)
+        self.n_rows += float(each.sum())
 
 
 def _with_words(
     preparation: Preparation,
-    counts: _Counts,
     statistics: ColumnStatistics,
-    tables: Callable[[], Iterable[Table]],
+    counts: _Counts,
+    tables: Callable[[Coding], Iterable[Table]],
 ) -> Preparation:
-    """The preparation with points for words, if there are any; tables are read once more."""
+    """Return the preparation with points for words, if there are any; tables are read once more."""
     if not counts.of:
         return preparation
     fills = "usual" if preparation.missing == "median" else "middle"
-    indicators = Categories.indicators(counts.places(), fills)
+    indicators = Categories.indicators(_places(preparation, counts), fills)
     chosen = preparation.is_scaled
     spread = np.where(statistics.low == statistics.high, 0.0, statistics.deviation)
     standard = replace(
@@ -612,7 +532,7 @@ def _with_words(
         scale=np.where(chosen & (spread > 0), spread, 1.0),
     )
     products = MixedProducts()
-    for table in tables():
+    for table in tables(preparation.coding()):
         numbers, complete = standard.apply(table)
         places = indicators.places(table)[complete]
         products.add(numbers, places, len(indicators.points), _weight_of(table, complete))
@@ -623,13 +543,31 @@ def _with_words(
     return replace(preparation, categories=indicators.with_factors(vectors, unit))
 
 
+def _places(preparation: Preparation, counts: _Counts) -> list[WordPlaces]:
+    """Return the places of words, by column; too many different words are refused by name."""
+    found, most = [], min(POLICY.most_words, max(10, int(counts.n_rows / 3)))
+    for name, times in counts.of.items():
+        seen = {word: count for word, count in times.items() if count}
+        kind = preparation.kinds[preparation.columns.index(name)]
+        if len(seen) > most and not kind.is_given:
+            expected = f"hold numbers, or words of which there are at most {most} different ones "
+            expected += f"in {counts.n_rows:.10g} rows"
+            got = f"{len(seen)} ({next(iter(times))!r})"
+            remedy = "drop it, or say that it is categorical"
+            raise invalid(f"Column {name!r}", expected, got, remedy)
+        found.append(WordPlaces.from_counts(name, seen, counts.n_rows))
+    return found
+
+
 def _weight_of(table: Table, chosen: Any) -> Array | None:
     return None if table.weight is None else table.weight[chosen]
 
 
-def _weighted_fill(table: Table, missing: str) -> Array:
-    """The mean of each column, or its median, rows counting as often as their weights say."""
-    assert table.weight is not None
+def _fill(table: Table, missing: str) -> Array:
+    """Return the mean of each column, or its median, rows counting as their weights say."""
+    if table.weight is None:
+        usual: Callable[..., Any] = np.nanmean if missing == "mean" else np.nanmedian
+        return np.asarray(usual(table.values, axis=0))
     if missing == "mean":
         return ColumnStatistics.measure(table.values, table.weight).mean
     drawn = RowSample.draw(table.values, table.weight, size=len(table.values), seed=0)

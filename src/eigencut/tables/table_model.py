@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -175,19 +170,18 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         preparation = learn_preparation(replace(table, weight=weight), self.scale, self.missing)
         rows, complete = preparation.apply(table)
         model.set_params(affinity=preparation.affinity_for(model, len(rows)))
-        of_complete = None if weight is None else weight[complete]
-        known = None
+        class_names: Sequence[str] = ()
         if known_labels is not None:
             known = read_known_labels(known_labels, len(table.values))
-        pairs = None if constraints is None else check_kind(constraints).among(complete)
+            known_labels, class_names = known.labels[complete], known.names
         with naming_rows_of_table(table, complete, preparation):
             model.fit(
                 rows,
-                sample_weight=of_complete,
-                known_labels=None if known is None else known.labels[complete],
-                constraints=pairs,
+                sample_weight=None if weight is None else weight[complete],
+                known_labels=known_labels,
+                constraints=constraints and check_kind(constraints).among(complete),
             )
-        return self._take(preparation, model, complete, X, () if known is None else known.names)
+        return self._take(preparation, model, complete, X, class_names)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
         """Fit, and return ``labels_``; of a stream there are none."""
@@ -247,10 +241,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
         ``calibration`` is a table of held-out rows, or ``LabelSets``. Incomplete rows have no set.
         """
-        if hasattr(calibration, "predict_set"):
-            sets = calibration
-        else:
-            sets = self.prepare(calibration)[0]
+        is_set = hasattr(calibration, "predict_set")
+        sets = calibration if is_set else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 
@@ -268,9 +260,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the probabilities of each row to a file; see ``GPOD.predict_proba_stream``."""
-        gpod = self.gpod
-        shape = (gpod.numbering_.n_given,)
-        return self._write(rows, path, gpod._probabilities_of, np.nan, np.float64, shape)
+        question, shape = self.gpod._probabilities_of, (self.gpod.numbering_.n_given,)
+        return self._write(rows, path, question, np.nan, np.float64, shape)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
@@ -302,9 +293,9 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             else:
                 rows, complete = self._complete_rows(X)
                 weight = check_sample_weight(sample_weight, len(complete))
-                of_complete = None if weight is None else weight[complete]
+                weight = None if weight is None else weight[complete]
                 with self.naming_rows(X, rows, complete):
-                    model.update(rows, sample_weight=of_complete, decay=decay)
+                    model.update(rows, sample_weight=weight, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
 
@@ -461,25 +452,17 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
         self._n_features_out = self.model_.n_clusters_
-        self.preparation_ = restored_preparation(
-            state,
-            units=self.scale,
-            missing=self.missing,
-            n_features=self.model_.n_features_in_,
-        )
+        width = self.model_.n_features_in_
+        self.preparation_ = restored_preparation(state, self.scale, self.missing, width)
         self.n_features_in_ = n = len(self.columns_)
         if "n_columns" in state:
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
-        most = self.model_.numbering_.n_given
-        self.class_names_ = []
-        if "class_names" in state:
-            self.class_names_ = state.words("class_names", most=most)
+        most, has_names = self.model_.numbering_.n_given, "class_names" in state
+        self.class_names_ = state.words("class_names", most=most) if has_names else []
         if "labels" in state:
-            self.labels_ = state.indices(
-                "labels", (None,), self.model_.numbering_.n_given, least=-1
-            )
+            self.labels_ = state.indices("labels", (None,), most, least=-1)
 
     def _check_parameters(self) -> None:
         check_choice("scale", self.scale, UNITS)

@@ -30,13 +30,6 @@ class ColumnStatistics:
     high: Array
 
     @classmethod
-    def repeated(cls, value: Array, times: Array) -> ColumnStatistics:
-        """Return those of one value for each column, which came so many times."""
-        low, high = (np.where(times > 0, value, none) for none in (np.inf, -np.inf))
-        zeros = np.zeros(len(value))
-        return cls(0, times, value, zeros, zeros, low, high)
-
-    @classmethod
     def measure(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
         """Measure some rows; without missing values it has the bits of numpy's mean and std."""
         is_there = ~np.isnan(values)
@@ -73,10 +66,11 @@ class ColumnStatistics:
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return ColumnStatistics(self.n_rows + other.n_rows, count, mean, squares, cubes, low, high)
 
-    def filled(self, fill: Array) -> ColumnStatistics:
-        """Return those of the same rows, with a number per column for missing values."""
-        missing = self.n_rows - self.count
-        return self.merged(ColumnStatistics.repeated(fill, missing))
+    def with_values(self, value: Array, times: Array) -> ColumnStatistics:
+        """Return those of the same rows with one more value in each column, so many times."""
+        low, high = (np.where(times > 0, value, none) for none in (np.inf, -np.inf))
+        zeros = np.zeros(len(value))
+        return self.merged(ColumnStatistics(0, times, value, zeros, zeros, low, high))
 
     @property
     def deviation(self) -> Array:
@@ -132,7 +126,7 @@ def heavy_tails(
     """
     n_zeros = statistics.count - logs.count  # where nothing is negative
     least = np.where(logs.count > 0, logs.low, 0.0)
-    logs = logs.merged(ColumnStatistics.repeated(least - 1, n_zeros))
+    logs = logs.with_values(least - 1, n_zeros)
     with np.errstate(invalid="ignore"):
         is_heavy = (statistics.skewness > POLICY.skewed) & (statistics.low >= 0) & is_number
         is_heavy &= np.abs(logs.skewness) < POLICY.mended * statistics.skewness
