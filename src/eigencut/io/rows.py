@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.lib.format import write_array_header_1_0
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
@@ -124,17 +125,7 @@ def refuse_all_zero(n_positive: int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """The number of rows of one pass, the sum of each column, and that of its absolute values.
-
-    Examples
-    --------
-    >>> X = np.arange(6.0).reshape(3, 2)
-    >>> Seen.measure(X[:1]).merged(Seen.measure(X[1:])).refuse_change(Seen.measure(X[::-1]))
-    >>> Seen.measure(X).refuse_change(Seen.measure(X[:2]))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    ValueError: X must give the same rows whenever it is read. Got 3 rows at first and 2 later; ...
-    """
+    """The number of rows of one pass, the sum of each column, and that of its absolute values."""
 
     n_rows: int
     sums: Array
@@ -157,11 +148,6 @@ class Seen:
         with np.errstate(over="ignore", invalid="ignore"):
             return Seen(n_rows, self.sums + other.sums, self.sizes + other.sizes)
 
-    def refuse_more(self, later: Seen) -> None:
-        """Raise an error if a later pass has already seen more rows than this whole pass."""
-        if later.n_rows > self.n_rows:
-            raise _changed(f"{self.n_rows} rows at first and more later")
-
     def refuse_change(self, later: Seen) -> None:
         """Raise an error if another whole pass has seen other rows."""
         if later.n_rows != self.n_rows:
@@ -173,9 +159,9 @@ class Seen:
             raise _changed(f"other values in column {int(np.argmax(is_other))} later")
 
 
-def _changed(what: str) -> Exception:
+def _changed(got: str) -> Exception:
     remedy = "copy the source before it changes, or make a new Rows of it"
-    return invalid("X", "give the same rows whenever it is read", what, remedy)
+    return invalid("X", "give the same rows whenever it is read", got, remedy)
 
 
 Part = TypeVar("Part")
@@ -217,7 +203,7 @@ class Rows:
     is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
     _seen: Seen | None = None  # by the first whole pass
-    _coded_blocks: Callable[[Coding], Iterable[Table]] | None = None  # of files, with words
+    _tables_of_files: Callable[[Coding | None], Iterable[Table]] | None = None
     files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
 
     def __init__(
@@ -329,14 +315,8 @@ class Rows:
                 raise EmptyTableError(f"{os.fspath(path)} has no rows.")
 
         has_names = first.has_names or columns is not None
-
-        def blocks() -> Iterator[Any]:
-            for table in tables():
-                yield table.values if weights is None else (table.values, table.weight)
-
-        rows = cls(blocks, names if has_names else None, weighted=weights is not None)
-        rows._coded_blocks = tables
-        rows.files = tuple(files)
+        rows = cls(tables, names if has_names else None, weighted=weights is not None)
+        rows._tables_of_files, rows.files = tables, tuple(files)
         rows.n_features = len(names)
         return rows
 
@@ -356,8 +336,8 @@ class Rows:
         for table in self._tables(coding):
             found = Seen.measure(with_weights(table.values, table.weight))
             seen = found if seen is None else seen.merged(found)
-            if self._seen is not None:
-                self._seen.refuse_more(seen)
+            if self._seen is not None and seen.n_rows > self._seen.n_rows:  # it may never end
+                raise _changed(f"{self._seen.n_rows} rows at first and more later")
             yield table
         assert seen is not None  # there is one row at least
         self._keep_seen(seen)
@@ -379,9 +359,9 @@ class Rows:
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
             return Table(names, values, end - len(rows) + 1, weight, coding, place)
 
-        for block in self._numbers_of_blocks() if coding is None else self._coded(coding):
-            rows, names = with_weights(block.values, block.weight), block.names
-            place = block.row_place
+        for block in self._tables_of_source(coding):
+            values = np.ascontiguousarray(block.values) if coding is None else block.values
+            rows, names, place = with_weights(values, block.weight), block.names, block.row_place
             n_seen += len(rows)
             while n_waiting + len(rows) >= BLOCK_ROWS:
                 head, rows = np.split(rows, [BLOCK_ROWS - n_waiting])
@@ -396,43 +376,29 @@ class Rows:
         if waiting:
             yield table(np.concatenate(waiting), n_seen)
 
-    def _pairs(self) -> Iterator[tuple[Any, Any]]:
-        """The blocks of the source, each with the weights of its rows, or None."""
-        for block in self._blocks():
-            yield block if self.is_weighted else (block, None)
-
-    def _numbers_of_blocks(self) -> Iterator[Table]:
-        """The blocks of the source; all must hold numbers."""
-        n_seen = 0
-        for block, weight in self._pairs():
-            rows = numbers_of_block(block, self._known_width(), n_seen)
-            width = self.n_features = rows.shape[1]
-            names = tuple(self.feature_names or plain_names(width))
-            yield Table(names, rows, weight=weights_of(weight, len(rows), n_seen))
-            n_seen += len(rows)
-
-    def _known_width(self) -> int | None:
-        """How many columns the source has, if that is known yet."""
-        found = self.__dict__.get("n_features")
-        return found if self.feature_names is None else len(self.feature_names)
-
-    def _coded(self, coding: Coding) -> Iterator[Table]:
-        """The blocks of the source; words and dates become numbers."""
-        if self._coded_blocks is not None:
-            yield from self._coded_blocks(coding)
+    def _tables_of_source(self, coding: Coding | None) -> Iterator[Table]:
+        """Yield the blocks of the source; without a coding they must hold numbers."""
+        if self._tables_of_files is not None:
+            yield from self._tables_of_files(coding)
             return
-        names, n_seen = self.feature_names, 0
-        for block, weight in self._pairs():
-            if isinstance(block, np.ndarray):
-                refuse_shape(block.shape, self._known_width(), n_seen)
-                self.n_features = block.shape[1]
-            table = Table.from_data(block, names, coding, n_seen + 1)
-            if names is None:
-                names = list(table.names)
-            found = weights_of(weight, len(table.values), n_seen)
+        given = names = self.feature_names
+        n_seen = 0
+        for block in self._blocks():
+            block, weight = block if self.is_weighted else (block, None)
+            width = self.__dict__.get("n_features") if given is None else len(given)
+            if coding is None:
+                rows = numbers_of_block(block, width, n_seen)
+                self.n_features = rows.shape[1]
+                table = Table(tuple(given or plain_names(self.n_features)), rows)
+            else:
+                if isinstance(block, np.ndarray):
+                    refuse_shape(block.shape, width, n_seen)
+                    self.n_features = block.shape[1]
+                table = Table.from_data(block, names, coding, n_seen + 1)
+                names = names or list(table.names)
+                table = table.choose(coding.chosen(given) if given else None)
+            yield replace(table, weight=weights_of(weight, len(table.values), n_seen))
             n_seen += len(table.values)
-            chosen = table.choose(coding.chosen(names) if self.feature_names else None)
-            yield replace(chosen, weight=found)
 
     def __iter__(self) -> Iterator[Array]:
         """Blocks of 131072 finite float64 rows; the last one may be shorter."""
@@ -536,18 +502,12 @@ def write_rows(
         expected = "be another file than those the rows are read from"
         raise invalid("path", expected, got, "name a new one")
     n_rows = 0
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0, *shape)}
     with replacing(path) as file:
-        _write_header(file, np.dtype(dtype), (0, *shape))
+        write_array_header_1_0(file, header)  # which leaves room for any number of rows
         for answer in answers:
             file.write(answer.astype(dtype).tobytes())
             n_rows += len(answer)
         file.seek(0)
-        _write_header(file, np.dtype(dtype), (n_rows, *shape))
+        write_array_header_1_0(file, header | {"shape": (n_rows, *shape)})
     return n_rows
-
-
-def _write_header(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Write the head of a .npy file: 128 bytes, whatever the number of rows."""
-    header = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
-    file.write(np.lib.format.magic(1, 0) + (118).to_bytes(2, "little"))
-    file.write(header.ljust(117).encode("latin1") + b"\n")

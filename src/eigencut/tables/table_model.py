@@ -174,12 +174,13 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if known_labels is not None:
             known = read_known_labels(known_labels, len(table.values))
             known_labels, class_names = known.labels[complete], known.names
+        pairs = None if constraints is None else check_kind(constraints).among(complete)
         with naming_rows_of_table(table, complete, preparation):
             model.fit(
                 rows,
                 sample_weight=None if weight is None else weight[complete],
                 known_labels=known_labels,
-                constraints=constraints and check_kind(constraints).among(complete),
+                constraints=pairs,
             )
         return self._take(preparation, model, complete, X, class_names)
 
