@@ -153,13 +153,7 @@ def number_of_text(cell: str, decimal: str = ".") -> float | None:
 
 
 def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
-    """Return in which notation cells of text are numbers, where it is not the expected one.
-
-    Examples
-    --------
-    >>> other_notation(["1,5"]), other_notation(["tall"])
-    ("a decimal comma, read with decimal ','", '')
-    """
+    """Return in which notation cells of text are numbers, where it is not the expected one."""
     text = [cell.strip() for cell in cells]
     other = "," if decimal == "." else "."
     point, mark = re.escape(decimal), re.escape(other)
@@ -179,13 +173,6 @@ def date_number(cell: Any, unit: str = "days") -> float | None:
     """Return a date or an ISO 8601 text as a number, or None if it is neither.
 
     A time without a zone is taken as UTC.
-
-    Examples
-    --------
-    >>> date_number("1970-01-02"), date_number("1970-01-01T12:00+06:00", "hours")
-    (1.0, 6.0)
-    >>> date_number("tomorrow") is None
-    True
     """
     if isinstance(cell, str):
         text, cell = cell.strip(), None
@@ -222,13 +209,6 @@ class Kind:
 
     ``order`` has the words of an ordered column, the least first; ``unit`` is that of a date, which
     becomes so many of them since 1970; ``is_given`` says that a user gave it.
-
-    Examples
-    --------
-    >>> Kind.from_user("size", ["small", "large"])
-    Kind(name='ordered', order=('small', 'large'), unit='days', is_given=True)
-    >>> Kind.from_user("day", "date:hours").unit
-    'hours'
     """
 
     name: str
@@ -279,14 +259,6 @@ def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
 
     Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
     half of them are numbers (or dates), the others are mistakes rather than words.
-
-    Examples
-    --------
-    >>> cells = [["1", "2.5"], ["True", "false"], ["2020-01-31"], ["a", "b", "1"], ["a", "1", "2"]]
-    >>> [kind_of_text(column).name for column in cells]
-    ['numeric', 'boolean', 'date', 'categorical', 'numeric']
-    >>> kind_of_text(["2020-01-31", "2020-02-01", "2020-13-01"]).name
-    'date'
     """
     meant = {cell.strip(): number_of_text(cell, decimal) for cell in different}
     numbers = [cell for cell, value in meant.items() if value is not None and value == value]
@@ -325,22 +297,8 @@ def given_kinds(columns: Any) -> dict[str, Kind]:
     return {
         str(name): Kind.from_user(str(name), kind)
         for name, kind in given.items()
-        if not _is_ignored(kind)
+        if not is_ignored(kind)
     }
-
-
-def chosen_columns(columns: Any, names: Sequence[str]) -> list[str]:
-    """Return the columns of a table that take part: those listed, or all that are not ignored."""
-    if columns is None:
-        return list(names)
-    unknown = absent([str(name) for name in columns], names)
-    if unknown:
-        expected = f"name columns of the table, {quoted(names)}"
-        raise invalid("columns", expected, quoted(unknown), "correct it")
-    if not isinstance(columns, Mapping):
-        return [str(name) for name in columns]
-    ignored = {str(name) for name, kind in columns.items() if _is_ignored(kind)}
-    return [name for name in names if name not in ignored]
 
 
 def check_columns(columns: Any) -> None:
@@ -354,18 +312,13 @@ def check_columns(columns: Any) -> None:
         raise invalid("columns", expected, repr(columns), "use e.g. {'town': 'categorical'}")
 
 
-def _is_ignored(kind: Any) -> bool:
+def is_ignored(kind: Any) -> bool:
+    """Return whether a user wants a column to be left out."""
     return isinstance(kind, str) and kind == "ignore"
 
 
 def columns_to_text(columns: Any) -> str | None:
-    """Return the parameter ``columns`` as JSON, for a file.
-
-    Examples
-    --------
-    >>> columns_from_text(columns_to_text({"size": ("small", "large")}))
-    {'size': ['small', 'large']}
-    """
+    """Return the parameter ``columns`` as JSON, for a file."""
     if columns is None:
         return None
     if not isinstance(columns, Mapping):

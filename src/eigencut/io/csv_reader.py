@@ -22,14 +22,8 @@ from typing import Any
 from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid
-from eigencut.io.column_kinds import (
-    MISSING,
-    number_of_text,
-    plain_names,
-    quoted,
-    refuse_duplicates,
-)
-from eigencut.io.table import Notation, Source
+from eigencut.io.column_kinds import number_of_text, plain_names, quoted, refuse_duplicates
+from eigencut.io.table import Source
 
 BLOCK_BYTES = 1 << 21  # of text that is read at a time
 LONGEST_LINE = 1 << 26
@@ -58,15 +52,7 @@ _OTHER_FORMATS = {  # what begins like this is not a table of text
 
 
 def refuse_other_formats(name: str, start: bytes) -> None:
-    """Raise an error that says what a file is that begins like this, if it is surely not CSV.
-
-    Examples
-    --------
-    >>> refuse_other_formats("a.csv", b"<DATE>,<PRICE>")
-    >>> refuse_other_formats("a.pdf", b"%PDF-1.7")
-    Traceback (most recent call last):
-    ValueError: a.pdf is not a table: it is a PDF; export the table as CSV.
-    """
+    """Raise an error that says what a file is that begins like this, if it is surely not CSV."""
     for beginning, reason in _OTHER_FORMATS.items():
         if re.match(beginning, start.removeprefix(codecs.BOM_UTF8), re.DOTALL):
             raise ValueError(f"{name} is not a table: {reason.format(name=name)}.")
@@ -97,14 +83,7 @@ def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
 
 
 def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
-    """Return the delimiter under which most lines have as many cells, and the most numbers.
-
-    Examples
-    --------
-    >>> lines = [["town;x", "Rome, Italy;1.5"], ["1,5 2,5", "3 4"]]
-    >>> sniffed_delimiter(lines[0], "."), sniffed_delimiter(lines[1], ",")
-    (';', ' ')
-    """
+    """Return the delimiter under which most lines have as many cells, and the most numbers."""
 
     def merit(delimiter: str) -> tuple[float, float, int]:
         rows = _rows_of_lines(lines, delimiter)
@@ -118,29 +97,34 @@ def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
 
 
 def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the cells of rows that are not blank; a space stands for any run of spaces."""
-    if delimiter == " ":
-        return [line.split() for line in lines if line.strip()]
+    """Return the cells of rows that are not blank; none if a quoted cell is damaged."""
     rows: list[list[str]] = []
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    left = iter(lines)
     try:
-        rows.extend(cells for cells in reader if "".join(cells).strip() or len(cells) > 1)
+        rows.extend(cells for _, cells in _numbered_rows(left, delimiter, is_strict=True))
     except csv.Error:
-        # At the last line it is a quoted cell that goes on after what was looked at.
-        if reader.line_num < len(lines):
+        if any(True for _ in left):  # else a quoted cell goes on after what was looked at
             return []
     return rows
+
+
+def _numbered_rows(
+    lines: Iterable[str], delimiter: str, is_strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of rows that are not blank; " " is any run of spaces."""
+    if delimiter == " ":
+        yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
+        return
+    reader = csv.reader(lines, delimiter=delimiter, strict=is_strict)
+    for cells in reader:
+        if len(cells) > 1 or "".join(cells).strip():
+            yield reader.line_num, cells
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
     """Return whether the first row names columns: words above numbers, or nothing but words.
 
     Or numbers that count up, such as years, each unlike the others of its column.
-
-    Examples
-    --------
-    >>> is_header([["2019", "2020"], ["17", "4"], ["12", "9"]]), is_header([["1", "2"], ["3", "4"]])
-    (True, False)
     """
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
@@ -198,7 +182,7 @@ class CsvSource(Source):
         if decimal not in (".", ","):
             raise invalid("decimal", "be '.' or ','", repr(decimal), "use '.'")
         delimiter = checked_delimiter(delimiter, decimal)
-        self.notation = Notation(decimal, MISSING)
+        self.decimal = decimal
         self.size = os.fstat(file.fileno()).st_size or None
         self._text = self._unpacked(file)
         self._head = self._read_head()
@@ -375,14 +359,7 @@ class CsvSource(Source):
     def _rows_with_lines(self) -> Iterator[tuple[int, list[str]]]:
         """Read the file once more: the cells of each row, and the number of its last line."""
         with Path(self.name).open("rb") as file:
-            lines = self._decoded(self._unpacked(file))
-            if self._delimiter == " ":
-                yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
-                return
-            reader = csv.reader(lines, delimiter=self._delimiter)
-            for cells in reader:
-                if len(cells) > 1 or "".join(cells).strip():
-                    yield reader.line_num, cells
+            yield from _numbered_rows(self._decoded(self._unpacked(file)), self._delimiter)
 
     def _decoded(self, file: Iterable[bytes]) -> Iterator[str]:
         """Yield lines as text; a line also ends in a carriage return, as it does for pyarrow."""

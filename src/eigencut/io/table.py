@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,11 +25,13 @@ from eigencut._utils.running import tell
 from eigencut._utils.validation import as_numpy
 from eigencut.exceptions import EmptyTableError, invalid
 from eigencut.io.column_kinds import (
+    MISSING,
     NUMERIC,
     Kind,
-    chosen_columns,
+    absent,
     date_number,
     given_kinds,
+    is_ignored,
     kind_of_cells,
     kind_of_text,
     labels_of,
@@ -38,6 +40,7 @@ from eigencut.io.column_kinds import (
     other_notation,
     places,
     plain_names,
+    quoted,
     refuse_absent,
     refuse_duplicates,
     shown_word,
@@ -49,26 +52,12 @@ Place = Callable[[int], str]  # where a row is, in words, by its number from 1 o
 MOST_WORDS = 1 << 16  # of a column; more are surely not categories
 
 
-@dataclass(frozen=True)
-class Notation:
-    """How cells of a text file are written: the decimal mark, and words for missing values."""
-
-    decimal: str = "."
-    missing: Collection[str] = ()
-
-
 class Coding:
     """Kinds of columns and numbers of their words, of one pass over a table.
 
     Words are numbered in the order in which they come, so that blocks of a stream need not know of
     later ones. Kinds that are not known are found out from the first cells of a column; ``columns``
     is the parameter of a model of that name.
-
-    Examples
-    --------
-    >>> coding = Coding()
-    >>> coding.numbers("town", np.array(["Rome", "Oslo", "", "Rome"], dtype=object))
-    array([ 0.,  1., nan,  0.])
     """
 
     def __init__(self, kinds: Mapping[str, Kind] | None = None, columns: Any = None) -> None:
@@ -77,73 +66,80 @@ class Coding:
         self.words: dict[str, dict[str, int]] = {}
 
     def chosen(self, names: Sequence[str]) -> list[str]:
-        """Return those of the columns of a table that take part."""
-        return chosen_columns(self._columns, names)
+        """Return the columns of a table that take part: those listed, or all but ignored ones."""
+        columns = names if self._columns is None else self._columns
+        unknown = absent([str(name) for name in columns], names)
+        if unknown:
+            expected = f"name columns of the table, {quoted(names)}"
+            raise invalid("columns", expected, quoted(unknown), "correct it")
+        if isinstance(columns, Mapping):
+            ignored = {str(name) for name, kind in columns.items() if is_ignored(kind)}
+            return absent(names, ignored)
+        return [str(name) for name in columns]
 
     def numbers(
         self,
         name: str,
         column: Any,
         place: Place = "row {}".format,
-        notation: Notation = Notation(),  # noqa: B008 (it cannot change)
+        decimal: str | None = None,
     ) -> Array:
         """Return a column of pandas, polars, pyarrow or numpy as float64; missing values are NaN.
 
-        ``place`` names a row of the column in errors; ``notation`` is that of text.
+        ``place`` names a row of the column in errors; ``decimal`` is the mark in a text file.
         """
         kind = self.kinds.get(name)
         if hasattr(column, "cat") and str(column.dtype) == "category":  # of pandas
-            different, at = list(column.cat.categories), np.asarray(column.cat.codes)
-            order = Kind.ordered(different) if column.cat.ordered else None
-            if (kind or Kind("categorical")).has_words:
+            if kind is None or kind.has_words:
+                different = list(column.cat.categories)
+                order = Kind.ordered(different) if column.cat.ordered else None
                 self.kinds.setdefault(name, order or Kind("categorical"))
-                return self._of_text(name, different, at, place, notation)
+                return self._of_text(name, different, np.asarray(column.cat.codes), place, decimal)
             column = np.asarray(column, dtype=object)
         if hasattr(column, "dictionary_encode"):  # of pyarrow
-            if hasattr(column.type, "index_type") and "string" not in str(column.type.value_type):
-                column = column.cast(column.type.value_type)
-            if str(column.type) in ("string", "large_string", "string_view"):
-                is_number = (kind or NUMERIC).name == "numeric"
-                numbers = numbers_of_arrow_text(column, notation) if is_number else None
+            is_dictionary = hasattr(column.type, "index_type")
+            of_values = column.type.value_type if is_dictionary else column.type
+            if str(of_values) in ("string", "large_string", "string_view"):
+                is_number = kind is None or kind.name == "numeric"
+                numbers = numbers_of_arrow_text(column, decimal) if is_number else None
                 if numbers is None:
-                    return self._of_text(name, *_dictionary(column), place, notation)
+                    return self._of_text(name, *_dictionary(column), place, decimal)
                 if not np.isnan(numbers).all():
                     self.kinds.setdefault(name, NUMERIC)
                 return numbers
-            if hasattr(column.type, "index_type"):
-                return self._of_text(name, *_dictionary(column), place, notation)
+            column = column.cast(of_values) if is_dictionary else column
             if hasattr(column.type, "precision"):  # decimal numbers, which numpy has as objects
                 column = column.cast("float64", safe=False)
-        return self._of_cells(name, _cells(column), place, notation)
+        return self._of_cells(name, _cells(column), place, decimal)
 
-    def _of_cells(self, name: str, cells: NDArray[Any], place: Place, notation: Notation) -> Array:
+    def _of_cells(self, name: str, cells: NDArray[Any], place: Place, decimal: str | None) -> Array:
         """Return cells of any dtype as numbers."""
         if cells.dtype.kind == "O" and any(isinstance(cell, str) for cell in cells):
             words = [cell if isinstance(cell, str) else word_of(cell) for cell in cells]
-            return self._of_text(name, *_different(words), place, notation)
+            return self._of_text(name, *_different(words), place, decimal)
         kind = self.kinds.setdefault(name, kind_of_cells(cells))
         if kind.has_words:
-            return self._of_text(name, *_different(cells.tolist()), place, notation)
+            return self._of_text(name, *_different(cells.tolist()), place, decimal)
         if cells.dtype.kind in "mM":
             if (kind.name == "date") == (cells.dtype.kind == "M"):
                 return numbers_of_dates(cells, kind.unit)
             raise _other_kind(kind, name, str(cells.dtype))
         if kind.name == "numeric" and cells.dtype.kind in "fiub":
             return cells.astype(np.float64)
-        return self._of_text(name, cells.tolist(), np.arange(len(cells)), place, notation)
+        return self._of_text(name, cells.tolist(), np.arange(len(cells)), place, decimal)
 
     def _of_text(
-        self, name: str, different: Sequence[Any], at: Any, place: Place, notation: Notation
+        self, name: str, different: Sequence[Any], at: Any, place: Place, decimal: str | None
     ) -> Array:
         """Return cells that are given as places in a list of different ones; -1 is missing."""
         cells = {i: different[i] for i in np.unique(at).tolist() if i >= 0}
-        if notation.missing:  # of a text file, where all cells are text
-            is_there = lambda cell: cell.strip().lower() not in notation.missing  # noqa: E731
-            cells = {i: cell for i, cell in cells.items() if is_there(cell)}
+        if decimal is not None:  # of a text file, where all cells are text
+            cells = {i: cell for i, cell in cells.items() if cell.strip().lower() not in MISSING}
+        decimal = decimal or "."
         words = {i: word for i, cell in cells.items() if (word := word_of(cell)) is not None}
         kind = self.kinds.get(name)
         if kind is None:
-            kind = kind_of_text([cells[i] for i in words], notation.decimal)
+            kind = kind_of_text([cells[i] for i in words], decimal)
             if words:  # a column of gaps only can still become anything
                 self.kinds[name] = kind
         codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
@@ -154,10 +150,10 @@ class Coding:
             elif kind.name == "date":
                 number = date_number(cells[i], kind.unit)
             else:
-                number = _number(cells[i], notation.decimal)
+                number = _number(cells[i], decimal)
             if number is None:
                 where = place(int(np.argmax(at == i)) + 1)
-                raise _other_cell(kind, name, cells[i], where, [*cells.values()], notation.decimal)
+                raise _other_cell(kind, name, cells[i], where, [*cells.values()], decimal)
             codes[i] = number
         return codes[at]
 
@@ -171,21 +167,21 @@ class Coding:
         return known.setdefault(word, len(known))
 
 
-def numbers_of_arrow_text(column: Any, notation: Notation) -> Array | None:
+def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
     """Return text as numbers as fast as pyarrow reads it; None where that takes a closer look."""
     import pyarrow as pa
     from pyarrow import compute
 
     column = column.cast(pa.string())
     shortest = compute.min(compute.binary_length(column)).as_py() or 0
-    if notation.missing and shortest <= max(map(len, notation.missing)):
-        gaps = {change(word) for word in notation.missing for change in (str.lower, str.upper)}
+    if decimal is not None and shortest <= max(map(len, MISSING)):
+        gaps = {change(word) for word in MISSING for change in (str.lower, str.upper)}
         is_gap = compute.is_in(column, value_set=pa.array([*gaps, "NaN", "None"], pa.string()))
         column = compute.if_else(is_gap, pa.scalar(None, pa.string()), column)
-    if notation.decimal != ".":
+    if decimal == ",":
         if compute.any(compute.match_substring(column, ".")).as_py():
             return None
-        column = compute.replace_substring(column, notation.decimal, ".")
+        column = compute.replace_substring(column, ",", ".")
     for is_trimmed in (False, True):
         column = compute.utf8_trim_whitespace(column) if is_trimmed else column
         try:
@@ -201,16 +197,16 @@ def numbers_of_arrow_text(column: Any, notation: Notation) -> Array | None:
 
 
 def _many_columns_of_text(
-    columns: Mapping[str, Any], names: Sequence[str], coding: Coding, notation: Notation
+    columns: Mapping[str, Any], names: Sequence[str], coding: Coding, decimal: str | None
 ) -> list[Array]:
     """Return very many columns of a text file as numbers, all at once; nothing if they are not."""
     is_number = all(coding.kinds.get(name, NUMERIC) == NUMERIC for name in names)
-    if not notation.missing or len(names) < 100 or not is_number:
+    if decimal is None or len(names) < 100 or not is_number:
         return []
     import pyarrow as pa
 
     whole = pa.concat_arrays([columns[name] for name in names])
-    numbers = numbers_of_arrow_text(whole, notation)
+    numbers = numbers_of_arrow_text(whole, decimal)
     if numbers is None:
         return []
     coded = list(numbers.reshape(len(names), -1))
@@ -282,8 +278,6 @@ class Table:
 
     Examples
     --------
-    >>> Table.from_data([[1.0, 2.0]]).names
-    ('x1', 'x2')
     >>> table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 2.0]], dtype=object))
     >>> table.kind("x1").name, list(table.words("x1")), table.values[:, 0].tolist()
     ('categorical', ['Rome', 'Oslo'], [0.0, 1.0])
@@ -305,7 +299,7 @@ class Table:
         coding: Coding | None = None,
         first_row: int = 1,
         row_place: Place = "row {}".format,
-        notation: Notation = Notation(),  # noqa: B008 (it cannot change)
+        decimal: str | None = None,
     ) -> Table:
         """Return the table of a data frame, an array, a mapping of columns, or a table.
 
@@ -327,9 +321,9 @@ class Table:
             coding.kinds |= dict.fromkeys(names, NUMERIC)
         else:
             place = lambda row: row_place(row + first_row - 1)  # noqa: E731
-            at_once = _many_columns_of_text(columns, names, coding, notation)
+            at_once = _many_columns_of_text(columns, names, coding, decimal)
             coded = at_once or [
-                coding.numbers(name, columns[name], place, notation) for name in names
+                coding.numbers(name, columns[name], place, decimal) for name in names
             ]
             values = np.column_stack(coded) if coded else np.empty((len(X), 0))
         return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
@@ -400,15 +394,7 @@ def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
 
 
 def refuse_lazy(X: Any) -> None:
-    """Raise an error with the line to write instead, for containers that are not in memory.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> refuse_lazy(dask.array.ones((10, 2)))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: X must be rows in memory. Got a dask Array; on the cluster write ...
-    """
+    """Raise an error with the line to write instead, for containers that are not in memory."""
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     package = {"dask_expr": "dask"}.get(package, package)
     remedies = {
@@ -438,7 +424,7 @@ class Source(ABC):
     groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None = None
     n_read: int = 0
-    notation = Notation()
+    decimal: str | None = None  # the mark of a text file
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
@@ -475,7 +461,7 @@ class Source(ABC):
             if isinstance(batch, np.ndarray):
                 batch = batch[:, : len(columns)]
             with self.named_errors():
-                table = Table.from_data(batch, columns, coding, done + 1, self.place, self.notation)
+                table = Table.from_data(batch, columns, coding, done + 1, self.place, self.decimal)
             done += len(table.values)
             yield replace(table, ids=ids)
 
