@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from eigencut.theory import excess_bound
-from eigencut.theory.excess_bound import _weights
+from eigencut.theory.bounds import _weights
 
 POPULATIONS = {
     "moons": (make_moons(400, noise=0.08, random_state=0)[0], 2, 0.3),

@@ -1,6 +1,6 @@
 """What the paper says: errors, bounds, the cost of discretization, excess risk and its curves."""
 
-from eigencut.theory.bounds import Bounds, bounds, largest_error
+from eigencut.theory.bounds import Bounds, ExcessBound, bounds, excess_bound, largest_error
 from eigencut.theory.curves import LearningCurve, RowsNeeded, learning_curve, rows_needed
 from eigencut.theory.errors import (
     CutValue,
@@ -8,15 +8,15 @@ from eigencut.theory.errors import (
     ErrorEstimate,
     Gap,
     MeasuredExcess,
+    Rademacher,
     discretization_cost,
     discretization_gap,
     empirical_error,
     excess_risk,
     measured_excess,
     population_error,
+    rademacher,
 )
-from eigencut.theory.excess_bound import ExcessBound, excess_bound
-from eigencut.theory.rademacher import Rademacher, rademacher
 
 __all__ = [
     "Bounds",

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from eigencut._utils.arrays import Array, Indices
@@ -50,33 +51,38 @@ def lowest(fortune: Callable[[float], float], most: float) -> float:
 
 
 @dataclass(frozen=True)
-class PairBets:
-    """What disjoint pairs of rows say about ``phi = E a / E b``, with ``a - phi b`` of mean 0.
+class DisjointPairs:
+    """Pairs of rows, the same rows paired in several ways, drawn beforehand."""
 
-    ``0 <= a <= 1/2`` and ``a <= b <= 1``; ``b <= 1/2`` where ``a > 0``. The same rows may be paired
-    in several ways, drawn beforehand: the fortunes are averaged.
-    """
-
-    a: Array
-    b: Array
+    one: Indices
+    other: Indices
+    weight: Array
     pairing: Indices  # the number of the pairing that each pair belongs to
-    n_pairings: int
 
-    def limits(self, alpha: float) -> tuple[float, float]:
-        """Return limits that hold phi, which lies in [0, 1], but for ``alpha``."""
+    def limits(
+        self, is_in: NDArray[np.bool_], by_degree: bool, largest: float, alpha: float
+    ) -> tuple[float, float]:
+        """Return limits of what leaves a cluster over its size, which hold but for ``alpha``.
+
+        In units of the largest weight it is ``phi = E a / E b``, so ``a - phi b`` has mean 0, with
+        ``a <= 1/2`` and ``a <= b <= 1``; ``b <= 1/2`` where ``a > 0``.
+        """
+        n_in = is_in[self.one].astype(np.float64) + is_in[self.other]
+        some = n_in > 0
+        n_in, weight = n_in[some], np.minimum(self.weight[some] / largest, 1.0)
+        a, b = np.where(n_in == 1, weight / 2, 0.0), n_in / 2 * (weight if by_degree else 1.0)
+        n_pairings = int(self.pairing.max()) + 1
+
+        def fortune(gains: Array) -> float:  # averaged over pairings
+            logs = [np.log1p(stake * gains) for stake in STAKES]
+            sums = [np.bincount(self.pairing[some], log, n_pairings) for log in logs]
+            return _log_mean(np.concatenate(sums))
+
         most = math.log(2 / alpha)
-        low = lowest(lambda phi: self._log_fortune(self.a / phi - self.b), most)
+        low = lowest(lambda phi: fortune(a / phi - b), most)
         # Of bets against ``phi = 1 - rest``.
-        rest = lowest(
-            lambda rest: self._log_fortune(2 * ((1 - rest) * self.b - self.a) / rest), most
-        )
+        rest = lowest(lambda rest: fortune(2 * ((1 - rest) * b - a) / rest), most)
         return low, 1 - rest
-
-    def _log_fortune(self, gains: Array) -> float:
-        logs = [
-            np.bincount(self.pairing, np.log1p(stake * gains), self.n_pairings) for stake in STAKES
-        ]
-        return _log_mean(np.concatenate(logs))
 
 
 def round_robin(n: int, n_rounds: int) -> tuple[Indices, Indices]:

@@ -29,6 +29,8 @@ from eigencut.theory.errors import (
     row_counts,
 )
 
+_ROUNDING = 1e-12  # an excess up to this is none
+
 
 @dataclass(frozen=True)
 class LearningCurve(JsonReady):
@@ -76,7 +78,7 @@ class LearningCurve(JsonReady):
     @property
     def is_measurable(self) -> NDArray[np.bool_]:
         """Which values of the excess are more than rounding."""
-        return is_measurable(self.excess)
+        return np.asarray(self.excess > _ROUNDING)
 
     def excess_at(self, n: float) -> float:
         """The excess risk at n rows, by the fitted line.
@@ -295,20 +297,23 @@ def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) ->
     return np.unique(given).astype(np.intp)
 
 
-def is_measurable(excess: Array) -> NDArray[np.bool_]:
-    """Return where the excess is more than rounding."""
-    return np.asarray(excess > 1e-12)
+def _points(sizes: Indices, excess: Array) -> tuple[Array, Array]:
+    """Return log n and log excess of the fits with an excess; nothing if they have no line."""
+    positive = excess > _ROUNDING
+    x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
+    if len(x) < 3 or np.ptp(x) == 0:
+        return np.empty(0), np.empty(0)
+    return x, np.log(excess[positive])
 
 
 def _line(
     sizes: Indices, excess: Array, confidence: float
 ) -> tuple[float, tuple[float, float], float]:
     """Return slope, its interval and intercept of log excess on log n; NaN without any excess."""
-    positive = is_measurable(excess)
-    x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
-    if len(x) < 3 or np.ptp(x) == 0:
+    x, y = _points(sizes, excess)
+    if not len(x):
         return math.nan, (math.nan, math.nan), math.nan
-    line = linregress(x, np.log(excess[positive]))
+    line = linregress(x, y)
     slope = float(line.slope)
     reach = float(stdtrit(len(x) - 2, (1 + confidence) / 2) * line.stderr)
     return slope, (slope - reach, slope + reach), float(line.intercept)
@@ -419,9 +424,13 @@ def rows_needed(curve: LearningCurve, target: float, *, confidence: float = 0.95
     if check_magnitude("target", target, remedy) == 0:
         raise invalid("target", "be above 0", 0, remedy)
     confidence = check_fraction("confidence", confidence, 0.95)
+    n_rows = math.inf
+    if curve.slope < 0 and math.isfinite(curve.intercept):
+        with np.errstate(over="ignore"):  # exp of more than 709 is infinite
+            n_rows = float(np.exp((math.log(target) - curve.intercept) / curve.slope))
     return RowsNeeded(
         target=float(target),
-        n_rows=_reached(curve.slope, curve.intercept, target),
+        n_rows=n_rows,
         interval=_fieller(curve, math.log(target), confidence),
         confidence=confidence,
         largest_measured=int(curve.sizes.max()),
@@ -430,17 +439,14 @@ def rows_needed(curve: LearningCurve, target: float, *, confidence: float = 0.95
 
 def _fieller(curve: LearningCurve, level: float, confidence: float) -> tuple[float, float]:
     """Return the hull of all n with ``|a + b log n - level| <= t s(log n)``, s the line's error."""
-    positive = curve.is_measurable
-    x = np.broadcast_to(np.log(curve.sizes)[:, np.newaxis], curve.excess.shape)[positive]
-    if len(x) < 3 or np.ptp(x) == 0:
+    x, y = _points(curve.sizes, curve.excess)
+    if not len(x):
         return 0.0, math.inf
-    y, n = np.log(curve.excess[positive]), len(x)
-    line, middle = linregress(x, y), float(x.mean())
+    line, middle, n = linregress(x, y), float(x.mean()), len(x)
     t = float(stdtrit(n - 2, (1 + confidence) / 2))
-    spread = float(((x - middle) ** 2).sum())
-    variance = line.stderr**2 * spread
+    variance = line.stderr**2 * float(((x - middle) ** 2).sum())
     # With z = log n - middle and h the height of the line there, less the level:
-    # (h + b z)^2 <= t^2 variance (1 / n + z^2 / spread).
+    # (h + b z)^2 <= t^2 (variance / n + stderr^2 z^2).
     h, b = line.intercept + line.slope * middle - level, line.slope
     quadratic = b**2 - t**2 * line.stderr**2
     half, constant = h * b, h**2 - t**2 * variance / n
@@ -450,11 +456,3 @@ def _fieller(curve: LearningCurve, level: float, confidence: float) -> tuple[flo
     with np.errstate(over="ignore"):  # exp of more than 709 is infinite
         low, high = np.exp(middle + (-half + root * np.array([-1.0, 1.0])) / quadratic)
     return float(low), float(high)
-
-
-def _reached(slope: float, intercept: float, target: float) -> float:
-    """Where the line falls to the target; infinite if it does not fall."""
-    if not (slope < 0 and math.isfinite(intercept)):
-        return math.inf
-    with np.errstate(over="ignore"):  # exp of more than 709 is infinite
-        return float(np.exp((math.log(target) - intercept) / slope))

@@ -6,6 +6,9 @@ cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5): what leaves cluster k, 
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
+
+The empirical Rademacher complexity of Appendix B is, with ``h = floor(n / 2)``,
+``E_sigma sup_u | 2/h sum_i sigma_i W(x_i, x_{i+h}) (u(x_i) - u(x_{i+h}))^2 |``.
 """
 
 from __future__ import annotations
@@ -18,19 +21,19 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_choice, check_sample_weight
+from eigencut._utils.validation import check_choice, check_count, check_sample_weight
 from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
 from eigencut.cut import CUTS, Cut
 from eigencut.discretization import assign, normalize_rows
 from eigencut.exceptions import invalid
 from eigencut.io.sample import random_keys, seeded_by
-from eigencut.theory.betting import PairBets, round_robin
+from eigencut.theory.betting import DisjointPairs, round_robin
 from eigencut.theory.bounds import THEORIES
 
 
@@ -158,54 +161,20 @@ class RowPairs:
         each = np.repeat(np.arange(len(times)), times.astype(np.intp))
         order = each[np.argsort(random_keys(self.rows)[each], kind="stable")]
         order = seeded_by(self.rows[each]).permutation(order)
-        return DisjointPairs.drawn(self.affinity, self.rows, order)
+        # At most 30 pairings, of 20 000 pairs together, but for the first; in groups of 128 rows.
+        n_pairings = int(np.clip(40_000 // len(order), 1, 30))
+        found = []
+        for group in np.array_split(order, max(1, round(len(order) / 128))):
+            weights = self.affinity.within(self.rows[group], np.eye(len(group)))
+            i, j = round_robin(len(group), n_pairings)
+            pairing = np.broadcast_to(np.arange(n_pairings)[:, np.newaxis], i.shape)
+            found.append([part.ravel() for part in (group[i], group[j], weights[i, j], pairing)])
+        return DisjointPairs(*map(np.concatenate, zip(*found, strict=True)))
 
     def standard_error(self, values: Array) -> float:
         """Return the standard error of the mean of a value over the rows."""
         centred = values - self.counts @ values / self.n_rows
         return math.sqrt(self.counts @ centred**2 / (self.n_rows * (self.n_rows - 1)))
-
-
-@dataclass(frozen=True)
-class DisjointPairs:
-    """Rows paired one to one, in several pairings: the two rows, their weight, the pairing."""
-
-    one: Indices
-    other: Indices
-    weight: Array
-    pairing: Indices
-    n_pairings: int
-
-    group: ClassVar[int] = 128  # rows are paired within groups of about so many
-    most_pairings: ClassVar[int] = 30
-    most_pairs: ClassVar[int] = 20_000  # of all pairings together, but for the first
-
-    @classmethod
-    def drawn(cls, affinity: Affinity, rows: Any, order: Indices) -> DisjointPairs:
-        m = len(order)
-        n_pairings = int(np.clip(2 * cls.most_pairs // m, 1, cls.most_pairings))
-        found = []
-        for group in np.array_split(order, max(1, round(m / cls.group))):
-            weights = affinity.within(rows[group], np.eye(len(group)))
-            i, j = round_robin(len(group), n_pairings)
-            number = np.broadcast_to(np.arange(n_pairings)[:, np.newaxis], i.shape)
-            found.append(
-                (group[i].ravel(), group[j].ravel(), weights[i, j].ravel(), number.ravel())
-            )
-        one, other, weight, pairing = (np.concatenate(part) for part in zip(*found, strict=True))
-        return cls(one, other, weight, pairing, n_pairings)
-
-    def bets(self, is_in: NDArray[np.bool_], cut: Cut, largest: float) -> PairBets:
-        """Return bets on what leaves a cluster over its size, in units of the largest weight."""
-        n_in = is_in[self.one].astype(np.float64) + is_in[self.other]
-        some = n_in > 0
-        n_in, weight = n_in[some], np.minimum(self.weight[some] / largest, 1.0)
-        return PairBets(
-            a=np.where(n_in == 1, weight / 2, 0.0),
-            b=n_in / 2 * (weight if cut.mass_power else 1.0),
-            pairing=self.pairing[some],
-            n_pairings=self.n_pairings,
-        )
 
 
 @dataclass(frozen=True)
@@ -316,8 +285,7 @@ def pairs_of_cut(
 
 def _ratio(above: Array, below: Array) -> Array:
     """Return above / below, and NaN where there is nothing below."""
-    is_there = below > 0
-    return np.where(is_there, above / np.where(is_there, below, 1.0), np.nan)
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
 
 def _interval(
@@ -326,13 +294,12 @@ def _interval(
     """Return limits of the value of the population, by bets on disjoint pairs."""
     if pairs is None:
         return None
-    seen = float(pairs.weight.max(initial=0.0))
-    if seen > largest * (1 + 1e-9):
+    if pairs.weight.max(initial=0.0) > largest * (1 + 1e-9):
         remedy = "leave it out if you do not know it"
         raise invalid("largest_weight", "be an upper bound of the weights", largest, remedy)
     alpha = (1 - confidence) / is_in.shape[1]
-    ends = np.array([pairs.bets(mine, cut, largest).limits(alpha) for mine in is_in.T])
-    low, high = ends.sum(axis=0) * (1.0 if cut.mass_power else largest)
+    ends = [pairs.limits(mine, bool(cut.mass_power), largest, alpha) for mine in is_in.T]
+    low, high = np.sum(ends, axis=0) * (1.0 if cut.mass_power else largest)
     return float(low), float(high)
 
 
@@ -559,32 +526,22 @@ def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = N
     """Return the mean error of the eigenfunctions of a fitted cut on rows."""
     counts = row_counts(sample_weight, rows.shape[0])
     affinity, functions = fitted.affinity, fitted.functions
-    values = functions.unit(functions(rows))
+    F = functions.unit(functions(rows))
+    c = np.ones((len(F), 1)) if counts is None else counts[:, np.newaxis]
+    m = float(c.sum())
     if not affinity.pairwise:
-        return float(dirichlet_error(affinity, rows, values, counts).mean())
+        # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); i = j contributes nothing.
+        products = affinity.within(rows, c * np.column_stack([np.ones(len(F)), F]))
+        sums = (c * F * (products[:, :1] * F - products[:, 1:])).sum(axis=0)
+        return float((np.maximum(sums, 0.0) / (m * (m - 1))).mean())
     # New rows have no affinities among themselves: the pairs are of a row and a training row,
     # 1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - u_k(x_j))^2.
     U = functions.unit(functions.at_training_vertices())
     product = affinity.apply(rows, np.column_stack([U, U**2]))
     WU, WU2 = np.hsplit(product.values, 2)
-    squares = product.degrees[:, np.newaxis] * values**2 - 2 * values * WU + WU2
-    c = np.ones(rows.shape[0]) if counts is None else counts
-    sums = (c * np.exp(product.log_scale)) @ np.maximum(squares, 0.0)
-    return float((sums / (2 * c.sum())).mean())
-
-
-def dirichlet_error(affinity: Affinity, X: Array, F: Array, counts: Array | None = None) -> Array:
-    """Return the U-statistic of the error of each function, given its values F at the rows of X.
-
-    1 / (2 m (m - 1)) sum_{i != j} W(x_i, x_j) (f_k(x_i) - f_k(x_j))^2
-    """
-    c = np.ones((len(F), 1)) if counts is None else counts[:, np.newaxis]
-    m = float(c.sum())
-    products = affinity.within(X, c * np.column_stack([np.ones(len(F)), F]))
-    degrees, WF = products[:, :1], products[:, 1:]
-    # sum_ij W_ij (f_i - f_j)^2 / 2 = sum_i f_i (d_i f_i - (W f)_i); pairs i = j contribute nothing.
-    sums = (c * F * (degrees * F - WF)).sum(axis=0)
-    return np.asarray(np.maximum(sums, 0.0) / (m * (m - 1)))
+    squares = product.degrees[:, np.newaxis] * F**2 - 2 * F * WU + WU2
+    sums = (c[:, 0] * np.exp(product.log_scale)) @ np.maximum(squares, 0.0)
+    return float((sums / (2 * m)).mean())
 
 
 class DependentFunctionsError(ValueError):
@@ -975,3 +932,106 @@ def refuse_matrices(given: Any, affinity: Affinity) -> None:
             repr(given),
             "use affinity='gaussian' or a function k(A, B)",
         )
+
+
+@dataclass(frozen=True)
+class Rademacher(JsonReady):
+    """Empirical Rademacher complexities of two classes of functions; ``rademacher`` returns it.
+
+    Attributes
+    ----------
+    span : float
+        Of functions of unit norm in the span of the K eigenfunctions.
+    bounded : float
+        Of all functions with ``u^2 <= B``: it does not fall with n.
+    by_paper : float
+        ``16 B C / sqrt(n)``, the bound of Appendix B.
+    standard_error : float
+        Of ``span``, for signs are drawn.
+    n_rows : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(400, 1))
+    >>> found = rademacher(GPOD(2, affinity=Gaussian(1.0)).fit(X[:200]), X[200:])
+    >>> found.span < found.bounded
+    True
+    """
+
+    span: float
+    bounded: float
+    by_paper: float
+    standard_error: float
+    n_rows: int
+
+
+def rademacher(
+    model: Any, X: ArrayLike, *, n_draws: int = 200, random_state: Any = 0
+) -> Rademacher:
+    """Return the empirical Rademacher complexity of Appendix B on rows, by drawn signs.
+
+    Parameters
+    ----------
+    model : fitted GPOD or TableModel
+        With eigenfunctions.
+    X : array-like of shape (n, n_features)
+        Rows, paired at random.
+    n_draws : int, default=200
+        Draws of the signs.
+    random_state : int, RandomState or None, default=0
+        Of pairs and signs, together with the rows. None means 0.
+
+    Returns
+    -------
+    Rademacher
+
+    Notes
+    -----
+    For unit combinations of the eigenfunctions the supremum is the largest ``|eigenvalue|`` of
+    ``2/h sum_i sigma_i W_i D_i D_i^T``, D_i the differences of the K functions. For all functions
+    with ``u^2 <= B`` it is reached by ``u = -sqrt(B), sqrt(B)`` on the pairs of one sign, for pairs
+    are disjoint. So 16 B C / sqrt(n) is no bound for that class: Khinchin's inequality holds for
+    one function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(900, 1))
+    >>> model = GPOD(2, affinity=Gaussian(1.0)).fit(X[:100])
+    >>> rademacher(model, X[100:]).span < rademacher(model, X[100:200]).span
+    True
+    """
+    check_count("n_draws", n_draws, "use the default of 200")
+    with measured_on(model, X) as (gpod, rows, _):
+        n = rows.shape[0]
+        check_enough("X", n)
+        fitted, rng = gpod.fitted_cut_, seeded_by(rows, random_state)
+        values = fitted.unit_embedding(rows)
+        B, C = float(np.square(values).max()), float(fitted.affinity.largest_weight_)
+        one, other = rng.permutation(n)[: n // 2 * 2].reshape(2, -1)
+        weight = np.array(
+            [
+                fitted.affinity.within(rows[[i, j]], np.eye(2))[0, 1]
+                for i, j in zip(one, other, strict=True)
+            ]
+        )
+    signs = rng.choice([-1.0, 1.0], size=(n_draws, len(weight)))
+    suprema = np.array([_of_span(values[one] - values[other], weight * sign) for sign in signs])
+    positive, negative = (np.maximum(side * signs, 0.0) @ weight for side in (1, -1))
+    bounded = 8 * B * np.maximum(positive, negative) / len(weight)
+    return Rademacher(
+        span=float(suprema.mean()),
+        bounded=float(bounded.mean()),
+        by_paper=float(16 * B * C / np.sqrt(n)),
+        standard_error=float(suprema.std() / np.sqrt(n_draws)),
+        n_rows=n,
+    )
+
+
+def _of_span(differences: Array, weight: Array) -> float:
+    """Return the supremum over unit combinations of functions, for one draw of signs."""
+    form = differences.T @ (weight[:, np.newaxis] * differences)
+    return float(2 / len(weight) * np.abs(np.linalg.eigvalsh(form)).max())
