@@ -85,7 +85,7 @@ def test_refits_say_how_many_are_done():
 
     model = GPOD("auto", affinity="gaussian").fit(overlapping(40, 0))
     with Listener("refits"):
-        fitted = [refit for _, refit in refits(model, [1, 2], lambda seed: overlapping(40, seed))]
+        fitted = list(refits(model, (overlapping(40, seed) for seed in (1, 2)), 2))
     assert told == ["0 of 2 refits", "1 of 2 refits"]
     assert all(refit.n_clusters_ == model.n_clusters_ for refit in fitted)
 

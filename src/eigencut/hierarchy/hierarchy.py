@@ -82,24 +82,19 @@ def cluster_weights(fitted: FittedCut) -> ClusterWeights:
 
 def _by_functions(fitted: FittedCut, places: Any) -> tuple[Array, Array, bool]:
     """Return the weights and masses of clusters, and whether the weights are exact."""
-    functions, affinity, count = fitted.functions, fitted.affinity, fitted.affinity.multiplicity_
+    functions, count = fitted.functions, fitted.affinity.multiplicity_
     is_in = fitted.partition.labels[:, np.newaxis] == np.arange(fitted.n_clusters)
-    mass = (count * functions.cut.mass(functions.degrees)) @ is_in
+    weight = count * functions.cut.mass(functions.degrees)
     if places is not None:
-        product = affinity.apply(places, is_in.astype(np.float64))
+        product = fitted.affinity.apply(places, is_in.astype(np.float64))
         to_clusters = np.exp(product.log_scale)[:, np.newaxis] * product.values
-        return (count[:, np.newaxis] * is_in).T @ to_clusters, mass, True
-    return _estimated(fitted, is_in), mass, False
-
-
-def _estimated(fitted: FittedCut, is_in: Array) -> Array:
-    functions = fitted.functions
-    pairs, count = functions.pairs, fitted.affinity.multiplicity_
-    part, weight = pairs.takes_part, count * functions.cut.mass(functions.degrees)
+        return (count[:, np.newaxis] * is_in).T @ to_clusters, weight @ is_in, True
+    pairs, part = functions.pairs, functions.pairs.takes_part
     coefficients = (weight[part, np.newaxis] * is_in[part]).T @ pairs.vectors[part]
     unknown = np.diag(weight[part] @ is_in[part]) - coefficients @ coefficients.T
     laplacian = (coefficients * pairs.values) @ coefficients.T + pairs.values[-1] * unknown
-    return np.asarray(np.diag((count * functions.degrees) @ is_in) - laplacian)
+    volumes = np.diag((count * functions.degrees) @ is_in)
+    return volumes - laplacian, weight @ is_in, False
 
 
 @dataclass(frozen=True)
@@ -235,8 +230,9 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
     values, joinings = np.zeros(K), []
     for n_groups in range(K, 1, -1):
         leaves = B.sum(axis=1) - B.diagonal()
-        values[n_groups - 1] = _ratio(leaves, np.nan_to_num(mass)).sum()
-        links = per_chance * _ratio(B, np.outer(mass, mass))
+        values[n_groups - 1] = np.divide(leaves, mass, out=np.zeros(K), where=mass > 0).sum()
+        products = np.outer(mass, mass)
+        links = per_chance * np.divide(B, products, out=np.zeros((K, K)), where=products > 0)
         kept, joined = _next(links, mass, means)
         joinings.append(
             Joining(kept, joined, n_groups, float(values[n_groups - 1]), float(links[kept, joined]))
@@ -256,10 +252,10 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
 def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
     """The two groups that are joined next, the smaller number first."""
     is_group = ~np.isnan(mass)
-    empty = np.flatnonzero(is_group & (mass <= 0))
+    is_empty = is_group & (mass <= 0)
     pairs = np.triu(is_group[:, np.newaxis] & is_group, 1)
-    if len(empty):  # a cluster without rows is no cluster: whatever it joins stays what it is
-        pairs[np.ix_(~np.isin(np.arange(len(mass)), empty), is_group & (mass > 0))] = False
+    if is_empty.any():  # a cluster without rows is no cluster: whatever it joins stays what it is
+        pairs[np.ix_(~is_empty, is_group & ~is_empty)] = False
     strongest = np.where(pairs, np.nan_to_num(links), -np.inf)
     if strongest.max() <= 0 and means is not None:
         squares = (means**2).sum(axis=1)
@@ -267,8 +263,3 @@ def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
         strongest = np.where(pairs, -apart, -np.inf)
     kept, joined = np.unravel_index(int(np.argmax(strongest)), strongest.shape)
     return int(kept), int(joined)
-
-
-def _ratio(above: Array, below: Array) -> Array:
-    is_there = below > 0
-    return np.where(is_there, above / np.where(is_there, below, 1.0), 0.0)

@@ -36,21 +36,11 @@ _MOST_SPLITS = 10_000  # of a model in a file
 
 @dataclass(frozen=True)
 class Split:
-    """One cluster in parts.
+    """One cluster in parts."""
 
-    Attributes
-    ----------
-    cluster : int
-        Its number.
-    numbers : array of shape (n_parts,)
-        Of the parts; the first is that of the cluster.
-    part : GPOD
-        Fitted on the rows of the cluster.
-    """
-
-    cluster: int
-    numbers: Indices
-    part: GPOD
+    cluster: int  # its number
+    numbers: Indices  # of the parts; the first is that of the cluster
+    part: GPOD  # fitted on the rows of the cluster
 
 
 def _asks_base(name: str) -> Any:
@@ -107,6 +97,12 @@ class Reclustered(Model):
         model = cls()
         model.base_, model.splits_ = base, tuple(splits)
         return model
+
+    def _with_split(self, cluster: int, part: GPOD) -> Reclustered:
+        """Return the model with one more split; the parts have the next free numbers."""
+        others = self.n_clusters_ + np.arange(part.n_clusters_ - 1)
+        split = Split(cluster, np.array([cluster, *others], dtype=np.intp), part)
+        return self._from_splits(self.base_, (*self.splits_, split))
 
     @property
     def n_clusters_(self) -> int:
@@ -328,7 +324,7 @@ class Reclustered(Model):
             has_columns = part.n_features_in_ == found.gpod.n_features_in_
             if cluster >= found.n_clusters_ or not (is_of_rows and has_columns):
                 raise ValueError(f"{_part_name(place)} must be of a cluster of the model.")
-            found.splits_ = (*found.splits_, split_of(found, int(cluster), part))
+            found = found._with_split(int(cluster), part)
         self.base_, self.splits_ = found.base_, found.splits_
         if "labels" in state:
             self.labels_ = state.indices("labels", (None,), found.n_clusters_, least=-1)
@@ -402,8 +398,7 @@ def recluster(
     if affinity is not None:
         part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
-    split = split_of(before, int(cluster), part)
-    found = Reclustered._from_splits(before.base_, (*before.splits_, split))
+    found = before._with_split(int(cluster), part)
     if X is not None:
         with threads(gpod.n_jobs):
             found.labels_ = spread(found.labels_of(rows), complete, -1)
@@ -417,12 +412,6 @@ def sizes_of_parts(model: Reclustered, X: Any = None) -> list[float]:
         labels = model.labels_of(rows)
     each = np.ones(rows.shape[0]) if counts is None else counts
     return [whole_or_real(each[labels == k].sum()) for k in model.splits_[-1].numbers]
-
-
-def split_of(model: Reclustered, cluster: int, part: GPOD) -> Split:
-    """A split whose parts have the next free numbers of a model."""
-    others = model.n_clusters_ + np.arange(part.n_clusters_ - 1)
-    return Split(cluster, np.array([cluster, *others], dtype=np.intp), part)
 
 
 def _part_name(place: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from numbers import Real
 from textwrap import fill
 from typing import Any
@@ -117,31 +118,31 @@ class RiskSummary(JsonReady):
     cut: str
     n_rows: float
     n_clusters: int
-    leaving: LeavingShares | None
-    certificate: Certificate | None
-    cut_training: CutValue | None
-    cut_heldout: CutValue | None
-    excess: MeasuredExcess | None
-    outliers: float | None
-    ambiguous: float
-    significance: Any
-    stability: Any
-    eigenvalues: Array | None
-    empirical_error: float | None
-    population_error: ErrorEstimate | None
-    gap_training: Gap | None
-    gap_heldout: Gap | None
-    cost: DiscretizationCost | None
-    epsilon: float | None
-    delta: float
-    C: float
-    B: float | None
-    kappa: float | None
-    bounds_paper: Bounds | None
-    bounds_tight: Bounds | None
-    largest_error: float | None
-    vacuous: bool | None
-    notes: tuple[str, ...]
+    leaving: LeavingShares | None = None
+    certificate: Certificate | None = None
+    cut_training: CutValue | None = None
+    cut_heldout: CutValue | None = None
+    excess: MeasuredExcess | None = None
+    outliers: float | None = None
+    ambiguous: float = math.nan
+    significance: Any = None
+    stability: Any = None
+    eigenvalues: Array | None = None
+    empirical_error: float | None = None
+    population_error: ErrorEstimate | None = None
+    gap_training: Gap | None = None
+    gap_heldout: Gap | None = None
+    cost: DiscretizationCost | None = None
+    epsilon: float | None = None
+    delta: float = 0.05
+    C: float = math.nan
+    B: float | None = None
+    kappa: float | None = None
+    bounds_paper: Bounds | None = None
+    bounds_tight: Bounds | None = None
+    largest_error: float | None = None
+    vacuous: bool | None = None
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
@@ -284,8 +285,7 @@ def assess(
         n, K, cut, known = affinity.n_rows_, gpod.n_clusters_, fitted.cut, affinity.weight_bound_
         C = float(affinity.largest_weight_ if known is None else known)
         has_rows = hasattr(affinity, "rows_")
-        keeps_rows = has_rows or hasattr(gpod, "embedding_")
-        if rows is None and not keeps_rows:
+        if rows is None and not (has_rows or hasattr(gpod, "embedding_")):
             raise invalid(
                 "X_heldout",
                 "be given for a model that has not kept its training rows",
@@ -296,106 +296,100 @@ def assess(
         if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
             leaving = leaving_of(fitted, rows, counts, POLICY.confidence)
         is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
-        of_cut: dict[str, Any] = {
-            "leaving": leaving,
-            "certificate": certificate(gpod) if is_small and K > 1 else None,
-            "cut": cut.name,
-            "n_rows": n,
-            "n_clusters": K,
-            "cut_training": cut_value(gpod, self_weights=False) if has_rows else None,
-            "significance": significance,
-            "stability": stability,
-            "delta": delta,
-            "C": C,
-        }
-        if not hasattr(gpod, "eigenvalues_"):
-            return _of_discrete_cut(gpod, rows, counts, of_cut)
-        functions, error, gap, heldout, excess = fitted.functions, None, None, None, None
-        B = float(np.square(functions.unit(functions.at_training_vertices())).max())
-        outliers, cost, notes = None, None, list[str]()
+        is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None
+        pairs, labels = None, None
         if rows is not None:
-            gap = discretization_gap(gpod, rows, sample_weight=counts)
-            values, answers = fitted.unit_embedding(rows), fitted.answers(rows)
+            answers = fitted.answers(rows)
             # What follows is made of the same pairs, whose weights take most of the time.
             pairs = RowPairs.from_rows(affinity, rows, counts)
-            error = error_of_pairs(pairs, values)
-            heldout = cut_of_pairs(pairs, answers.labels, cut, K, known)
-            try:
-                continuous = constrained_error(pairs, values, cut)
-                cost = compare(pairs, continuous, answers.labels, cut, C)
-                excess = excess_over_training(gpod, continuous, heldout)
-            except DependentFunctionsError as error_of_rows:
-                notes.append(f"The excess risk was not measured. {error_of_rows}")
-            B = max(B, float(np.square(values).max()))
+            labels, margins, weights = answers.labels, answers.margins, counts
+            heldout = cut_of_pairs(pairs, labels, cut, K, known)
             outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
-            margins = answers.margins
+        elif is_relaxed:
+            margins, weights = fitted.margins_at_vertices(), affinity.multiplicity_
+        elif has_rows:
+            margins, weights = fitted.margins(affinity.rows_), affinity.multiplicity_
         else:
-            cost = discretization_cost(gpod) if has_rows else None
-            margins, counts = fitted.margins_at_vertices(), affinity.multiplicity_
-        eps = float("nan")
-        if cost is not None or keeps_rows:
-            eps = training_epsilon(gpod) if cost is None else cost.epsilon
-        diagonal = functions.degrees - affinity.self_weights_
-        kappa = float(np.abs(diagonal).max())
-        paper, tight = (
-            bounds(gpod.cut, n, K, C=C, B=B, kappa=kappa, eps=eps, delta=delta, constant=constant)
-            for constant in ("paper", "tight")
-        )
-        ceiling = largest_error(gpod.cut, K, C, B)
-        return RiskSummary(
-            **of_cut,
+            margins, weights = fitted.leads(gpod.embedding_), None
+        summary = RiskSummary(
+            cut=cut.name,
+            n_rows=n,
+            n_clusters=K,
+            leaving=leaving,
+            certificate=certificate(gpod) if is_small and K > 1 else None,
+            cut_training=cut_value(gpod, self_weights=False) if has_rows else None,
             cut_heldout=heldout,
-            excess=excess,
             outliers=outliers,
-            ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
-            eigenvalues=gpod.eigenvalues_,
-            empirical_error=empirical_error(gpod),
-            population_error=error,
-            gap_training=discretization_gap(gpod) if keeps_rows else None,
-            gap_heldout=gap,
-            cost=cost,
-            epsilon=eps,
-            B=B,
-            kappa=kappa,
-            bounds_paper=paper,
-            bounds_tight=tight,
-            largest_error=ceiling,
-            vacuous=paper.continuous >= ceiling,
-            notes=(*notes, *_notes(cut.name, affinity, diagonal, paper, tight, ceiling)),
+            ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=weights)),
+            significance=significance,
+            stability=stability,
+            delta=delta,
+            C=C,
         )
-
-
-def _of_discrete_cut(gpod: Any, rows: Any, counts: Any, of_cut: dict[str, Any]) -> RiskSummary:
-    """Return what is known without eigenfunctions."""
-    fitted, heldout, outliers = gpod.fitted_cut_, None, None
-    if rows is not None:
-        answers = fitted.answers(rows)
-        pairs = RowPairs.from_rows(gpod.affinity_, rows, counts)
-        known = gpod.affinity_.weight_bound_
-        heldout = cut_of_pairs(pairs, answers.labels, fitted.cut, gpod.n_clusters_, known)
-        outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
-        margins = answers.margins
-    elif hasattr(gpod.affinity_, "rows_"):
-        margins, counts = fitted.margins(gpod.affinity_.rows_), gpod.affinity_.multiplicity_
-    else:
-        margins = fitted.leads(gpod.embedding_)
-    unknown: dict[str, Any] = {field.name: None for field in fields(RiskSummary)}
+        if is_relaxed:
+            return _with_functions(summary, gpod, rows, counts, pairs, labels)
     note = (
         "A discrete cut has no eigenfunctions: errors of functions, the discretization gap and the "
         "bounds were left out. Fit with solver='relaxed' for them."
     )
-    if gpod.affinity_.solver == "discrete":
+    if affinity.solver == "discrete":
         note += (
             " Weights go by ranks of neighbours, so cut values compare only between equally many "
             "rows."
         )
-    found = {
-        "cut_heldout": heldout,
-        "outliers": outliers,
-        "ambiguous": float(np.average(margins < POLICY.ambiguous_margin, weights=counts)),
-        "notes": (note,),
-    }
-    return RiskSummary(**{**unknown, **of_cut, **found})
+    return replace(summary, notes=(note,))
+
+
+def _with_functions(
+    summary: RiskSummary, gpod: Any, rows: Any, counts: Any, pairs: Any, labels: Any
+) -> RiskSummary:
+    """Add what eigenfunctions tell: errors, the cost of discretization and the bounds."""
+    fitted, affinity, C, heldout = gpod.fitted_cut_, gpod.affinity_, summary.C, summary.cut_heldout
+    functions, K = fitted.functions, summary.n_clusters
+    n: Any = summary.n_rows
+    B = float(np.square(functions.unit(functions.at_training_vertices())).max())
+    error, gap, cost, excess, notes = None, None, None, None, list[str]()
+    if heldout is not None:
+        gap = discretization_gap(gpod, rows, sample_weight=counts)
+        values = fitted.unit_embedding(rows)
+        error = error_of_pairs(pairs, values)
+        try:
+            continuous = constrained_error(pairs, values, fitted.cut)
+            cost = compare(pairs, continuous, labels, fitted.cut, C)
+            excess = excess_over_training(gpod, continuous, heldout)
+        except DependentFunctionsError as error_of_rows:
+            notes.append(f"The excess risk was not measured. {error_of_rows}")
+        B = max(B, float(np.square(values).max()))
+    elif summary.cut_training is not None:
+        cost = discretization_cost(gpod)
+    keeps_rows = summary.cut_training is not None or hasattr(gpod, "embedding_")
+    eps = training_epsilon(gpod) if cost is None and keeps_rows else math.nan
+    eps = eps if cost is None else cost.epsilon
+    diagonal = functions.degrees - affinity.self_weights_
+    kappa = float(np.abs(diagonal).max())
+    constants = {"C": C, "B": B, "kappa": kappa, "eps": eps, "delta": summary.delta}
+    paper, tight = (
+        bounds(gpod.cut, n, K, **constants, constant=constant) for constant in ("paper", "tight")
+    )
+    ceiling = largest_error(gpod.cut, K, C, B)
+    return replace(
+        summary,
+        excess=excess,
+        eigenvalues=gpod.eigenvalues_,
+        empirical_error=empirical_error(gpod),
+        population_error=error,
+        gap_training=discretization_gap(gpod) if keeps_rows else None,
+        gap_heldout=gap,
+        cost=cost,
+        epsilon=eps,
+        B=B,
+        kappa=kappa,
+        bounds_paper=paper,
+        bounds_tight=tight,
+        largest_error=ceiling,
+        vacuous=paper.continuous >= ceiling,
+        notes=(*notes, *_notes(fitted.cut.name, affinity, diagonal, paper, tight, ceiling)),
+    )
 
 
 def _notes(

@@ -20,6 +20,7 @@ eigenpairs are needed; the others count as the largest of these, which makes the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +31,10 @@ from sklearn.base import clone
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut.cut import Cut
-from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph, connected_components
 from eigencut.inspection.policy import POLICY
 from eigencut.solvers.relaxed_cut import eigenpairs
-from eigencut.theory.errors import measured_on
+from eigencut.theory.errors import kept_rows, measured_on
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,8 @@ def certificate(model: Any) -> Certificate:
     """
     with measured_on(model) as (gpod, _, _):
         fitted = gpod.fitted_cut_
-        rows = getattr(fitted.affinity, "rows_", None)
-        if rows is None:
-            raise invalid(
-                "model",
-                "have kept its training rows, of which the graph is made again",
-                f"{type(fitted.affinity).__name__}, which does not",
-                "fit with affinity='neighbors' or 'gaussian'",
-            )
+        remedy = "fit with affinity='neighbors' or 'gaussian'"
+        rows = kept_rows(fitted.affinity, ", of which the graph is made again", remedy)
         graph = clone(fitted.affinity).fit_graph(rows, fitted.affinity.multiplicity_)
         return certified(graph, fitted.cut, fitted.partition.labels, fitted.n_clusters)
 
@@ -169,15 +163,14 @@ def certified(graph: Graph, cut: Cut, labels: Indices, K: int) -> Certificate:
     if n_pairs > K and n_pieces <= n_pairs and sizes.all():
         pairs = eigenpairs(graph, mass, n_pairs, np.where(takes_part, components, -1))
         values, root = pairs.values, np.sqrt(count * mass[:, np.newaxis])[part]
-        span = _Span.of(
-            U=root * pairs.vectors[part],
-            values=values,
-            Y=root * is_in[part] / np.sqrt(sizes),
-            shares=sizes / sizes.sum(),
+        shares = sizes / sizes.sum()
+        Y = root * is_in[part] / np.sqrt(sizes)
+        least = _least_within(
+            value, U=root * pairs.vectors[part], values=values, Y=Y, shares=shares
         )
-        of_others = np.array([1 - span.least(one, value) for one in np.eye(K)])
+        of_others = np.array([1 - least(one) for one in np.eye(K)])
         if of_others.max() < 0.5:
-            impurity = 1 - span.least(span.shares, value)
+            impurity = 1 - least(shares)
             differs = float(impurity / (2 * (1 - of_others.max())))
     return Certificate(
         differs_at_most=differs,
@@ -189,46 +182,36 @@ def certified(graph: Graph, cut: Cut, labels: Indices, K: int) -> Certificate:
     )
 
 
-@dataclass(frozen=True)
-class _Span:
-    """The Laplacian and the indicators in the span of both and their complement, less constants."""
+def _least_within(
+    cut: float, *, U: Array, values: Array, Y: Array, shares: Array
+) -> Callable[[Array], float]:
+    """Return what bounds ``<sum_k weights_k y_k y_k^T, X'>`` from below, as a function of weights.
 
-    laplacian: Array
-    indicators: Array
-    shares: Array  # of the mass: also the squared product of each indicator with the constant
-    largest: float  # of the eigenvalues that are known
-    n_outside: int  # dimensions outside, where every eigenvalue counts as the largest
+    All is computed in the span of eigenvectors and indicators, less the constant. Outside of it,
+    every eigenvalue counts as the largest that is known.
+    """
+    K, n_pairs, largest = Y.shape[1], len(values), float(values[-1])
+    inside = U.T @ Y
+    Y_in_span = np.vstack([inside, np.linalg.qr(Y - U @ inside)[1]])
+    constant = Y_in_span @ np.sqrt(shares)
+    others = np.linalg.svd(constant[np.newaxis])[2][1:].T
+    diagonal = np.append(values, np.full(len(Y_in_span) - n_pairs, largest))
+    laplacian = others.T @ (diagonal[:, np.newaxis] * others)
+    indicators = others.T @ Y_in_span
+    n_outside = min(max(len(U) - n_pairs - K, 0), K)
 
-    @classmethod
-    def of(cls, U: Array, values: Array, Y: Array, shares: Array) -> _Span:
-        inside = U.T @ Y
-        outside = np.linalg.qr(Y - U @ inside)[1]
-        K, n_pairs = Y.shape[1], len(values)
-        Y_in_span = np.vstack([inside, outside])
-        constant = Y_in_span @ np.sqrt(shares)
-        others = np.linalg.svd(constant[np.newaxis])[2][1:].T
-        diagonal = np.append(values, np.full(len(outside), values[-1]))
-        return cls(
-            laplacian=others.T @ (diagonal[:, np.newaxis] * others),
-            indicators=others.T @ Y_in_span,
-            shares=shares,
-            largest=float(values[-1]),
-            n_outside=min(max(len(U) - n_pairs - K, 0), K),
-        )
+    def least(weights: Array) -> float:
+        A = (indicators * weights) @ indicators.T
 
-    def least(self, weights: Array, cut: float) -> float:
-        """Return what ``<sum_k weights_k y_k y_k^T, X'>`` is at least; never below 0."""
-        A = (self.indicators * weights) @ self.indicators.T
-
-        def dual(log_mu: float) -> float:
+        def minus_dual(log_mu: float) -> float:
             mu = math.exp(log_mu)
-            inside = np.linalg.eigvalsh(A + mu * self.laplacian)
-            values = np.append(inside, np.full(self.n_outside, mu * self.largest))
-            smallest = np.sort(values)[: len(self.shares) - 1]
-            return float(smallest.sum() - mu * cut + self.shares @ weights)
+            known = np.linalg.eigvalsh(A + mu * laplacian)
+            smallest = np.sort(np.append(known, np.full(n_outside, mu * largest)))[: K - 1]
+            return -float(smallest.sum() - mu * cut + shares @ weights)
 
-        middle = -math.log(max(self.largest, 1e-300))  # every mu gives a bound; this is its scale
-        found = minimize_scalar(
-            lambda log_mu: -dual(log_mu), bounds=(middle - 7, middle + 14), method="bounded"
-        )
+        middle = -math.log(max(largest, 1e-300))  # every mu gives a bound; this is its scale
+        ends = (middle - 7, middle + 14)
+        found = minimize_scalar(minus_dual, bounds=ends, method="bounded")
         return min(max(-float(found.fun), 0.0), 1.0)
+
+    return least

@@ -28,6 +28,7 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import check_count, needed, real_array, shown
 from eigencut.affinities import RankedNeighbors
 from eigencut.exceptions import invalid
+from eigencut.inspection.leaving import leaving_of_rows
 from eigencut.theory.betting import limits_of_mean
 
 
@@ -174,36 +175,36 @@ def compare(
         leaves = _leaves(neighbors, graph.vertex_of_row, known, rows[second], new)
         is_in = own >= 0
         sizes = np.unique(own[is_in], return_counts=True)[1]
-        is_several = 1 < len(sizes) < is_in.sum()
-        some = 5000 if is_in.sum() > 5000 else None
-        scores = [np.nan] * 3
-        if truth is not None:
-            scores = [score(truth, own) for score in _AGAINST_TRUTH]
+        silhouette = np.nan
+        if 1 < len(sizes) < is_in.sum():
+            some = 5000 if is_in.sum() > 5000 else None
+            silhouette = silhouette_score(rows[is_in], own[is_in], sample_size=some, random_state=0)
         compared[str(name)] = ComparedMethod(
             n_clusters=len(sizes),
-            smallest=int(sizes.min(initial=len(rows))) if len(sizes) else 0,
+            smallest=int(sizes.min()) if len(sizes) else 0,
             largest=int(sizes.max(initial=0)),
             labelled=float(is_in.mean()),
             leaves=float(leaves.mean()) if len(leaves) else np.nan,
             leaves_at_most=float(limits_of_mean(leaves, 0.05)[1]) if is_held_out else np.nan,
             is_held_out=is_held_out,
             stability=_stability(method, rows, n_refits, random_state) if is_estimator else np.nan,
-            silhouette=float(
-                silhouette_score(rows[is_in], own[is_in], sample_size=some, random_state=0)
-            )
-            if is_several
-            else np.nan,
+            silhouette=float(silhouette),
             seconds=seconds,
-            ari=scores[0],
-            nmi=scores[1],
-            ami=scores[2],
+            **{
+                score: np.nan if truth is None else against(truth, own)
+                for score, against in _AGAINST_TRUTH.items()
+            },
         )
     each = list(labels.values())
     agreement = np.array([[adjusted_rand_score(a, b) for b in each] for a in each])
     return Comparison(compared, {str(name): one for name, one in labels.items()}, agreement)
 
 
-_AGAINST_TRUTH = (adjusted_rand_score, normalized_mutual_info_score, adjusted_mutual_info_score)
+_AGAINST_TRUTH = {
+    "ari": adjusted_rand_score,
+    "nmi": normalized_mutual_info_score,
+    "ami": adjusted_mutual_info_score,
+}
 
 
 def _checked_labels(name: str, labels: Any, n_rows: int) -> Indices:
@@ -225,9 +226,7 @@ def _leaves(
     own = numbers[len(known) :][is_in]
     if not len(own):
         return np.empty(0)
-    shares = neighbors.shares(X[is_in], of_vertices, int(numbers.max()) + 1)[0]
-    stays = np.asarray(shares[np.arange(len(own)), own]).ravel()
-    return np.clip(1.0 - stays, 0.0, 1.0)
+    return leaving_of_rows(neighbors, X[is_in], of_vertices, own, int(numbers.max()) + 1)
 
 
 def _stability(method: Any, rows: Array, n_refits: int, random_state: int) -> float:
@@ -235,9 +234,7 @@ def _stability(method: Any, rows: Array, n_refits: int, random_state: int) -> fl
     rng, quarter, found = np.random.default_rng(random_state), len(rows) // 4, []
     for _ in range(n_refits):
         order = rng.permutation(len(rows))
-        shared = order[:quarter]
-        one = np.concatenate([shared, order[quarter : 2 * quarter]])
-        other = np.concatenate([shared, order[2 * quarter : 3 * quarter]])
+        one, other = order[: 2 * quarter], np.delete(order[: 3 * quarter], np.s_[quarter:-quarter])
         labels = [clone(method).fit_predict(rows[some])[:quarter] for some in (one, other)]
         found.append(adjusted_rand_score(*labels))
     return float(np.mean(found))

@@ -55,7 +55,13 @@ from eigencut._utils.running import row_blocks
 from eigencut._utils.validation import check_count, check_fraction, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
-from eigencut.io.column_kinds import UNITS_OF_DATES, labels_of, plain_names, refuse_duplicates
+from eigencut.io.column_kinds import (
+    UNITS_OF_DATES,
+    is_missing,
+    labels_of,
+    plain_names,
+    refuse_duplicates,
+)
 from eigencut.io.table import Table, refuse_lazy
 
 Interval = tuple[Array, Array]  # low, high
@@ -88,6 +94,13 @@ class Column:
         if self.kind == "category":
             return np.asarray(self.values < 0)
         return np.asarray(np.isnan(self.values))
+
+    def meets(self, relation: str, value: Any) -> Mask:
+        """Return which rows have a value that is ``<=`` or ``>`` another, ``is`` it, or not."""
+        if relation in ("<=", ">"):
+            return np.asarray(self.values <= value if relation == "<=" else self.values > value)
+        is_it = self.values == value
+        return np.asarray(is_it if relation == "is" else ~is_it & (self.values >= 0))
 
     @property
     def names_rows(self) -> bool:
@@ -134,12 +147,10 @@ def _of_table(table: Table, name: str) -> Column:
     """Return a column of a table, whose numbers may stand for words and dates."""
     values, kind = table.values[:, table.names.index(name)], table.kind(name)
     if kind.has_words:
-        words = tuple(table.words(name))
-        order = sorted(range(len(words)), key=words.__getitem__)
-        place = np.empty(len(words) + 1, dtype=np.intp)
-        place[order], place[-1] = range(len(words)), -1
+        words = np.array([*table.words(name)], dtype=object)
+        categories, place = np.unique(words, return_inverse=True)
         codes = np.where(np.isnan(values), len(words), values).astype(np.intp)
-        return Column(name, "category", place[codes], tuple(words[i] for i in order))
+        return Column(name, "category", np.append(place, -1)[codes], tuple(categories))
     if kind.name == "date":
         in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
         return Column(name, "date", values * in_days)
@@ -152,15 +163,14 @@ def _column(name: str, given: Any) -> Column:
         days = values.astype("datetime64[us]").astype(np.float64) / _DAY
         return Column(name, "date", np.where(np.isnat(values), np.nan, days))
     is_category = str(getattr(given, "dtype", "")).lower().startswith(("categor", "enum"))
-    if values.dtype.kind in "fiu" and not is_category:
-        return Column(name, "number", _finite(values.astype(np.float64)))
-    if values.dtype == object and not is_category:
+    if values.dtype.kind in "fiuO" and not is_category:
         with suppress(OverflowError, TypeError, ValueError):
-            return Column(name, "number", _finite(np.array([_number(cell) for cell in values])))
-    words = [None if _is_missing(cell) else str(cell) for cell in values.tolist()]
-    categories = sorted({word for word in words if word is not None})
-    place = {word: number for number, word in enumerate(categories)}
-    codes = np.array([-1 if word is None else place[word] for word in words], dtype=np.intp)
+            numbers = [_number(cell) for cell in values] if values.dtype == object else values
+            return Column(name, "number", _finite(np.array(numbers, dtype=np.float64)))
+    words = [None if is_missing(cell) else str(cell) for cell in values.tolist()]
+    categories = sorted(word for word in set(words) if word is not None)
+    place: dict[Any, int] = {word: number for number, word in enumerate(categories)}
+    codes = np.array([place.get(word, -1) for word in words], dtype=np.intp)
     return Column(name, "category", codes, tuple(categories))
 
 
@@ -172,13 +182,7 @@ def _finite(values: Array) -> Array:
 def _number(cell: Any) -> float:
     if isinstance(cell, (str, bytes, bool, np.bool_)):
         raise TypeError("a category")
-    return np.nan if _is_missing(cell) else float(cell)
-
-
-def _is_missing(cell: Any) -> bool:
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+    return np.nan if is_missing(cell) else float(cell)
 
 
 def _telling(values: Any, labels: Indices) -> Indices:
@@ -263,11 +267,9 @@ Contrast = NumberContrast | CategoryContrast
 _Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it is at least
 
 
-class _Candidates(NamedTuple):
-    """Effects of a column that may be reported: how many, and those without 0 in the interval."""
-
-    n_effects: int
-    at: Callable[[float], _Strengths]  # intervals of so many standard errors
+# How many effects of a column may be reported, and those whose interval of so many standard errors
+# is without 0.
+_Candidates = tuple[int, Callable[[float], _Strengths]]
 
 
 def contrasts(
@@ -289,11 +291,11 @@ def contrasts(
             codes = -column.is_missing.astype(np.intp)
             column = Column(column.name, "category", codes, ("",))
         candidates.append(_category_contrasts(column, labels, n_clusters))
-    n_all = n_selected = sum(each.n_effects for each in candidates)
+    n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
     strengths: list[tuple[int, float, Contrast]] = []
     while n_selected:  # falls to the largest R of which R are selected at the level R / m
         z = quantile_of(1 - (1 - confidence) * n_selected / n_all)
-        strengths = [one for each in candidates for one in each.at(z)]
+        strengths = [one for _, at in candidates for one in at(z)]
         if len(strengths) >= n_selected:
             break
         n_selected = len(strengths)
@@ -354,7 +356,7 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     there = ~column.is_missing
     values, own = column.values[there], labels[there]
     if len(values) == 0 or values.min() == values.max():
-        return _Candidates(0, lambda z: iter(()))
+        return 0, lambda z: iter(())
     overall = np.quantile(values, (0.25, 0.5, 0.75))
     with np.errstate(over="ignore"):  # beyond, all are equally extreme
         spread = np.abs(values - overall[1])
@@ -384,7 +386,7 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
             )
             yield int(k), strengths[chosen], contrast
 
-    return _Candidates(2 * len(clusters), at)
+    return 2 * len(clusters), at
 
 
 def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
@@ -438,7 +440,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 yield int(k), abs(strength), contrast
 
     is_one = is_whether_missing or len(present) == 2
-    return _Candidates(len(clusters) * (1 if is_one else len(present)), at)
+    return len(clusters) * (1 if is_one else len(present)), at
 
 
 def words(
@@ -594,45 +596,40 @@ class Rule(JsonReady):
         )
 
 
-class _Test(NamedTuple):
-    """A condition whose value is as the column holds it: a number, or the code of a category."""
-
-    column: Column
-    relation: str
-    value: Any
-
-    def holds(self, rows: Any) -> Mask:
-        values = self.column.values[rows]
-        if self.relation == "is":
-            return np.asarray(values == self.value)
-        if self.relation == "is not":
-            return np.asarray((values != self.value) & (values >= 0))
-        return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
+# A condition: a column, a relation, and a value as the column holds it, a number or a code.
+_Test = tuple[Column, str, Any]
 
 
-class _Feature:
-    """What a tree can ask of some rows: the rank of a value, or whether it is a category."""
+# What a tree can ask: whether a value is a category, or, without one, its rank; the answers.
+_Feature = tuple[Column, int | None, NDArray[Any]]
 
-    def __init__(self, column: Column, rows: Indices, code: int | None = None) -> None:
-        self.column, self.code = column, code
+
+def _features(columns: Sequence[Column], rows: Indices) -> Iterator[_Feature]:
+    for column in columns:
         values = column.values[rows]
-        if code is not None:
-            self.numbers = (values == code).astype(np.float32)
-            return
+        if column.kind == "category":
+            counts = np.bincount(values[values >= 0], minlength=len(column.categories))
+            common = np.argsort(-counts, kind="stable")[: POLICY.categories_of_rule]
+            yield from ((column, int(code), values == code) for code in common if counts[code])
+            continue
         there = ~np.isnan(values)
-        self.distinct, ranks = np.unique(values[there], return_inverse=True)
+        ranks = np.unique(values[there], return_inverse=True)[1]
         numbers = np.full(len(rows), float(np.median(ranks)) if len(ranks) else 0.0)
         numbers[there] = ranks
-        self.numbers = numbers.astype(np.float32)
+        yield column, None, numbers
 
-    def test(self, rank: float, goes_right: bool) -> _Test:
-        if self.code is None:
-            below = min(int(np.floor(rank)), len(self.distinct) - 2)
-            bound = short_between(*map(float, self.distinct[below : below + 2]))
-            return _Test(self.column, ">" if goes_right else "<=", bound)
-        if not goes_right and len(self.column.categories) == 2:
-            return _Test(self.column, "is", 1 - self.code)
-        return _Test(self.column, "is" if goes_right else "is not", self.code)
+
+def _test(feature: _Feature, rows: Indices, rank: float, goes_right: bool) -> _Test:
+    """Return the condition of a branch."""
+    column, code, _ = feature
+    if code is None:
+        distinct = np.unique(column.values[rows])  # a missing value is the last
+        below = min(int(np.floor(rank)), int((~np.isnan(distinct)).sum()) - 2)
+        bound = short_between(*map(float, distinct[below : below + 2]))
+        return column, ">" if goes_right else "<=", bound
+    if not goes_right and len(column.categories) == 2:
+        return column, "is", 1 - code
+    return column, "is" if goes_right else "is not", code
 
 
 def short_between(low: float, high: float) -> float:
@@ -665,15 +662,15 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
     if not tests:
         return None
     rows = np.flatnonzero(measures)
-    own, meets = inside[rows], np.all([test.holds(rows) for test in tests], axis=0)
+    own, meets = inside[rows], _meets(tests, rows)
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
     low, high = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
     return Rule(
         conditions=tuple(
-            Condition(test.column.name, test.relation, test.column.plain(test.value))
-            for test in tests
+            Condition(column.name, relation, column.plain(value))
+            for column, relation, value in tests
         ),
         precision=n_both / n_meets,
         precision_interval=(float(low[0]), float(high[0])),
@@ -682,6 +679,12 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
         n_rows=len(rows),
         held_out=held_out,
     )
+
+
+def _meets(tests: Sequence[_Test], rows: Indices) -> Mask:
+    """Return which of some rows meet all conditions."""
+    of_each = [column[rows].meets(relation, value) for column, relation, value in tests]
+    return np.all(of_each, axis=0)
 
 
 def _best_branch(
@@ -698,7 +701,7 @@ def _best_branch(
     own = inside[rows]
 
     def quality(tests: list[_Test]) -> float:
-        meets = np.all([test.holds(rows) for test in tests], axis=0)
+        meets = _meets(tests, rows)
         both = float(weight[meets & own].sum())
         f1 = 2 * both / float(weight[meets].sum() + weight[own].sum())
         return f1 - POLICY.price_of_condition * len(tests)
@@ -715,39 +718,26 @@ def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[l
     """Give the conditions that lead to each node of a tree, those of one column joined."""
     from sklearn.tree import DecisionTreeClassifier
 
-    features = []
-    for column in columns:
-        if column.kind != "category":
-            features.append(_Feature(column, rows))
-            continue
-        codes = column.values[rows]
-        counts = np.bincount(codes[codes >= 0], minlength=len(column.categories))
-        common = np.argsort(-counts, kind="stable")[: POLICY.categories_of_rule]
-        features += [_Feature(column, rows, int(code)) for code in common if counts[code]]
+    features = list(_features(columns, rows))
     if not features:
         return
     depth = POLICY.most_conditions
     tree = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0)
-    grown = tree.fit(np.column_stack([feature.numbers for feature in features]), own).tree_
-    open_nodes: list[tuple[int, list[_Test]]] = [(0, [])]
+    grown = tree.fit(np.column_stack([numbers for _, _, numbers in features]), own).tree_
+    open_nodes: list[tuple[int, dict[Any, _Test]]] = [(0, {})]
     while open_nodes:
         node, tests = open_nodes.pop()
         if tests:
-            yield tests
+            yield list(tests.values())
         if grown.children_left[node] < 0:
             continue
         feature = features[grown.feature[node]]
         for child, goes_right in ((grown.children_left, False), (grown.children_right, True)):
-            new = feature.test(float(grown.threshold[node]), goes_right)
+            new = _test(feature, rows, float(grown.threshold[node]), goes_right)
             # A bound takes the place of a wider one on the same side.
-            others = [
-                test
-                for test in tests
-                if new.relation not in ("<=", ">")
-                or test.column is not new.column
-                or test.relation != new.relation
-            ]
-            open_nodes.append((int(child[node]), [*others, new]))
+            key = new[0].name, *new[1 : 2 if feature[1] is None else 3]
+            others = {name: test for name, test in tests.items() if name != key}
+            open_nodes.append((int(child[node]), others | {key: new}))
 
 
 # -------------------------------------------------------------- description
@@ -876,8 +866,8 @@ def describe_model(
     medoids = [np.empty(0, dtype=np.intp)] * K
     if not affinity.pairwise:
         metric = str(getattr(affinity, "metric", "euclidean"))
-        place = np.cumsum(complete) - 1  # of each row among the prepared ones
-        medoids = typical_rows(prepared, labels, K, n_typical, metric, place)
+        own_rows = typical_rows(prepared, labels[complete], K, n_typical, metric)
+        medoids = [np.flatnonzero(complete)[rows] for rows in own_rows]
     sizes = np.bincount(own, minlength=K)
     margins = np.bincount(own, answers.margins[there], K)
     clusters = []
@@ -917,7 +907,7 @@ def _checked_documents(documents: Any, n_rows: int) -> list[str]:
         got = "one text" if is_one else len(documents)
         expected = f"hold one text for each of the {n_rows} rows"
         raise invalid("documents", expected, got, "pass both for the same rows")
-    texts = ["" if _is_missing(text) else text for text in documents]
+    texts = ["" if is_missing(text) else text for text in documents]
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             got = f"{type(text).__name__} in row {place}"
@@ -964,18 +954,12 @@ def _telling_columns(columns: Sequence[Column], found: Sequence[Contrast]) -> li
 
 
 def typical_rows(
-    points: Any,
-    labels: Indices,
-    n_clusters: int,
-    n_typical: int,
-    metric: str = "euclidean",
-    place: Indices | None = None,
+    points: Any, labels: Indices, n_clusters: int, n_typical: int, metric: str = "euclidean"
 ) -> list[Indices]:
-    """Return the most typical rows of each cluster; ``place`` is that of a row among points."""
+    """Return the most typical rows of each cluster."""
     metric = metric if metric in ("cosine", "manhattan", "chebyshev") else "euclidean"
-    place = np.arange(len(labels)) if place is None else place
     rows = [np.flatnonzero(labels == k) for k in range(n_clusters)]
-    return [own[_medoids(points[place[own]], n_typical, metric)] for own in rows]
+    return [own[_medoids(points[own], n_typical, metric)] for own in rows]
 
 
 def _medoids(own: Any, n_typical: int, metric: str) -> Indices:

@@ -160,10 +160,17 @@ def leaving_of(fitted: Any, rows: Any, counts: Array | None, confidence: float) 
 def _leaves(fitted: Any, rows: Any) -> tuple[Indices, Array]:
     """Return the label of each row, and the share of its weight that goes to other clusters."""
     # Not predict(): a row that it leaves out still has a place in the population.
-    labels = fitted.labels(rows)
-    shares = fitted.affinity.shares(rows, fitted.partition.labels, fitted.n_clusters)[0]
+    labels, voters = fitted.labels(rows), fitted.partition.labels
+    return labels, leaving_of_rows(fitted.affinity, rows, voters, labels, fitted.n_clusters)
+
+
+def leaving_of_rows(
+    affinity: Any, rows: Any, voters: Indices, labels: Indices, n_clusters: int
+) -> Array:
+    """Return the share of the weight of each row that goes to vertices of other clusters."""
+    shares = affinity.shares(rows, voters, n_clusters)[0]
     stays = np.asarray(shares[np.arange(len(labels)), labels]).ravel()
-    return labels, np.clip(1.0 - stays, 0.0, 1.0)
+    return np.clip(1.0 - stays, 0.0, 1.0)
 
 
 @dataclass

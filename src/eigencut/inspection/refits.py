@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from textwrap import fill
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,22 +32,19 @@ from eigencut.inspection.policy import POLICY
 from eigencut.io.sample import seeded_by
 from eigencut.theory.errors import measured_on
 
-Item = TypeVar("Item")
 
-
-def refits(
-    model: Any, samples: Sequence[Item], rows_of: Callable[[Item], Any], **changes: Any
-) -> Iterator[tuple[Item, Any]]:
-    """Give each sample, and the model's estimator with the fitted K, fitted on its rows."""
+def refits(model: Any, samples: Iterable[Any], n_samples: int, **changes: Any) -> Iterator[Any]:
+    """Give the model's estimator with the fitted K, fitted on each sample of rows."""
     estimator = clone(model).set_params(
         n_clusters=model.n_clusters_, n_jobs=None, verbose=False, **changes
     )
-    for sample in counted(samples, "refits"):  # each has all threads and all memory
+    for _, rows in zip(counted(range(n_samples), "refits"), samples, strict=True):
+        # Each has all threads and all memory. What is odd about a sample is part of what is
+        # measured.
         with threads(model.n_jobs), warnings.catch_warnings(), without_progress():
-            # What is odd about a sample is part of what is measured.
             warnings.simplefilter("ignore", GraphWarning)
-            fitted = clone(estimator).fit(rows_of(sample))
-        yield sample, fitted
+            fitted = clone(estimator).fit(rows)
+        yield fitted
 
 
 def training_rows(gpod: Any, rows: Any = None) -> Any:
@@ -197,9 +194,8 @@ def stability(
         rows, K = training_rows(gpod, rows), gpod.n_clusters_
         n_rows, labels = rows.shape[0], gpod.fitted_cut_.labels(rows)
         agreement, chance, shuffle = np.zeros(n_rows), 0.0, np.random.RandomState(0)
-        for _, fitted in refits(
-            gpod, range(n_refits), lambda _: rows[rng.randint(n_rows, size=n_rows)]
-        ):
+        samples = (rows[rng.randint(n_rows, size=n_rows)] for _ in range(n_refits))
+        for fitted in refits(gpod, samples, n_refits):
             of_refit = fitted.fitted_cut_.labels(rows)
             agreement += renumbered(of_refit, labels, K)[of_refit] == labels
             dealt = shuffle.permutation(of_refit)
@@ -458,9 +454,8 @@ def _on_same_rows(
     """Return deficits by the model, and labels by refits on the training rows with each batch."""
     before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
     stack = sparse_vstack if issparse(rows) else np.vstack
-    for g, fitted in refits(
-        gpod, range(len(batches)), lambda g: stack([rows, held_out[batches[g]]])
-    ):
+    samples = (stack([rows, held_out[batch]]) for batch in batches)
+    for g, fitted in enumerate(refits(gpod, samples, len(batches))):
         of_refit = fitted.partition_.labels
         numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
         labels[g] = numbers[of_refit[len(before) :]]
@@ -477,12 +472,12 @@ def _on_other_rows(
         raise invalid("model", expected, n_rows, "use refit_on='same rows'")
     halves = [half for _ in batches for half in np.array_split(rng.permutation(n_rows), 2)]
     deficits, labels = np.empty((*batches.shape, K)), np.empty(batches.shape, dtype=np.intp)
-    fits = refits(gpod, range(len(halves)), lambda i: rows[np.sort(halves[i])])
-    for (i, one), (_, other) in zip(fits, fits, strict=True):
-        new, mine = held_out[batches[i // 2]], rows[halves[i]]
+    fits = refits(gpod, (rows[np.sort(half)] for half in halves), len(halves))
+    for g, (one, other) in enumerate(zip(fits, fits, strict=True)):
+        new, mine = held_out[batches[g]], rows[halves[2 * g]]
         numbers = renumbered(other.fitted_cut_.labels(mine), one.fitted_cut_.labels(mine), K)
-        deficits[i // 2] = _deficits(one, new)
-        labels[i // 2] = numbers[other.fitted_cut_.labels(new)]
+        deficits[g] = _deficits(one, new)
+        labels[g] = numbers[other.fitted_cut_.labels(new)]
     return deficits, labels
 
 
@@ -664,23 +659,23 @@ def significance(
     is_auto = isinstance(gpod.affinity, str) and gpod.affinity == "auto"
     if is_auto or getattr(gpod.affinity, "solver", None) == "discrete":  # one graph for all samples
         changes["affinity"] = Neighbors(metric=getattr(gpod.affinity_, "metric", "euclidean"))
-    ((_, whole),) = refits(gpod, [0], lambda _: rows, **changes)
+    (whole,) = refits(gpod, [rows], 1, **changes)
     null = SameCovariance(rows)
-    nulls, labels = ("gaussian", "one cluster"), whole.partition_.labels
+    nulls: dict[str, Callable[[Any], Array]] = {
+        "gaussian": lambda own: own.standard_normal(null.scores.shape),
+        "one cluster": lambda own: smoothed_cluster(null.scores, whole.partition_.labels, own),
+    }
     seeds = rng.randint(2**31 - 1, size=(len(nulls), n_null))
-    samples = [(name, int(seed)) for name, own in zip(nulls, seeds, strict=True) for seed in own]
-
-    def rows_of(sample: tuple[str, int]) -> Array:
-        own = np.random.RandomState(sample[1])
-        if sample[0] == "gaussian":
-            return null.sample(own.standard_normal(null.scores.shape))
-        return null.sample(smoothed_cluster(null.scores, labels, own))
-
-    fits = refits(gpod, samples, rows_of, **changes)
-    statistics = np.array([float(fitted.eigenvalues_.sum()) for _, fitted in fits])
+    samples = (
+        null.sample(draw(np.random.RandomState(seed)))
+        for draw, of_null in zip(nulls.values(), seeds, strict=True)
+        for seed in of_null
+    )
+    fits = refits(gpod, samples, seeds.size, **changes)
+    statistics = np.array([float(fitted.eigenvalues_.sum()) for fitted in fits])
     return Significance(
         statistic=float(whole.eigenvalues_.sum()),
-        null_statistics=dict(zip(nulls, statistics.reshape(len(nulls), -1), strict=True)),
+        null_statistics=dict(zip(nulls, statistics.reshape(seeds.shape), strict=True)),
         n_rows=rows.shape[0],
         n_clusters=gpod.n_clusters_,
     )

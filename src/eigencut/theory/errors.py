@@ -71,6 +71,15 @@ def check_enough(name: str, n_rows: float) -> None:
         raise invalid(name, expected, f"{n_rows:g}", "hold out more rows")
 
 
+def kept_rows(affinity: Affinity, what_for: str, remedy: str) -> Any:
+    """Return the training rows, which an affinity has to have kept."""
+    rows = getattr(affinity, "rows_", None)
+    if rows is None:
+        got = f"{type(affinity).__name__}, which does not"
+        raise invalid("model", f"have kept its training rows{what_for}", got, remedy)
+    return rows
+
+
 @dataclass(frozen=True)
 class RowPairs:
     """Pairs of rows, each with its weight; never as an array of all pairs.
@@ -110,15 +119,9 @@ class RowPairs:
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
         """Pair the rows that an affinity was fitted on; it has to have kept them."""
-        rows = getattr(affinity, "rows_", None)
-        if rows is None:
-            raise invalid(
-                "model",
-                "have kept its training rows to be measured on them",
-                f"{type(affinity).__name__}, which does not",
-                "pass held-out rows as X, or the labels, the rows and the affinity: "
-                "cut_value(model.labels_, X, affinity=...)",
-            )
+        remedy = "pass held-out rows as X, or the labels, the rows and the affinity: "
+        remedy += "cut_value(model.labels_, X, affinity=...)"
+        kept_rows(affinity, " to be measured on them", remedy)
         check_enough("model", affinity.n_rows_)
         all_sums: Any = affinity.at_own_rows
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
