@@ -645,9 +645,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
         check_is_fitted(self)
-        self.numbering_.refuse_gaps("hierarchy")
         with threads(self.n_jobs):
-            return hierarchy_of(self.fitted_cut_)
+            return hierarchy_of(self.fitted_cut_, self.numbering_.numbers)
 
     # ------------------------------------------------------ what a Model is asked
 

@@ -187,7 +187,9 @@ class Model(BaseEstimator, ABC):
         with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
             return write_rows(path, rows, answers(), dtype, shape)
 
-    def predict_levels(self, X: Any, counts: Sequence[int]) -> Indices:
+    def predict_levels(
+        self, X: Any, counts: Sequence[int] | str = "auto", *, min_children: int = 1
+    ) -> Indices:
         """Return the group of each row at several levels, which are nested.
 
         Coarser groups are made of clusters by the cut itself; see ``hierarchy``. A group has the
@@ -196,8 +198,11 @@ class Model(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        counts : sequence of int
-            How many groups each level has, falling, at most K: ``(20, 5)``.
+        counts : sequence of int or "auto"
+            How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
+            clusters, and the cuts after which links between groups fall most.
+        min_children : int, default=1
+            How many groups of the level before a group has at least.
 
         Returns
         -------
@@ -205,7 +210,7 @@ class Model(BaseEstimator, ABC):
             A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
         """
         model: Any = self
-        groups, labels = model.hierarchy().levels(counts), model.predict(X)
+        groups, labels = model.hierarchy().levels(counts, min_children), model.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
 
     # -------------------------------------------------- describing and saving

@@ -512,7 +512,6 @@ def test_what_speaks_of_clusters_minds_numbers_with_gaps():
     assert model.cluster_numbers_.tolist() == [0, 2]
     assert [one.cluster for one in model.describe(left).clusters] == [0, 2]
     for ask in (
-        model.hierarchy,
         lambda: recluster(model, cluster=0),
         lambda: stability(model, left),
         lambda: label_sets(model, left),

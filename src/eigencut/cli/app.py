@@ -659,8 +659,14 @@ def predict(
     margin: bool = option("Also how clearly a row belongs to its cluster."),
     proba: bool = option("Also the probability of each cluster, in columns p0, p1, ..."),
     support: bool = option("Also the similarity to the training rows."),
-    levels: list[int] | None = option(
-        "Also the groups of clusters at these numbers of them, e.g. 20,5.", opt.levels
+    levels: list[int] | str | None = option(
+        "Also the groups of clusters at these numbers of them, e.g. 20,5, or auto.", opt.levels
+    ),
+    min_children: int = option(
+        "How many groups of one level a group of the next has.",
+        opt.number(1),
+        "--min-children",
+        default=1,
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     run: opt.RunOptions,
@@ -685,7 +691,7 @@ def predict(
     from eigencut.exceptions import EmptyTableError
 
     fitted = tables.load_model(model, run.jobs)
-    groups = fitted.hierarchy().levels(levels) if levels else ()
+    groups = fitted.hierarchy().levels(levels, min_children) if levels else ()
 
     def answer(rows: Any) -> dict[str, Any]:
         answers: Any = fitted.answers(rows) if has_more else None
@@ -697,7 +703,8 @@ def predict(
             columns["support"] = answers.support
         if proba:
             columns |= {f"p{k}": column for k, column in enumerate(answers.probabilities.T)}
-        for n_groups, group in zip(levels or (), groups, strict=True):
+        for group in groups:
+            n_groups = len(np.unique(group[group >= 0]))
             columns[f"level_{n_groups}"] = np.where(labels < 0, labels, group[labels])
         return columns
 

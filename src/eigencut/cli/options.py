@@ -89,10 +89,14 @@ def clusters(text: str) -> int | str:
 
 
 @parsed("N,N")
-def levels(text: str) -> list[int]:
+def levels(text: str) -> list[int] | str:
+    if text == "auto":
+        return text
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):
-        raise ValueError(f"must be numbers of groups, the finest first, like 20,5. Got {text!r}.")
+        raise ValueError(
+            f"must be numbers of groups, the finest first, like 20,5, or auto. Got {text!r}."
+        )
     return [int(part) for part in parts]
 
 

@@ -17,7 +17,7 @@ joined, where there are coordinates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import is_integer
+from eigencut._utils.validation import check_count, is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
@@ -98,6 +98,17 @@ def _by_functions(fitted: FittedCut, places: Any) -> tuple[Array, Array, bool]:
 
 
 @dataclass(frozen=True)
+class LevelSettings:
+    """Which levels ``counts="auto"`` takes."""
+
+    falls: float = 2.0  # Links fall at least by this factor where a level ends,
+    apart: float = 1.5  # and a level has at least this many times the groups of the next one.
+
+
+SETTINGS = LevelSettings()
+
+
+@dataclass(frozen=True)
 class Joining(JsonReady):
     """Two groups that become one.
 
@@ -138,6 +149,8 @@ class Hierarchy(JsonReady):
     exact : bool
         Whether the weights between clusters are those of the graph. A model that has not kept its
         rows knows them by its eigenfunctions; its cut values are lower bounds.
+    numbers : array of shape (K,)
+        Of the clusters, ascending; ``update`` can leave gaps between them.
     """
 
     cut: str
@@ -145,6 +158,7 @@ class Hierarchy(JsonReady):
     joinings: tuple[Joining, ...]
     cut_values: Array
     exact: bool
+    numbers: Indices
 
     def labels(self, n_groups: int) -> Indices:
         """For each cluster the number of its group in the cut into so many.
@@ -160,34 +174,112 @@ class Hierarchy(JsonReady):
         Returns
         -------
         array of shape (K,)
+            Where numbers have gaps, of the largest number and one; -1 where no cluster has it.
         """
         K = len(self.sizes)
         if not (is_integer(n_groups) and 1 <= n_groups <= K):
             expected = f"be an integer from 1 to the {K} clusters of the model"
             raise invalid("n_groups", expected, repr(n_groups), "use recluster for more")
-        group = np.arange(K)
+        group = np.full(int(self.numbers[-1]) + 1, -1)
+        group[self.numbers] = self.numbers
         for joining in self.joinings[: K - n_groups]:
             group[group == joining.joined] = joining.kept
         return group
 
-    def levels(self, counts: Sequence[int]) -> Indices:
+    def levels(self, counts: Sequence[int] | str = "auto", min_children: int = 1) -> Indices:
         """For each cluster the number of its group at several levels, the finest first.
 
         Parameters
         ----------
-        counts : sequence of int
-            How many groups each level has, falling, at most K: ``(20, 5)``.
+        counts : sequence of int or "auto"
+            How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
+            clusters, and the cuts after which links fall most.
+        min_children : int, default=1
+            How many groups of the level before a group has at least. Where the tree does not give
+            that, groups with too few join others before groups that have enough do.
 
         Returns
         -------
         array of shape (n_levels, K)
-            Groups of a coarser level are made of whole groups of a finer one.
+            Groups of a coarser level are made of whole groups of a finer one. As of ``labels``.
         """
-        listed = list(counts) if isinstance(counts, (Sequence, np.ndarray)) else []
+        if isinstance(counts, str) and counts == "auto":
+            counts = self._clear_counts(min_children)
+        listed: list[Any] = list(counts) if isinstance(counts, (Sequence, np.ndarray)) else []
         if not listed or isinstance(counts, str) or (np.diff(listed) >= 0).any():
             expected = "be numbers of groups, each below the one before it"
             raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
-        return np.array([self.labels(n_groups) for n_groups in listed])
+        check_count("min_children", min_children, "use the default of 1")
+        levels = [self.labels(n_groups) for n_groups in listed]
+        if min_children > 1:
+            for level, n_groups in enumerate(listed[1:], 1):
+                if n_groups * min_children > listed[level - 1]:
+                    got = f"{n_groups} groups x {min_children} > {listed[level - 1]}"
+                    expected = "leave enough groups of one level for the next"
+                    raise invalid("min_children", expected, got, "use fewer groups or children")
+                levels[level] = self._joined(levels[level - 1], n_groups, min_children)
+        return np.array(levels)
+
+    def linkage(self) -> Array:
+        """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.
+
+        Heights are 1 less the links. Leaf k is the k-th cluster, which is topic k of BERTopic where
+        sizes differ: ``topic_model.hierarchical_topics(documents, linkage_function=lambda _: Z)``.
+
+        Returns
+        -------
+        array of shape (K - 1, 4)
+        """
+        K, steps = len(self.sizes), np.zeros((len(self.sizes) - 1, 4))
+        node = {int(number): (place, 1) for place, number in enumerate(self.numbers)}
+        for step, joining in enumerate(self.joinings):
+            (a, n_a), (b, n_b) = node[joining.kept], node.pop(joining.joined)
+            steps[step] = min(a, b), max(a, b), 1 - min(joining.link, 1.0), n_a + n_b
+            node[joining.kept] = K + step, n_a + n_b
+        return steps
+
+    def _clear_counts(self, min_children: int) -> list[int]:
+        """Return K, and the numbers of groups after which links fall most."""
+        links = np.maximum([joining.link for joining in self.joinings], EDGE)  # of K, ..., 2 groups
+        falls, chosen = links[:-1] / links[1:], [len(self.sizes)]
+        for place in np.argsort(-falls, kind="stable"):
+            n_groups = len(self.sizes) - 1 - int(place)
+            around = [sorted((n_groups, other)) for other in chosen]
+            is_apart = all(b >= max(SETTINGS.apart, min_children) * a for a, b in around)
+            if falls[place] >= SETTINGS.falls and is_apart:
+                chosen.append(n_groups)
+        return sorted(chosen, reverse=True)
+
+    def _joined(self, group: Indices, n_groups: int, min_children: int) -> Indices:
+        """Join groups in the order of the tree, such that all can still have enough children."""
+        # When two clusters meet in the tree: that is how near groups of them are.
+        meet = np.full((len(self.sizes),) * 2, np.inf)
+        members = {int(number): [place] for place, number in enumerate(self.numbers)}
+        for step, joining in enumerate(self.joinings):
+            kept, joined = members[joining.kept], members.pop(joining.joined)
+            meet[np.ix_(kept, joined)] = meet[np.ix_(joined, kept)] = step
+            kept += joined
+        order = np.argsort(group[self.numbers], kind="stable")
+        there, starts = np.unique(group[self.numbers][order], return_index=True)
+        near = np.minimum.reduceat(meet[np.ix_(order, order)], starts, axis=0)
+        near = np.minimum.reduceat(near, starts, axis=1)
+        np.fill_diagonal(near, np.inf)
+        parent, children = np.arange(len(there)), dict.fromkeys(range(len(there)), 1)
+        while len(children) > n_groups:
+            left = near.copy()
+            while True:
+                a, b = divmod(int(np.argmin(left)), len(left))
+                rest = [n for one, n in children.items() if one not in (a, b)]
+                if _most_full([*rest, children[a] + children[b]], min_children) >= n_groups:
+                    break
+                left[a, b] = left[b, a] = np.inf
+            parent[parent == b] = a
+            children[a] += children.pop(b)
+            near[a] = near[:, a] = np.minimum(near[a], near[b])
+            near[b] = near[:, b] = near[a, a] = np.inf
+        coarse = np.full(len(group), -1)
+        coarse[self.numbers] = there[parent][np.searchsorted(there, group[self.numbers])]
+        return coarse
 
     def __str__(self) -> str:
         K = len(self.sizes)
@@ -197,12 +289,12 @@ class Hierarchy(JsonReady):
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
         # A node: its number, how many of its group's cuts were made above it, and its branch.
-        open_nodes = [(0, 0, "", "")]
+        open_nodes = [(int(self.numbers[0]), 0, "", "")]
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
             cuts = parts.get(number, [])
             n_groups = cuts[n_made].n_groups - 1 if n_made < len(cuts) else K
-            rows = round(float(self.sizes[self.labels(n_groups) == number].sum()))
+            rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
             name = "all" if not branch else str(number)
             lines.append(f"{branch}{name}: {rows} rows")
             if n_made < len(cuts):
@@ -213,9 +305,26 @@ class Hierarchy(JsonReady):
         return "\n".join(lines)
 
 
-def hierarchy_of(fitted: FittedCut) -> Hierarchy:
-    """The tree of the clusters of a fitted cut."""
-    return join_all(cluster_weights(fitted), fitted.cut.name)
+def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
+    """The tree of the clusters of a fitted cut, which have these numbers."""
+    found = join_all(cluster_weights(fitted), fitted.cut.name)
+    named = [
+        replace(one, kept=int(numbers[one.kept]), joined=int(numbers[one.joined]))
+        for one in found.joinings
+    ]
+    return replace(found, joinings=tuple(named), numbers=numbers)
+
+
+def _most_full(children: Sequence[int], enough: int) -> int:
+    """Return how many groups with enough children can be made of groups with so many."""
+    few = sorted(n for n in children if n < enough)
+    n_full = len(children) - len(few)
+    while few:
+        have = few.pop()
+        while have < enough and few:
+            have += few.pop(0)
+        n_full += have >= enough
+    return n_full
 
 
 def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
@@ -246,7 +355,7 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
         for sums in (mass, count):
             sums[kept] += sums[joined]
         mass[joined] = np.nan  # is no group any more
-    return Hierarchy(cut, found.rows, tuple(joinings), values, found.exact)
+    return Hierarchy(cut, found.rows, tuple(joinings), values, found.exact, np.arange(K))
 
 
 def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:

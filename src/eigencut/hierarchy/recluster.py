@@ -153,6 +153,7 @@ class Reclustered(Model):
     def hierarchy(self) -> Hierarchy:
         """The clusters as a tree: the parts of a split are joined first; see ``GPOD.hierarchy``."""
         self.check_fitted()
+        self.base_.gpod.numbering_.refuse_gaps("hierarchy")
         whole = self.base_.hierarchy()
         sizes = np.zeros(self.n_clusters_)
         sizes[: len(whole.sizes)] = whole.sizes
@@ -170,6 +171,7 @@ class Reclustered(Model):
             sizes=sizes,
             joinings=(*joinings, *whole.joinings),
             cut_values=np.concatenate([whole.cut_values, values]),
+            numbers=np.arange(len(sizes)),
         )
 
     # -------------------------------------------------------------- more rows

@@ -1,4 +1,4 @@
-"""Partner packages: BERTopic, Dask, libpysal, scanpy, scikit-image and Spark.
+"""Partner packages: BERTopic, Dask, datamapplot, libpysal, scanpy, scikit-image, Spark, toponymy.
 
 The only room that knows them. It imports the estimator and what is below it, and a partner only
 when it is used.
@@ -7,7 +7,7 @@ when it is used.
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["bertopic", "dask", "image", "scanpy", "spark", "spatial"]
+__all__ = ["bertopic", "dask", "image", "layers", "scanpy", "spark", "spatial"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1241,10 +1241,10 @@ class HierarchyDisplay(Display):
         """
         check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
         K = len(hierarchy.sizes)
-        members = {number: [number] for number in range(K)}
+        members = {int(number): [int(number)] for number in hierarchy.numbers}
         for joining in hierarchy.joinings:  # so that each group is together
             members[joining.kept] += members.pop(joining.joined)
-        leaves = members[0][::-1]
+        leaves = next(iter(members.values()))[::-1]
         height = {number: float(place) for place, number in enumerate(leaves)}
         begins = dict.fromkeys(leaves, K + 0.5)
         forks, ends = [], []
@@ -1277,7 +1277,8 @@ class HierarchyDisplay(Display):
             style = cluster_style(int(number))
             look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
             ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
-        names = [f"cluster {number} ({spaced(tree.sizes[number])})" for number in self.leaves]
+        sizes = dict(zip(tree.numbers.tolist(), tree.sizes, strict=True))
+        names = [f"cluster {number} ({spaced(sizes[int(number)])})" for number in self.leaves]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), names)
         step = -(-K // 12)
@@ -1326,15 +1327,15 @@ class SplitDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, counts: Sequence[int] | None = None, *, ax: Any = None
+        cls, model: Any, counts: Sequence[int] | str | None = None, *, ax: Any = None
     ) -> SplitDisplay:
         """Draw the levels of a fitted model: coarse groups of its clusters, and their parts.
 
         Parameters
         ----------
         model : fitted GPOD, TableModel or Reclustered
-        counts : sequence of int, optional
-            How many groups each level has. Default: 2, 3, ... up to all clusters, at most ten.
+        counts : sequence of int or "auto", optional
+            As of ``predict_levels``. Default: 2, 3, ... up to all clusters, at most ten.
         ax : matplotlib axes, optional
 
         Returns
@@ -1344,9 +1345,9 @@ class SplitDisplay(Display):
         tree = check_model(model).hierarchy()
         if counts is None:
             K = len(tree.sizes)
-            counts = np.unique(np.linspace(min(2, K), K, 10).astype(int)).tolist()
-        levels = tree.levels(sorted(counts, reverse=True))[::-1]
-        names = [f"{n_groups} groups" for n_groups in sorted(counts)]
+            counts = np.unique(np.linspace(min(2, K), K, 10).astype(int)).tolist()[::-1]
+        levels = tree.levels(counts)[::-1, tree.numbers]
+        names = [f"{len(np.unique(level))} groups" for level in levels]
         return cls.from_labels(list(levels), names=names, sample_weight=tree.sizes, ax=ax)
 
     @classmethod
