@@ -210,23 +210,19 @@ def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[fl
 
 def page(summary: ModelSummary) -> str:
     """The summary as HTML."""
-    templates = environment()
+    templates, clusters, picture = environment(), summary.clusters, summary.picture
     script = templates.get_template("page.js").render()
-    clusters, picture = {one.cluster: one for one in summary.clusters}, summary.picture
-    has_cards = any(
-        one.contrasts or one.rule or one.words or one.typical for one in summary.clusters
-    )
-    text = templates.get_template("page.html.j2").render(
+    page: str = templates.get_template("page.html.j2").render(
         summary=summary,
-        clusters=clusters,
-        has_cards=has_cards,
+        clusters={one.cluster: one for one in clusters},
+        has_cards=any(one.contrasts or one.rule or one.words or one.typical for one in clusters),
         effects=_effects(summary),
         picture=scatter(picture, summary.names) if picture is not None and picture.x else None,
         similarity=similarity_plot(summary.support),
         spectrum=spectrum_plot(summary.spectrum) if summary.spectrum else None,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    return str(text)
+    return page
 
 
 def environment() -> Any:
@@ -243,17 +239,8 @@ def environment() -> Any:
             visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
         ),
     )
-    templates.filters |= {
-        "clip": clipped,
-        "counted": counted,
-        "outline": outline,
-        "percent": percent,
-        "short": short,
-        "spaced": spaced,
-        "style": cluster_style,
-        "unbroken": unbroken,
-        "value": _value,
-    }
+    filters = (clipped, cluster_style, counted, in_words, outline, percent, short, spaced, unbroken)
+    templates.filters |= {function.__name__: function for function in filters}
     return templates
 
 
@@ -269,7 +256,7 @@ def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, flo
     return sorted(effects.items(), key=lambda row: -max(map(abs, row[1].values())))
 
 
-def _value(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A number as people write it, or a text."""
     return clipped(value, 60) if isinstance(value, str) else value_in_words(value)
 

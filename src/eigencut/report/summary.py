@@ -9,7 +9,6 @@ import math
 import platform
 import re
 import time
-import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -460,10 +459,6 @@ class SeenRows:
         """Which of them nearly belong to another cluster, though the model knows the place."""
         return (self.answers.margins < INSPECTION.ambiguous_margin) & ~self.is_outside
 
-    def in_cluster(self, number: int) -> Mask:
-        """Which of them are in a cluster."""
-        return np.asarray(self.answers.labels == number)
-
     def sample(self, most: int, random_state: int) -> Any:
         """Some of the prepared rows, or all."""
         some = Shown.draw(len(self.places), most, random_state)
@@ -484,9 +479,9 @@ def _names(names: Any, numbers: Indices) -> dict[int, str]:
             got = f"{shown(name)} for cluster {number}"
             raise invalid("names", "be texts that are not empty", got, "leave it out")
     called = {number: str(given.get(number, f"cluster {number}")) for number in known}
-    first: dict[str, int] = {}
+    stripped = [name.strip() for name in called.values()]
     for number, name in called.items():
-        other = first.setdefault(name.strip(), number)
+        other = known[stripped.index(name.strip())]
         if other != number:
             got = f"{shown(name)} for clusters {other} and {number}"
             raise invalid("names", "be different", got, "give one of them another name")
@@ -559,8 +554,8 @@ def _clusters(
                 size=sizes[place],
                 share=sizes[place] / (sum(sizes) or 1.0),
                 n_new=int((new.labels == number).sum()) if new.n_rows else None,
-                margin=_mean(seen.answers.margins[seen.in_cluster(number)]),
-                unsure=_mean(latest.is_unsure[latest.in_cluster(number)]),
+                margin=_mean(seen.answers.margins[seen.answers.labels == number]),
+                unsure=_mean(latest.is_unsure[latest.answers.labels == number]),
                 stability=None if refits is None else refits.per_cluster.get(place),
                 cut_training=cut_training,
                 cut_new=cut_new,
@@ -793,16 +788,9 @@ def counted(number: float, thing: str = "row") -> str:
 
 def visible(text: str) -> str:
     """Return text in which characters that control are escapes; all other ones stay."""
-    if text.isprintable():
-        return text
-    # These marks of writing direction reach beyond the text they stand in.
-    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-    return "".join(
-        c.encode("unicode_escape").decode("ascii")
-        if c in controls or unicodedata.category(c) in ("Cc", "Cs")
-        else c
-        for c in text
-    )
+    # Controls, halves of letters, and marks of direction, which reach beyond the text they are in.
+    controls = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    return re.sub(controls, lambda found: ascii(found[0])[1:-1], text)
 
 
 def clipped(text: str, longest: int) -> str:
