@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Neighbors, TableModel, load, plotting, recluster, select
 from eigencut.exceptions import NoEigenfunctions
-from eigencut.plotting.rows import MOST_SHOWN
+from eigencut.plotting.displays import MOST_SHOWN
 from eigencut.theory.curves import learning_curve
 from pictures import check_picture
 

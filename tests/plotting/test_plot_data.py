@@ -11,8 +11,7 @@ from sklearn.decomposition import PCA
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.discretization import normalize_rows
 from eigencut.hierarchy.hierarchy import ClusterWeights, join_all
-from eigencut.plotting.displays import _means, regions_around
-from eigencut.plotting.rows import Shown, project
+from eigencut.plotting.displays import Shown, _means, project, regions_around
 from eigencut.plotting.style import plain
 
 mpl = pytest.importorskip("matplotlib")

@@ -1,11 +1,16 @@
-"""Displays of a fitted model: its clusters, how clear they are, how they came out, and new rows."""
+"""Displays of a fitted model: its clusters, how clear they are, how they came out, and new rows.
+
+Rows become points first: prepared by the model, not too many of them, and placed in the plane.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +27,12 @@ from eigencut._utils.validation import (
     shown,
 )
 from eigencut.auto.spectrum import Spectrum
-from eigencut.discretization import Partition
+from eigencut.discretization import Partition, normalize_rows
 from eigencut.exceptions import NoEigenfunctions, invalid
+from eigencut.fitted import FittedCut
 from eigencut.hierarchy.hierarchy import Hierarchy
 from eigencut.inspection.assessment import CutValue, cut_value
 from eigencut.model import Mask, Model, check_model
-from eigencut.plotting.rows import (
-    PreparedRows,
-    Shown,
-    prepared_rows,
-    project,
-    unit_rows,
-    varying_functions,
-)
 from eigencut.plotting.style import (
     COLORS,
     INK,
@@ -44,24 +42,197 @@ from eigencut.plotting.style import (
     SIZE,
     Display,
     check_drawable,
-    cluster_handles,
     cluster_style,
     colorbar,
-    dot,
     height_for,
     legend_above,
-    legend_beside,
     plain,
-    point_area,
-    scatter_clusters,
-    size_beside,
-    sizes_of,
     spaced,
     tidy,
-    write_number,
-    write_numbers,
 )
 from eigencut.updating.drift import Drift
+
+MOST_SHOWN = 50_000  # points of a picture; more only cover each other
+LEGEND_ROWS = 18  # of a column of a legend
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Rows that are shown."""
+
+    rows: Indices  # their places, ascending
+    n_rows: int  # of how many
+
+    @classmethod
+    def draw(cls, n_rows: int, most: int = MOST_SHOWN, random_state: int = 0) -> Shown:
+        """Take all rows, or so many of them at random: the same ones each time."""
+        if n_rows <= most:
+            return cls(np.arange(n_rows), n_rows)
+        rng = np.random.default_rng(random_state)
+        return cls(np.sort(rng.choice(n_rows, most, replace=False, shuffle=False)), n_rows)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no row is left out."""
+        return len(self.rows) == self.n_rows
+
+    @property
+    def sentence(self) -> str:
+        """How many rows are shown, and of how many if not all are."""
+        if self.is_all:
+            return f"{spaced(self.n_rows)} rows"
+        return f"{spaced(len(self.rows))} of {spaced(self.n_rows)} rows"
+
+    @property
+    def title(self) -> str:
+        """The sentence as the title of a legend."""
+        return self.sentence if self.is_all else f"{self.sentence} shown"
+
+
+class PreparedRows(NamedTuple):
+    """The complete rows as the GPOD of a model takes them, and which of them are shown."""
+
+    rows: Any
+    complete: Mask
+    shown: Shown
+
+    @property
+    def some(self) -> Any:
+        """The rows that are shown."""
+        return self.rows if self.shown.is_all else self.rows[self.shown.rows]
+
+
+@contextmanager
+def prepared_rows(
+    model: Any, X: Any, most: int = MOST_SHOWN, random_state: int = 0, name: str = "X"
+) -> Iterator[PreparedRows]:
+    """Check a model and prepare rows for it; inside, the model's threads compute."""
+    with check_model(model).preparing(X) as (rows, complete):
+        if not rows.shape[0]:
+            got = f"{len(complete)} rows, none of them complete"
+            remedy = "fill in what is missing, or fit with missing='median'"
+            raise invalid(name, "have a row without missing values", got, remedy)
+        yield PreparedRows(rows, complete, Shown.draw(rows.shape[0], most, random_state))
+
+
+class Projection(NamedTuple):
+    """How prepared rows become points of the plane."""
+
+    kind: str  # "columns", "eigenfunctions", "pca" or "given"
+    axis_labels: tuple[str, str]  # names of columns are as users wrote them
+    apply: Callable[[Any], Array]  # prepared rows to points, unless they are given
+
+    def points(self, rows: PreparedRows, given: Any, name: str) -> Array:
+        """Return the points of the rows that are shown, from ``given`` where users have them."""
+        if self.kind != "given":
+            return self.apply(rows.some)
+        return given_points(given, len(rows.complete), name)[rows.complete][rows.shown.rows]
+
+
+def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
+    """Return how prepared rows become points: by a word, or an array of points of the user."""
+    if not isinstance(how, str):
+        return Projection("given", ("given coordinate 1", "given coordinate 2"), np.asarray)
+    gpod, is_plane = model.gpod, model.is_plane and not issparse(rows)
+    has_pca = not gpod.affinity_.pairwise and not issparse(rows) and rows.shape[1] > 1
+    if how == "auto":
+        how = "columns" if is_plane else "pca" if has_pca else "eigenfunctions"
+    if how == "columns":
+        if not is_plane:
+            got = f"a model of {len(model.columns_)} columns"
+            remedy = "use 'pca' or 'eigenfunctions'"
+            raise invalid("projection='columns'", "have rows of two numbers", got, remedy)
+        first, second = model.columns_
+        return Projection(how, (first, second), model.in_units)
+    if how == "eigenfunctions":
+        if gpod.n_clusters_ < 2:
+            expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
+            raise invalid("projection='eigenfunctions'", expected, got, "use 'pca'")
+        both, fitted = list(varying_functions(model)), gpod.fitted_cut_
+        first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
+        if not hasattr(gpod, "eigenvalues_"):
+            first, second = (f"share of cluster {place} (unit rows)" for place in both)
+        return Projection(how, (first, second), lambda some: unit_rows(fitted, some)[:, both])
+    if how == "pca":
+        if not has_pca:
+            got = "affinities" if gpod.affinity_.pairwise else "sparse rows, or of one column"
+            remedy = "use 'eigenfunctions', or pass points of your own"
+            raise invalid("projection='pca'", "have rows of two numbers or more", got, remedy)
+        return _principal_components(np.asarray(rows, dtype=np.float64))
+    raise invalid(
+        "projection",
+        "be 'auto', 'columns', 'eigenfunctions', 'pca', or an array of points of shape (n_rows, 2)",
+        repr(how),
+        "leave it out for 'auto'",
+    )
+
+
+def varying_functions(model: Model) -> tuple[int, int]:
+    """Return the first two eigenfunctions that tell more than connected components apart.
+
+    Of a discrete cut, the shares of the first two clusters.
+    """
+    values = getattr(model.gpod, "eigenvalues_", np.ones(2))
+    n_zero = int((values <= 1e-10).sum())
+    first = max(min(n_zero, len(values) - 2), 0)
+    return first, first + 1
+
+
+def unit_rows(fitted: FittedCut, rows: Any) -> Array:
+    """Return the embedding of prepared rows, each of unit length."""
+    embedding = fitted.embedding(rows)
+    return normalize_rows(embedding.toarray() if issparse(embedding) else embedding)
+
+
+def _principal_components(values: Array) -> Projection:
+    largest = np.abs(values).max(initial=0.0) or 1.0  # so that no square is infinite
+    mean = (values / largest).mean(axis=0)
+    centred = values / largest - mean
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    # The sign of a direction is arbitrary: its largest entry is positive here.
+    chosen = directions[:, :-3:-1]
+    chosen = chosen * np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])
+    shares = variances[:-3:-1] / max(float(variances.sum()), np.finfo(np.float64).tiny)
+    first, second = (f"principal component {k + 1} ({shares[k]:.0%} of variance)" for k in (0, 1))
+    return Projection(
+        "pca",
+        (first, second),
+        lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
+    )
+
+
+def given_points(points: Any, n_rows: int, name: str) -> Array:
+    """Return points that a user has for rows, checked."""
+    try:
+        given = np.asarray(points)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.shape != (n_rows, 2):
+        raise invalid(
+            name,
+            f"be points of shape ({n_rows}, 2), one for each row",
+            f"shape {given.shape}" if given.ndim else shown(points),
+            "pass two numbers for each row",
+        )
+    if given.dtype.kind not in "biuf":
+        numbers = np.array([[_number(value) for value in row] for row in given])
+    else:
+        numbers = given.astype(np.float64)
+    is_bad = ~np.isfinite(numbers).all(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        got = f"{' and '.join(str(value)[:30] for value in given[row])} in row {row}"
+        expected = "be finite real numbers, two for each row"
+        raise invalid(name, expected, got, "correct it, or leave such rows out")
+    return numbers
+
+
+def _number(value: Any) -> float:
+    """Return a float, NaN for words and for complex numbers."""
+    try:
+        return math.nan if np.iscomplexobj(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 @dataclass(frozen=True)
@@ -78,15 +249,15 @@ class PlottedRows:
     shown: Shown  # which of all complete rows these are
 
     @classmethod
-    def compute(cls, taken: PreparedRows, points: Array) -> PlottedRows:
+    def compute(cls, model: Model, taken: PreparedRows, points: Array) -> PlottedRows:
         """Label all rows, and say which lie outside."""
-        labels, some = taken.model.labels_of(taken.rows), taken.shown.rows
-        is_outside = taken.model.gpod.fitted_cut_.is_outlier(taken.rows)
+        labels, some = model.labels_of(taken.rows), taken.shown.rows
+        is_outside = model.gpod.fitted_cut_.is_outlier(taken.rows)
         return cls(
             points=points,
             labels=labels[some],
             is_outside=is_outside[some],
-            sizes=sizes_of(labels, taken.model.cluster_numbers_),
+            sizes=sizes_of(labels, model.cluster_numbers_),
             n_outside=int((labels < 0).sum()),
             n_unlike=int(is_outside.sum()),
             n_incomplete=int((~taken.complete).sum()),
@@ -169,6 +340,86 @@ def region_image(regions: Regions) -> Array:
     is_border[1:] |= labels[1:] != labels[:-1]
     image[is_border] = 1.0
     return np.asarray(image)
+
+
+def size_beside(n_entries: int) -> tuple[float, float]:
+    """Return the size of a figure whose legend stands beside axes of usual size."""
+    return SIZE[0] - 1.2 + 1.75 * -(-n_entries // LEGEND_ROWS), SIZE[1]
+
+
+def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
+    """Put a legend beside the axes, where their figure makes room for it; otherwise on them."""
+    if handles is None:
+        handles = ax.get_legend_handles_labels()[0]
+    look: dict[str, Any] = dict(title=title, fontsize=8, title_fontsize=8, labelcolor=INK)
+    look |= dict(ncols=-(-len(handles) // LEGEND_ROWS), handletextpad=0.4, columnspacing=1.0)
+    if ax.figure.get_layout_engine() is not None:
+        look |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
+    else:
+        look |= dict(loc="upper right", framealpha=0.85, edgecolor=PALE)
+    ax.legend(handles=handles, **look)
+
+
+def cluster_handles(numbers: Sequence[int] | Indices, sizes: Any) -> list[Any]:
+    """Return entries of a legend: the style, the number and the size of each cluster."""
+    handles = []
+    for number, size in zip(numbers, sizes, strict=True):
+        color, marker = cluster_style(int(number))
+        handles.append(dot(f"cluster {number} ({spaced(size)})", color, MARKERS[marker]))
+    return handles
+
+
+def dot(label: str, color: str, marker: str = "o", **look: Any) -> Any:
+    """Return an entry of a legend that is a point."""
+    lines = needed("matplotlib.lines", "plot")
+    return lines.Line2D(
+        [], [], linestyle="none", marker=marker, markersize=6, color=color, label=label, **look
+    )
+
+
+def sizes_of(labels: Indices, numbers: Indices) -> NDArray[np.intp]:
+    """Return how many rows each cluster has."""
+    return np.array([(labels == number).sum() for number in numbers], dtype=np.intp)
+
+
+def point_area(n_points: int) -> float:
+    """Return the area of a point where there are so many, in square points."""
+    return float(np.clip(16_000 / max(n_points, 1), 2.5, 26.0))
+
+
+def scatter_clusters(
+    ax: Any, points: Array, labels: Indices, marker: str | None = None, **look: Any
+) -> None:
+    """Draw points in the styles of their clusters, in a random order: none covers another."""
+    order = np.random.default_rng(0).permutation(len(labels))
+    styles = {int(number): cluster_style(int(number)) for number in np.unique(labels)}
+    for kind in dict.fromkeys(style.marker for style in styles.values()):
+        numbers = [number for number, style in styles.items() if style.marker == kind]
+        some = order[np.isin(labels[order], numbers)]
+        colors = [styles[int(number)].color for number in labels[some]]
+        name = marker or MARKERS[kind]
+        own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # it has no inside
+        ax.scatter(*points[some].T, c=colors, marker=name, **{**look, **own})
+
+
+def write_number(ax: Any, number: int, at: Array, **look: Any) -> None:
+    """Write the number of a cluster at a place, with a halo."""
+    effects = needed("matplotlib.patheffects", "plot")
+    look |= dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
+    halo = [effects.withStroke(linewidth=2.5, foreground="white")]
+    ax.annotate(str(number), at, path_effects=halo, **look)
+
+
+def write_numbers(ax: Any, points: Array, labels: Indices, numbers: Indices) -> None:
+    """Write each number at the row nearest to the middle of its cluster, if colours come again."""
+    if max(len(numbers), *(numbers + 1), 1) <= len(COLORS):
+        return
+    for number in np.unique(labels[labels >= 0]):
+        own = points[labels == number]
+        own = own[np.isfinite(own).all(axis=1)]
+        if len(own):
+            middle = own[np.abs(own - np.median(own, axis=0)).sum(axis=1).argmin()]
+            write_number(ax, number, middle, zorder=6)
 
 
 @dataclass
@@ -255,14 +506,14 @@ class ClusterDisplay(Display):
             remedy = "pass X_new and the points of both, or leave all points out"
             raise invalid("projection_new", expected, shown(projection_new), remedy)
         with prepared_rows(model, X) as taken:
-            how = project(taken.model, taken.some, projection)
-            rows = PlottedRows.compute(taken, how.points(taken, projection, "projection"))
-            support = taken.model.gpod.fitted_cut_.support(taken.some)
+            how = project(model, taken.some, projection)
+            rows = PlottedRows.compute(model, taken, how.points(taken, projection, "projection"))
+            support = model.gpod.fitted_cut_.support(taken.some)
         new_rows = None
         if X_new is not None:
             with prepared_rows(model, X_new) as new:
                 points = how.points(new, projection_new, "projection_new")
-                new_rows = PlottedRows.compute(new, points)
+                new_rows = PlottedRows.compute(model, new, points)
         regions = None
         if how.kind == "columns":
             both = [some.points for some in (rows, new_rows) if some is not None]
@@ -398,12 +649,9 @@ class EmbeddingDisplay(Display):
         model = check_model(model).unsplit
         K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
         if K < 2:
-            raise invalid(
-                "model",
-                "have two clusters at least, for each is a dimension of the embedding",
-                "one of 1 cluster",
-                "draw ClusterDisplay or SupportDisplay of it instead",
-            )
+            expected = "have two clusters at least, for each is a dimension of the embedding"
+            remedy = "draw ClusterDisplay or SupportDisplay of it instead"
+            raise invalid("model", expected, "one of 1 cluster", remedy)
         two = _checked_dimensions(dimensions, K)
         if two is None and K <= 3 and (K == 2 or hasattr(model.gpod, "eigenvalues_")):
             two = varying_functions(model)
@@ -429,10 +677,8 @@ class EmbeddingDisplay(Display):
     def _draw(self, ax: Any) -> None:
         patches = needed("matplotlib.patches", "plot")
         ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
-        look: dict[str, Any] = dict(
-            s=point_area(len(self.labels)), linewidths=0, alpha=0.6, zorder=2
-        )
-        scatter_clusters(ax, self.points, self.labels, **look)
+        area = point_area(len(self.labels))
+        scatter_clusters(ax, self.points, self.labels, s=area, linewidths=0, alpha=0.6, zorder=2)
         lengths = np.hypot(*self.directions.T)
         is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
         for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
@@ -746,7 +992,7 @@ class SimilarityDisplay(Display):
         SimilarityDisplay
         """
         with prepared_rows(model, X, most=2000) as taken:
-            labels, W = model.labels_of(taken.some), _similarities(taken)
+            labels, W = model.labels_of(taken.some), _similarities(model, taken)
         order, shown = np.argsort(labels, kind="stable"), taken.shown
         np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
         W = _means(W[np.ix_(order, order)])
@@ -787,18 +1033,15 @@ class SimilarityDisplay(Display):
         bar.set_ticks(ticks, labels=[f"{largest * tick**2:.2g}" for tick in ticks])
 
 
-def _similarities(taken: PreparedRows) -> Array:
+def _similarities(model: Model, taken: PreparedRows) -> Array:
     """Return the weights among the rows that are shown."""
-    affinity, rows, n = taken.model.gpod.affinity_, taken.some, taken.shown.n_rows
-    if not affinity.pairwise:
-        return taken.model.gpod.fitted_cut_.affinity.within(rows, np.eye(rows.shape[0]))
+    rows, n = taken.some, taken.shown.n_rows
+    if not model.gpod.affinity_.pairwise:
+        return model.gpod.fitted_cut_.affinity.within(rows, np.eye(rows.shape[0]))
     if rows.shape[1] != n:
-        raise invalid(
-            "X",
-            "be the square matrix of affinities among the training rows",
-            f"shape ({n}, {rows.shape[1]}), which does not tell affinities among new rows",
-            "pass what the model was fitted on",
-        )
+        expected = "be the square matrix of affinities among the training rows"
+        got = f"shape ({n}, {rows.shape[1]}), which does not tell affinities among new rows"
+        raise invalid("X", expected, got, "pass what the model was fitted on")
     W = rows[:, taken.shown.rows]
     return np.array(W.toarray() if issparse(W) else W, dtype=np.float64)
 
@@ -1141,12 +1384,9 @@ class ConvergenceDisplay(Display):
         """
         check_drawable("partition", partition, "Partition", "eigencut.pod")
         if not len(partition.gap_history):
-            expected, got = (
-                "have steps to be drawn",
-                "one of a discrete cut, which no rotation found",
-            )
+            got = "one of a discrete cut, which no rotation found"
             remedy = "fit GPOD with solver='relaxed'"
-            raise invalid("partition", expected, got, remedy, NoEigenfunctions)
+            raise invalid("partition", "have steps to be drawn", got, remedy, NoEigenfunctions)
         n, K = len(partition.labels), len(partition.rotation)
         largest = float(np.sqrt(n * (2 - 2 / np.sqrt(K))))
         return cls(partition.gap_history, partition.converged, largest).plot(ax)

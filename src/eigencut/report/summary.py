@@ -49,7 +49,7 @@ from eigencut.inspection.refits import stability as measure_stability
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
 from eigencut.model import Mask, Model, check_model, spread
-from eigencut.plotting.rows import Shown, project
+from eigencut.plotting.displays import PreparedRows, Shown, prepared_rows, project
 from eigencut.plotting.style import spaced
 
 
@@ -388,12 +388,8 @@ class SeenRows:
         if isinstance(table, Rows):
             remedy = "pass some of them, which is enough for a report"
             raise invalid(name, "be rows in memory", "eigencut.Rows", remedy, error=TypeError)
-        with model.preparing(table) as (rows, complete):
-            if not complete.any():
-                expected, got = "have a row without missing values", f"{len(complete)} with some"
-                remedy = "pass other rows, or fit with missing='median'"
-                raise invalid(name, expected, got, remedy)
-            return cls._from_prepared(model, table, rows, complete, random_state)
+        with prepared_rows(model, table, POLICY.looked_at, random_state, name) as taken:
+            return cls._from_prepared(model, table, taken)
 
     @classmethod
     def empty(cls) -> SeenRows:
@@ -409,25 +405,22 @@ class SeenRows:
             rows = training_rows(model.gpod)
         except ValueError:
             return cls.empty()
-        table, complete = None, np.ones(rows.shape[0], dtype=bool)
+        n_rows, table = rows.shape[0], None
         if model.is_numeric:
             table = rows if issparse(rows) else model.in_units(rows)
+        some = Shown.draw(n_rows, POLICY.looked_at, random_state)
         with threads(model.gpod.n_jobs):
-            return cls._from_prepared(model, table, rows, complete, random_state)
+            taken = PreparedRows(rows, np.ones(n_rows, dtype=bool), some)
+            return cls._from_prepared(model, table, taken)
 
     @classmethod
-    def _from_prepared(
-        cls, model: Model, table: Any, rows: Any, complete: Mask, random_state: int
-    ) -> SeenRows:
-        labels = spread(model.labels_of(rows), complete, -1)
-        some = Shown.draw(rows.shape[0], POLICY.looked_at, random_state)
-        chosen = rows if some.is_all else rows[some.rows]
-        answers = model.answers_of(chosen)
+    def _from_prepared(cls, model: Model, table: Any, taken: PreparedRows) -> SeenRows:
+        answers = model.answers_of(taken.some)
         return cls(
             table=table,
-            labels=labels,
-            places=np.flatnonzero(complete)[some.rows],
-            rows=chosen,
+            labels=spread(model.labels_of(taken.rows), taken.complete, -1),
+            places=np.flatnonzero(taken.complete)[taken.shown.rows],
+            rows=taken.some,
             answers=answers,
             is_outside=is_outlier(answers.support, model.gpod.fitted_cut_.least_support),
         )
@@ -461,8 +454,7 @@ class SeenRows:
 
     def sample(self, most: int, random_state: int) -> Any:
         """Some of the prepared rows, or all."""
-        some = Shown.draw(len(self.places), most, random_state)
-        return self.rows if some.is_all else self.rows[some.rows]
+        return self.rows[Shown.draw(len(self.places), most, random_state).rows]
 
 
 def _names(names: Any, numbers: Indices) -> dict[int, str]:
