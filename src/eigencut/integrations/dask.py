@@ -7,7 +7,7 @@ are the landmarks and one p x p matrix. Tasks have no side effects: a lost worke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,17 +57,11 @@ class DaskRows(Rows):
 
     def _computed(self) -> Iterator[Any]:
         """The chunks one after the other, for whoever iterates instead of reducing."""
-        if not self.is_weighted:
-            return (part.compute() for part in self._parts)
-        pairs = zip(self._parts, self._weights, strict=True)
-        return ((part.compute(), np.asarray(weight.compute())) for part, weight in pairs)
+        for part, weight in zip(self._parts, self._weights, strict=True):
+            rows = part.compute()
+            yield (rows, np.asarray(weight.compute())) if self.is_weighted else rows
 
-    def reduce(
-        self,
-        part: Callable[..., Any],
-        combine: Callable[[Any, Any], Any],
-        finish: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    def reduce(self, part: Any, combine: Any, finish: Any = None) -> Any:
         delayed = needed("dask", "dask").delayed
         of_chunk, add_up = delayed(_of_chunk), delayed(added_up)
         part, combine = delayed(part), delayed(combine)  # sent once, not with every task

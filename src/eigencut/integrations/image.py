@@ -161,8 +161,8 @@ def segment(
 
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     """The image as an array of (height, width, channels)."""
-    if isinstance(image, np.ma.MaskedArray) and np.ma.getmaskarray(image).any():
-        got = f"a masked array with {int(np.ma.getmaskarray(image).sum())} values masked"
+    if np.ma.is_masked(image):
+        got = f"a masked array with {np.ma.count_masked(image)} values masked"
         raise invalid("image", "have a value at every pixel", got, "fill them by image.filled(...)")
     try:
         found = np.asarray(as_numpy(image))
@@ -239,25 +239,21 @@ def to_lab(colours: Array) -> Array:
 
 def _rows(pixels: Array, scale: float, position: float, texture: float) -> NDArray[np.float32]:
     """What pixels are compared by: channels, texture and place, each of the spread it counts."""
-    height, width, n_channels = pixels.shape
-    groups = [_spread_to(1.0, _smoothed(pixels, scale).reshape(-1, n_channels))]
+    groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
     if texture:
         window = POLICY.window * (scale or 1.0)
-        mean = _smoothed(pixels, window)
-        variance = _smoothed((pixels - mean) ** 2, window)
-        groups.append(_spread_to(texture, np.sqrt(variance).reshape(-1, n_channels)))
+        mean = gaussian_filter(pixels, (window, window, 0))
+        variance = gaussian_filter((pixels - mean) ** 2, (window, window, 0))
+        groups.append(_spread_to(texture, np.sqrt(variance)))
     if position:
-        places = np.indices((height, width), dtype=np.float64).reshape(2, -1).T
+        places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
         groups.append(_spread_to(position, places))
     return np.hstack(groups).astype(np.float32)
 
 
-def _smoothed(pixels: Array, scale: float) -> Array:
-    return np.asarray(gaussian_filter(pixels, (scale, scale, 0))) if scale else pixels
-
-
-def _spread_to(total: float, columns: Array) -> Array:
+def _spread_to(total: float, channels: Array) -> Array:
     """Columns about their means, in units that give them this standard deviation together."""
+    columns = channels.reshape(-1, channels.shape[-1])
     centred = columns - columns.mean(axis=0)
     spread = np.sqrt((centred**2).sum() / len(centred))
     return np.asarray(centred * (total / spread) if spread > 0 else centred)
@@ -350,31 +346,29 @@ def _parts(weights: Any, thresh: float, num_cuts: int) -> list[Indices]:
         part = waiting.pop()
         graph = SparseGraph(weights[part][:, part], np.ones(len(part)), np.arange(len(part)))
         pieces = _pieces(graph, thresh)
-        if pieces.max() == 0 and len(part) >= POLICY.fewest_regions:
+        if not pieces.any() and len(part) >= POLICY.fewest_regions:
             is_above, value = _best_cut(graph, num_cuts)
-            pieces = is_above.astype(np.intp) if value < thresh else pieces
-        if pieces.max() > 0:
-            waiting += [part[pieces == number] for number in range(pieces.max() + 1)]
+            pieces = is_above if value < thresh else pieces
+        if pieces.any():
+            waiting += [part[pieces == number] for number in np.unique(pieces)]
         else:
             whole.append(part)
     return whole
 
 
-def _pieces(graph: SparseGraph, thresh: float) -> Indices:
+def _pieces(graph: SparseGraph, thresh: float) -> NDArray[Any]:
     """The components without edges that are nothing beside the threshold, or one piece."""
-    one, edges = np.zeros(graph.n_vertices, dtype=np.intp), graph.weights.tocoo()
+    edges = graph.weights.tocoo()
     volumes = graph.n_rows * graph.degrees
     weakest = max(0.0, min(POLICY.weak * thresh, POLICY.weak)) * np.sqrt(volumes)
     is_strong = edges.data > weakest[edges.row] * np.sqrt(volumes[edges.col])
     strong = (edges.data[is_strong], (edges.row[is_strong], edges.col[is_strong]))
     n_pieces, pieces = connected_components(coo_array(strong, edges.shape), directed=False)
-    if n_pieces == 1 or not thresh > 0:
-        return one
     is_cut = pieces[edges.row] != pieces[edges.col]
     cut = np.bincount(pieces[edges.row[is_cut]], edges.data[is_cut], n_pieces)
     volume = np.maximum(np.bincount(pieces, volumes, n_pieces), np.finfo(np.float64).tiny)
     # Where this sum is below the threshold, so is the NCut of every division of pieces in two.
-    return pieces.astype(np.intp) if (cut / volume).sum() < thresh else one
+    return pieces if (cut / volume).sum() < thresh else np.zeros_like(pieces)
 
 
 def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
@@ -411,15 +405,13 @@ def _second_vector(graph: SparseGraph) -> Array:
     def apart(vector: Array) -> Array:
         return np.asarray(vector - first * (first @ vector))
 
-    operator = LinearOperator(
+    product = LinearOperator(
         graph.weights.shape, lambda v: apart(inverse(apart(v.ravel()))), dtype=np.float64
     )
     start = apart(np.random.default_rng(0).standard_normal(len(root)))
+    how = {"tol": POLICY.tolerance, "maxiter": POLICY.restarts, "v0": start}
     try:
-        found = eigsh(
-            operator, k=1, which="LA", v0=start, tol=POLICY.tolerance, maxiter=POLICY.restarts
-        )
-        vector = found[1][:, 0]
+        vector = eigsh(product, k=1, which="LA", **how)[1][:, 0]
     except ArpackNoConvergence:  # many eigenvalues below the shift
         vector = eigenpairs(graph, mass, 2).vectors[:, 1] * root
     return np.asarray(vector * np.sign(vector[np.abs(vector).argmax()]))

@@ -19,6 +19,7 @@ from eigencut._utils.validation import check_count, needed, real_array, shown
 from eigencut.affinities import Neighbors
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
+from eigencut.io.column_kinds import absent
 
 __all__ = ["cluster", "ingest"]
 
@@ -82,8 +83,7 @@ def cluster(
         raise invalid(sources, "be given", " and ".join(named), "pass one of them")
     cells: Any = slice(None)
     if restrict_to is not None:
-        key, wanted = _key_and_categories(restrict_to)
-        cells, others = _cells_of(adata, key, wanted)
+        key, wanted, cells, others = _restricted(adata, restrict_to)
     adata = adata.copy() if copy else adata
     if use_rep is not None:
         model = GPOD(n_clusters).fit(_representation(adata, use_rep)[cells])
@@ -226,35 +226,43 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
         remedy = "run sc.pp.neighbors(adata) first, or pass use_rep='X_pca'"
         raise invalid("adata.obsp", f"have the graph {key!r}", got, remedy)
     found, n_cells = adata.obsp[key], adata.n_obs
-    shape = found.shape if hasattr(found, "shape") else np.shape(found)
-    if shape != (n_cells, n_cells):
+    if np.shape(found) != (n_cells, n_cells):
         expected = f"be of shape ({n_cells}, {n_cells}), the affinities among all cells"
         remedy = "run sc.pp.neighbors(adata) on these cells"
-        raise invalid(f"adata.obsp[{key!r}]", expected, f"shape {shape}", remedy)
+        raise invalid(f"adata.obsp[{key!r}]", expected, f"shape {np.shape(found)}", remedy)
     return csr_array(found).astype(np.float64)
 
 
-def _cells_of(adata: Any, key: str, wanted: list[str]) -> tuple[Indices, NDArray[np.object_]]:
-    """Return the cells of some categories, and the names of all cells: None without category.
+def _restricted(
+    adata: Any, restrict_to: Any
+) -> tuple[str, list[str], Indices, NDArray[np.object_]]:
+    """Return a key and categories, their cells, and the names of all cells: None without category.
 
     Names of categories are text, whatever they are in ``adata.obs``.
     """
+    is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
+    key, categories = restrict_to if is_pair else (None, [])
+    is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
+    wanted = list(dict.fromkeys(map(str, categories))) if is_listed else []
+    if not (isinstance(key, str) and wanted):
+        expected = "be a column of adata.obs and a list of at least one of its categories"
+        remedy = "write it as ('kind', ['a', 'b'])"
+        raise invalid("restrict_to", expected, repr(restrict_to)[:60], remedy)
     if key not in adata.obs:
         expected = f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})"
         raise invalid("restrict_to", expected, repr(key), "correct it")
     column = adata.obs[key]
     known = list(map(str, column.astype("category").cat.categories))
-    for name in wanted:
-        if name not in known:
-            expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
-            raise invalid("restrict_to", expected, repr(name), "correct it")
+    for name in absent(wanted, known):
+        expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
+        raise invalid("restrict_to", expected, repr(name), "correct it")
     names = column.astype(str).to_numpy().astype(object)
     names[column.isna().to_numpy()] = None
     cells = np.flatnonzero([name in wanted for name in names])
     if not len(cells):
         got = f"{wanted!r} of adata.obs[{key!r}], which have none"
         raise invalid("restrict_to", "name categories that have cells", got, "name others")
-    return cells, names
+    return key, wanted, cells, names
 
 
 def _renamed(
@@ -270,19 +278,6 @@ def _renamed(
         remedy = "rename it there by .cat.rename_categories, or restrict to that one too"
         raise invalid("restrict_to", expected, got, remedy)
     return names
-
-
-def _key_and_categories(restrict_to: Any) -> tuple[str, list[str]]:
-    is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
-    pair: Any = restrict_to if is_pair else (None, None)
-    key, categories = pair
-    is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
-    listed = list(dict.fromkeys(map(str, categories))) if is_listed else []
-    if not (isinstance(key, str) and listed):
-        expected = "be a column of adata.obs and a list of at least one of its categories"
-        remedy = "write it as ('kind', ['a', 'b'])"
-        raise invalid("restrict_to", expected, repr(restrict_to)[:60], remedy)
-    return key, listed
 
 
 def _check_arguments(copy: Any, **cells: Any) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
 from eigencut.integrations.partial_sums import FAN_IN, added_up, finished, on_one_thread, total_of
-from eigencut.io.column_kinds import plain_names, quoted, refuse_duplicates
+from eigencut.io.column_kinds import absent, plain_names, quoted, refuse_duplicates
 from eigencut.io.rows import Rows
 from eigencut.model import check_model
 
@@ -65,12 +65,7 @@ class SparkRows(Rows):
             values = np.array(block, dtype=np.float64)
             yield (values[:, :-1], values[:, -1]) if self.is_weighted else values
 
-    def reduce(
-        self,
-        part: Callable[..., Any],
-        combine: Callable[[Any, Any], Any],
-        finish: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    def reduce(self, part: Any, combine: Any, finish: Any = None) -> Any:
         n_features, is_weighted = self.n_features, self.is_weighted  # of which copies are sent
 
         def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
@@ -295,10 +290,9 @@ def _listed(columns: Any) -> list[str]:
 
 
 def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
-    for name in names:
-        if name not in present:
-            expected = f"be among those of the frame ({quoted(list(present))})"
-            raise invalid("columns", expected, repr(name), "correct it")
+    for name in absent(names, present):
+        expected = f"be among those of the frame ({quoted(list(present))})"
+        raise invalid("columns", expected, repr(name), "correct it")
 
 
 def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[str]:

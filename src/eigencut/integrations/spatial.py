@@ -100,8 +100,9 @@ def _attributes(frame: Any, columns: Any) -> Array:
     named = [columns] if is_one else list(columns)
     if not named:
         raise invalid("columns", "name at least one column", "none", "pass a name or a list")
+    taken = _taken(frame, named)
     try:
-        X = np.asarray(_taken(frame, named), dtype=np.float64)
+        X = np.asarray(taken, dtype=np.float64)
     except (TypeError, ValueError) as error:
         got = f"{named} of which some are not ({error})"
         remedy = "leave them out, or code them as numbers"
@@ -164,10 +165,10 @@ def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
         remedy = "make it from the same frame"
         raise invalid("contiguity", expected, f"the shape {found.shape}", remedy)
     weights = sparse.coo_array(found).astype(np.float64)
-    if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
+    bad = weights.data[~((weights.data >= 0) & np.isfinite(weights.data))]
+    if len(bad):
         expected = "have finite weights that are not negative"
-        got = f"{weights.data[~(weights.data >= 0) | ~np.isfinite(weights.data)][0]:.6g}"
-        raise invalid("contiguity", expected, got, "pass 1 for rows that touch")
+        raise invalid("contiguity", expected, f"{bad[0]:.6g}", "pass 1 for rows that touch")
     off = (weights.row != weights.col) & (weights.data > 0)
     kept = (weights.data[off], (weights.row[off], weights.col[off]))
     one_way = sparse.csr_array(sparse.coo_array(kept, shape=(n, n)))
@@ -201,18 +202,16 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
     index = list(frame.index) if hasattr(frame, "columns") else list(range(n))
     by_label = len(set(index)) == n == len(ids) and set(ids) == set(index)
     by_position = len(ids) == n and set(ids) == set(range(n))
-    if by_label and by_position and index != list(range(n)) and ids != index:
-        by_position = False
-        # A Graph has labels; a W has them if it was told an order of names, and else positions.
-        if not (is_graph or getattr(weights, "id_order_set", False)):
-            raise invalid(
-                "contiguity",
-                "be matched with frame without doubt",
-                f"weights that number {n} rows from 0, and an index that is another order of these "
-                "numbers: they may be its labels or positions",
-                "pass contiguity=weights.sparse for positions (made from this frame), or make them "
-                "by from_dataframe(frame, use_index=True)",
-            )
+    # A Graph has labels; a W has them if it was told an order of names, and else positions.
+    has_labels = is_graph or getattr(weights, "id_order_set", False)
+    if by_label and by_position and index not in (ids, list(range(n))) and not has_labels:
+        got = f"weights that number {n} rows from 0, and an index that is another order of these "
+        got += "numbers: they may be its labels or positions"
+        remedy = (
+            "pass contiguity=weights.sparse for positions (made from this frame), or make them "
+        )
+        remedy += "by from_dataframe(frame, use_index=True)"
+        raise invalid("contiguity", "be matched with frame without doubt", got, remedy)
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
         got = f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}"

@@ -116,23 +116,19 @@ class Known:
         sample_weight: Array | None = None,
     ) -> Known | None:
         """Return what is known of the rows of X; None where that is nothing."""
-        if constraints is not None:
-            check_kind(constraints)
         if known_labels is None and constraints is None:
             return None
+        pairs = Constraints() if constraints is None else check_kind(constraints)
         if isinstance(X, Rows):  # which has no numbers of rows, and whose labels may not fit
-            raise invalid(
-                "known_labels" if constraints is None else "constraints",
-                "be of rows in memory, which have numbers",
-                "them with a stream, eigencut.Rows",
-                "fit on an array that holds the known rows and a sample of the others",
-                TypeError,
-            )
+            name = "known_labels" if constraints is None else "constraints"
+            got = "them with a stream, eigencut.Rows"
+            remedy = "fit on an array that holds the known rows and a sample of the others"
+            expected = "be of rows in memory, which have numbers"
+            raise invalid(name, expected, got, remedy, TypeError)
         n = X.shape[0]
         labels = np.full(n, UNKNOWN, dtype=np.intp)
         if known_labels is not None:
             labels = read_known_labels(known_labels, n, words=False).labels
-        pairs = Constraints() if constraints is None else constraints
         pairs.check_rows(n)
         must = _with_identical_rows(pairs.must_link, X)
         group = linked_groups(n, must)
@@ -175,28 +171,18 @@ class Known:
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
         if self.groups and outliers != "keep":
-            raise invalid(
-                "outliers",
-                "be 'keep' with must_link, whose rows get equal labels",
-                f"{outliers!r}, which marks each row on its own",
-                "ask score_samples instead",
-            )
+            expected = "be 'keep' with must_link, whose rows get equal labels"
+            got = f"{outliers!r}, which marks each row on its own"
+            raise invalid("outliers", expected, got, "ask score_samples instead")
         if extension != "consistent":
-            raise invalid(
-                "extension",
-                "be 'consistent' with known labels or pairs",
-                f"{extension!r}, which does not give back eigenvectors",
-                "leave it out",
-            )
+            expected = "be 'consistent' with known labels or pairs"
+            got = f"{extension!r}, which does not give back eigenvectors"
+            raise invalid("extension", expected, got, "leave it out")
         largest = self.n_classes - 1
         if largest >= n_clusters:
-            raise invalid(
-                "known_labels",
-                f"hold classes from 0 to {n_clusters - 1} (n_clusters={n_clusters}), and -1 where "
-                "they are unknown",
-                largest,
-                "number the classes from 0, or raise n_clusters",
-            )
+            expected = f"hold classes from 0 to {n_clusters - 1} (n_clusters={n_clusters}), and -1"
+            remedy = "number the classes from 0, or raise n_clusters"
+            raise invalid("known_labels", f"{expected} where they are unknown", largest, remedy)
 
 
 def _with_identical_rows(must: Indices, X: Any) -> Indices:

@@ -59,12 +59,10 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     _refuse_other_columns(model, reference)
     class_names, known = (list(getattr(one, "class_names_", [])) for one in (model, reference))
     if class_names and class_names != known:
-        raise invalid(
-            "model",
-            "have no names of classes, or those of the reference",
-            f"{', '.join(class_names)}, and the reference has {', '.join(known) or 'none'}",
-            "fit the model with the same known classes, which gives it their numbers",
-        )
+        expected = "have no names of classes, or those of the reference"
+        got = f"{', '.join(class_names)}, and the reference has {', '.join(known) or 'none'}"
+        remedy = "fit the model with the same known classes, which gives it their numbers"
+        raise invalid("model", expected, got, remedy)
     if X is None or isinstance(X, Table):  # which was read for one of them
         model.refuse_other_kinds(reference)
     gpod, other = model.gpod, reference.gpod
@@ -99,12 +97,8 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     else:  # those of a table are found by name
         is_same = names == others or (model.gpod is not model and set(names) == set(others))
     if not is_same:
-        raise invalid(
-            "model and reference",
-            "be over the same columns, and a GPOD's in the same order",
-            got,
-            "fit both on the same columns",
-        )
+        expected = "be over the same columns, and a GPOD's in the same order"
+        raise invalid("model and reference", expected, got, "fit both on the same columns")
 
 
 def _with_columns(model: Model) -> str:

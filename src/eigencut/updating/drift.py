@@ -30,7 +30,7 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.io.sample import seeded_by
 from eigencut.neighbors.metrics import METRICS
-from eigencut.updating.update import rows_in_common
+from eigencut.updating.update import rows_in_common, what_is_kept
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,9 @@ class FactTotals:
         affinity = fitted.affinity
         assert isinstance(affinity, Landmarks)
         if affinity.sums_ is None:
-            raise invalid(
-                "model",
-                "have kept the sums over its rows to be compared with others",
-                "a model from a file of format 1, which has none",
-                "fit it anew and save it",
-            )
+            expected = "have kept the sums over its rows to be compared with others"
+            got = "a model from a file of format 1, which has none"
+            raise invalid("model", expected, got, "fit it anew and save it")
         of_vertices = np.eye(fitted.n_clusters)[fitted.voters]
         gram = affinity.sums_.gram
         volume = gram.sum(axis=1) @ of_vertices
@@ -337,11 +334,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     """Return how the rows of X differ from those that the model has seen; see ``GPOD.drift``."""
     fitted, affinity = model.fitted_cut_, model.affinity_
     rng = seeded_by(getattr(affinity, "rows_", X), random_state)
-    if affinity.keeps is None:
-        got = f"one with {type(affinity).__name__}, which has neither"
-        expected = "keep rows, or sums over rows, to compare others with"
-        raise invalid("model", expected, got, "compare predictions")
-    if affinity.keeps == "sums":
+    if what_is_kept(affinity, "to compare others with", "compare predictions") == "sums":
         before, old, new = FactTotals.from_sums(fitted), None, ClusterFacts.from_rows(fitted, X)
     else:
         old, new = _by_rows_left_out(model, X, rng)

@@ -54,6 +54,14 @@ def refuse_nothing(X: Any, purpose: str) -> None:
         raise invalid("X", f"have at least one row to {purpose}", "none", "leave such a table out")
 
 
+def what_is_kept(affinity: Any, purpose: str, remedy: str) -> str:
+    """Return whether an affinity keeps rows or sums over rows; raise an error if neither."""
+    if affinity.keeps is None:
+        got = f"one with {type(affinity).__name__}, which has neither"
+        raise invalid("model", f"keep rows, or sums over rows, {purpose}", got, remedy)
+    return str(affinity.keeps)
+
+
 def checked_decay(decay: Any) -> float:
     """Return the decay if it is above 0 and at most 1."""
     if not (is_real(decay) and 0 < decay <= 1):
@@ -186,19 +194,14 @@ class Refitted:
 
 def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     """Return the model's cut, as if it had seen these rows too and older ones counted ``decay``."""
-    before, keeps = model.fitted_cut_, model.affinity_.keeps
+    before = model.fitted_cut_
     functions = getattr(before, "functions", None)
     if getattr(before, "is_guided", False) or isinstance(functions, CombinedFunctions):
-        raise invalid(
-            "model",
-            "be fitted without known labels and pairs to be updated, since it does not keep these",
-            "one that was fitted with them",
-            "fit it anew on all rows, with known_labels=-1 for rows that nothing is known of",
-        )
-    if keeps is None:
-        got = f"one with {type(model.affinity_).__name__}, which has neither"
-        expected, remedy = "keep rows, or sums over rows, to be updated", "fit it anew on all rows"
+        expected = "be fitted without known labels and pairs to be updated"
+        got = "one that was fitted with them, which it does not keep"
+        remedy = "fit it anew on all rows, with known_labels=-1 for rows that nothing is known of"
         raise invalid("model", expected, got, remedy)
+    keeps = what_is_kept(model.affinity_, "to be updated", "fit it anew on all rows")
     n_new = 0 if isinstance(source, Rows) else source.shape[0]
     source, sample_weight = rows_that_count(source, sample_weight)
     if keeps == "sums":
