@@ -61,8 +61,8 @@ def machine(monkeypatch, folder, *, own_group, groups, meminfo="MemAvailable:  4
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    files = memory.SystemFiles(folder / "meminfo", folder / "own", folder / "groups")
-    monkeypatch.setattr(memory, "FILES", files)
+    for name, file in (("MACHINE", "meminfo"), ("OWN_GROUP", "own"), ("GROUPS", "groups")):
+        monkeypatch.setattr(memory, name, folder / file)
 
 
 def test_available_is_what_the_system_says(monkeypatch, tmp_path):

@@ -11,22 +11,15 @@ from pathlib import Path
 
 from eigencut.exceptions import invalid
 
-
-@dataclass(frozen=True)
-class SystemFiles:
-    """Where Linux says how much memory there is."""
-
-    machine: Path = Path("/proc/meminfo")
-    own_group: Path = Path("/proc/self/cgroup")
-    groups: Path = Path("/sys/fs/cgroup")
-    # Of a control group: limit, use, and what of the use is cache that gives way, by version.
-    of_group: tuple[tuple[str, str, str], ...] = (
-        ("memory.max", "memory.current", "inactive_file"),
-        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    )
-
-
-FILES = SystemFiles()
+# Where Linux says how much memory there is: on the machine, and in the process's control group.
+MACHINE = Path("/proc/meminfo")
+OWN_GROUP = Path("/proc/self/cgroup")
+GROUPS = Path("/sys/fs/cgroup")
+# Of a control group: limit, use, and what of the use is cache that gives way, by version.
+_OF_GROUP = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
 
 
 def parse_bytes(limit: object) -> float | None:
@@ -63,7 +56,7 @@ def available_bytes() -> float:
 
 
 def _machine_bytes() -> float:
-    found = re.search(r"MemAvailable:\s+(\d+)", _text(FILES.machine))
+    found = re.search(r"MemAvailable:\s+(\d+)", _text(MACHINE))
     if found:
         return 1024.0 * int(found[1])
     try:
@@ -75,14 +68,14 @@ def _machine_bytes() -> float:
 def _group_bytes() -> float:
     """What the control group of this process and those above it leave (containers, batch jobs)."""
     least = math.inf
-    for line in _text(FILES.own_group).splitlines():
+    for line in _text(OWN_GROUP).splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "" or "memory" in controllers.split(","):
-            root = FILES.groups / "memory" if controllers else FILES.groups
+            root = GROUPS / "memory" if controllers else GROUPS
             inner = root / path.lstrip("/")
             for folder in (inner, *inner.parents):
                 if folder.is_relative_to(root):
-                    least = min(least, *(_left(folder, *files) for files in FILES.of_group))
+                    least = min(least, *(_left(folder, *files) for files in _OF_GROUP))
     return least
 
 

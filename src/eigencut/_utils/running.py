@@ -347,7 +347,10 @@ class _BlasThreads:
                 self._asked[asker] = limit
             smallest = min(self._asked.values(), default=None)
             if smallest is None:
-                self._give_back()
+                for library, number in self._found.items():
+                    with suppress(Exception):  # what a library does not take is dropped
+                        library.set_num_threads(number)
+                self._found, self._held = {}, None
             elif smallest != self._held:
                 self._hold(smallest)
 
@@ -361,12 +364,6 @@ class _BlasThreads:
                 self._found[library] = library.get_num_threads()
             library.set_num_threads(limit)
         self._held = limit
-
-    def _give_back(self) -> None:
-        for library, number in self._found.items():
-            with suppress(Exception):  # what a library does not take is dropped
-                library.set_num_threads(number)
-        self._found, self._held = {}, None
 
 
 blas_threads = _BlasThreads()

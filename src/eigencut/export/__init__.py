@@ -8,7 +8,7 @@ the shares of clusters and the largest of them.
 from __future__ import annotations
 
 import os
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,6 +22,7 @@ from eigencut.discretization import TIE
 from eigencut.exceptions import invalid
 from eigencut.export.eigenfunctions import (
     EXPORTED,
+    divided,
     gaussian_functions,
     has_point,
     landmark_functions,
@@ -133,12 +134,10 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
         return
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
-        raise invalid(
-            "constraints",
-            "be ones that the functions of the cut satisfy, for a model to be exported",
-            f"{len(functions.fixed.values)} must-link rows that only their digests put together",
-            "drop pairs that are far apart, or fit with known labels instead",
-        )
+        expected = "be ones that the functions of the cut satisfy, for a model to be exported"
+        got = f"{len(functions.fixed.values)} must-link rows that only their digests put together"
+        remedy = "drop pairs that are far apart, or fit with known labels instead"
+        raise invalid("constraints", expected, got, remedy)
     if isinstance(functions, Algorithm1):
         expected = "be 'consistent' for a model to be exported"
         remedy = "fit with extension='consistent'"
@@ -151,15 +150,16 @@ def _outputs(
     """Return the outputs and their shapes, by name."""
     rows, is_complete = _prepared_rows(graph, model.affinity_.metric, preparation)
     U, support = _FUNCTIONS[type(model.affinity_)](model, rows)
-    fitted, numbers = model.fitted_cut_, model.numbering_
-    scores, of_scores = U, cast(Any, share_probabilities)
-    if isinstance(fitted, FittedRelaxedCut):
+    fitted, numbers, scores = model.fitted_cut_, model.numbering_, U
+    is_relaxed = isinstance(fitted, FittedRelaxedCut)
+    if is_relaxed:
         if isinstance(fitted.functions, CombinedFunctions):
             U = U @ fitted.functions.combination
-        unit = _divided(U, abs(U).reduce("Max"))
-        scores, of_scores = _divided(unit, unit.reduce("L2")) @ fitted.rotation, probabilities
+        unit = divided(U, abs(U).reduce("Max"))
+        scores = divided(unit, unit.reduce("L2")) @ fitted.rotation
     is_best = scores >= scores.reduce("Max") - graph.precision.tie  # the first of equal ones
     labels = is_best.astype(np.int32).place("Max")
+    of_scores = probabilities if is_relaxed else share_probabilities
     shares = of_scores(scores, labels, support, fitted)
     if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
         labels = graph.constant(numbers.numbers, np.int64).take(labels)
@@ -201,20 +201,14 @@ def _logged(rows: Tensor, floor: Array) -> Tensor:
     return logs * is_logged + rows * (1 - is_logged)
 
 
-def _divided(U: Tensor, length: Tensor) -> Tensor:
-    """Return rows divided by their length; rows of zeros stay."""
-    return U / where(length > 0.0, length, 1.0)
-
-
 def _compare(content: bytes, model: TableModel, dtype: str) -> None:
     """onnxruntime and the model on training rows, 2000 at most: equal labels, or an error.
 
     With and without its optimizations, which must not change what comparisons decide.
     """
     affinity: Any = model.gpod.affinity_
-    rows: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
-    rows = rows[:: -(-len(rows) // 2000)]
-    rows = model.in_units(rows).astype(dtype)
+    kept: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
+    rows = model.in_units(kept[:: -(-len(kept) // 2000)]).astype(dtype)
     labels = model.predict(rows.astype(np.float64))
     found = [_run(content, rows, optimize)["labels"] for optimize in (True, False)]
     different = max(int((others != labels).sum()) for others in found)

@@ -25,6 +25,11 @@ EXPORTED = ("euclidean", "cosine", "haversine")  # metrics
 _NO_EDGE = -1e300  # the exponent of an edge that is none
 
 
+def divided(rows: Tensor, length: Tensor) -> Tensor:
+    """Return rows divided by their length; rows of zeros stay."""
+    return rows / where(length > 0.0, length, 1.0)
+
+
 def has_point(metric: str, rows: Tensor) -> Tensor | None:
     """Return whether each row has a point, a column; None where all have."""
     if metric == "cosine":
@@ -38,8 +43,7 @@ def has_point(metric: str, rows: Tensor) -> Tensor | None:
 def _points(metric: str, rows: Tensor) -> Tensor:
     """Return the points that stand for rows; any numbers for rows that have none."""
     if metric == "cosine":
-        largest = abs(rows).reduce("Max")
-        scaled = rows / where(largest > 0.0, largest, 1.0)
+        scaled = divided(rows, abs(rows).reduce("Max"))
         length = np.sqrt(scaled.reduce("SumSquare"))
         return scaled / np.maximum(length, 1.0)  # the largest number is 1 by now
     if metric == "haversine":
