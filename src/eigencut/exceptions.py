@@ -98,14 +98,6 @@ class RefusedRow(ValueError):
 
     ``row`` and ``column`` are its place among the rows that ``check`` was given, which raises this
     error for rows that have such a row. ``place`` says in words where it is.
-
-    Examples
-    --------
-    >>> error = RefusedRow("X must be 0 or 1.", "7", "correct it", 3, 1, print)
-    >>> print(error)
-    X must be 0 or 1. Got 7 in row 3, column 1; correct it.
-    >>> print(error.at("line 5", "size"))
-    X must be 0 or 1. Got 7 in line 5, column 'size'; correct it.
     """
 
     def __init__(
@@ -135,13 +127,7 @@ class RefusedRow(ValueError):
 
 
 def printable(text: str, also: str = "") -> str:
-    """The text with an escape for each character that does not print, but for those in ``also``.
-
-    Examples
-    --------
-    >>> print(printable("red \\x1b[31m, back \\u202e, two\\nlines"))
-    red \\x1b[31m, back \\u202e, two\\nlines
-    """
+    """The text with an escape for each character that does not print, but for those in ``also``."""
     if text.isprintable():
         return text
     return "".join(

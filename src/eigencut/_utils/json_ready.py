@@ -10,10 +10,7 @@ import numpy as np
 
 
 def json_ready(value: Any) -> Any:
-    """Turn dataclasses into dicts, arrays and tuples into lists, numpy's numbers into Python's.
-
-    Numbers that are not finite become None, for JSON has no other word for them.
-    """
+    """Turn dataclasses into dicts, arrays into lists; numbers that are not finite become None."""
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return {

@@ -17,13 +17,7 @@ from eigencut.exceptions import invalid
 
 
 def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
-    """Numbers of a text like "2-10" or "2,4,8", at most so many; errors begin with "must be".
-
-    Examples
-    --------
-    >>> parse_numbers("2-4,8")
-    [2, 3, 4, 8]
-    """
+    """Numbers of a text like "2-4,8", at most so many; errors begin with "must be"."""
     wrong = ValueError(f"must be numbers of at least {least}, like 2-10 or 2,4,8. Got {text!r}.")
     numbers: list[int] = []
     for part in text.split(","):
@@ -40,13 +34,7 @@ def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
 
 
 def numbers_in_words(numbers: Iterable[int]) -> str:
-    """A text that ``parse_numbers`` reads: what a model file holds of such a list.
-
-    Examples
-    --------
-    >>> numbers_in_words([2, 3, 4, 8])
-    '2-4,8'
-    """
+    """A text that ``parse_numbers`` reads: what a model file holds of such a list."""
     runs: list[list[int]] = []
     for number in sorted({int(K) for K in numbers}):
         if runs and number == runs[-1][-1] + 1:

@@ -1,7 +1,4 @@
-"""scikit-learn's names with what is here behind them: for code that is there already.
-
-It imports the estimator and what is below it.
-"""
+"""scikit-learn's names with what is here behind them: for code that is there already."""
 
 from eigencut.compat.neighbors import KNeighborsTransformer
 from eigencut.compat.spectral import SpectralClustering

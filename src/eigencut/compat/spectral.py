@@ -165,25 +165,18 @@ class SpectralClustering(OfScikitLearn):
 
     def _given_to_model(self, rows: Any, *, is_fit: bool) -> Any:
         """What the GPOD takes: rows, or affinities to those of the fit."""
-        if self.affinity == "precomputed_nearest_neighbors":
-            return self._from_distances(rows, is_fit)
-        if self.affinity == "precomputed" and is_fit:
-            self.affinity_matrix_ = check_symmetric(rows)  # with a warning where it was not
-            rows = self.affinity_matrix_
-        elif self._training_rows is not None:
+        if self._training_rows is not None:
             return self._kernel(rows, self._training_rows)
+        if self.affinity == "precomputed_nearest_neighbors":
+            if is_fit:
+                search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed")
+                self._search = search.fit(rows)
+            rows = csr_array(self._search.kneighbors_graph(rows, mode="connectivity"))
+            if is_fit:  # affinities of 1 and 1/2; of new rows it is not known which ends are which
+                rows = self.affinity_matrix_ = 0.5 * (rows + rows.T)
+        elif self.affinity == "precomputed" and is_fit:
+            rows = self.affinity_matrix_ = check_symmetric(rows)  # with a warning where it was not
         return csr_array(rows) if issparse(rows) else rows
-
-    def _from_distances(self, distances: Any, is_fit: bool) -> Any:
-        """Affinities of 1 and 1/2 by the nearest, as scikit-learn has them."""
-        if is_fit:
-            search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed")
-            self._search = search.fit(distances)
-        edges = csr_array(self._search.kneighbors_graph(distances, mode="connectivity"))
-        if not is_fit:
-            return edges  # of which ends are which is not known for new rows
-        self.affinity_matrix_ = 0.5 * (edges + edges.T)
-        return self.affinity_matrix_
 
     def _assign(self, U: Array) -> None:
         """Find clusters in the space of the eigenvectors, by a rule for any row of it."""

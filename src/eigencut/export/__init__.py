@@ -202,10 +202,7 @@ def _logged(rows: Tensor, floor: Array) -> Tensor:
 
 
 def _compare(content: bytes, model: TableModel, dtype: str) -> None:
-    """onnxruntime and the model on training rows, 2000 at most: equal labels, or an error.
-
-    With and without its optimizations, which must not change what comparisons decide.
-    """
+    """Compare labels of 2000 training rows by onnxruntime, optimized or not, with the model's."""
     affinity: Any = model.gpod.affinity_
     kept: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
     rows = model.in_units(kept[:: -(-len(kept) // 2000)]).astype(dtype)

@@ -1,7 +1,6 @@
 """Partner packages: BERTopic, Dask, datamapplot, libpysal, scanpy, scikit-image, Spark, toponymy.
 
-The only room that knows them. It imports the estimator and what is below it, and a partner only
-when it is used.
+The only room that knows them; a partner is imported when it is used.
 """
 
 from importlib import import_module

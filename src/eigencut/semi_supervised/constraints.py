@@ -173,11 +173,6 @@ def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> i
     are all apart from each other need a cluster each, and an odd ring of pairs needs three. The
     least number is that of colours of a graph, which nobody can compute quickly; more than this
     may be needed.
-
-    Examples
-    --------
-    >>> least_apart(np.full(4, -1), [], np.array([(0, 1), (1, 2), (0, 2), (2, 3)]))
-    3
     """
     if not len(apart):
         return 1

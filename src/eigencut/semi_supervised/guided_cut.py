@@ -105,15 +105,12 @@ class LabelMap(NamedTuple):
 
 @dataclass(frozen=True)
 class UnguidedCut:
-    """A cut that knows nothing: K eigenfunctions of a graph, and options of POD for its clusters.
-
-    The ``partition`` is what comes of it, where that is known.
-    """
+    """A cut that knows nothing: K eigenfunctions of a graph, and options of POD."""
 
     functions: Eigenfunctions
     graph: Graph
     relaxed: RelaxedCut
-    partition: Partition | None
+    partition: Partition | None  # that of the eigenfunctions, where it is known
     starts: Mapping[str, Any]
 
     def discretized(self, U: Array) -> Partition:
@@ -274,10 +271,7 @@ def _tried(
 
 
 def regularized_least_squares(phi: Array, targets: Array, penalty: Array) -> tuple[Array, Array]:
-    """Return ``argmin |targets - phi A|^2 + sum_k penalty_k |A_k|^2``, and its errors left out.
-
-    These are how far off it is at each row when that row is left out.
-    """
+    """Return ``argmin |targets - phi A|^2 + sum_k penalty_k |A_k|^2``, and errors left out."""
     gram = phi.T @ phi + np.diag(penalty)
     inverse = np.linalg.solve(gram, phi.T)
     coefficients = inverse @ targets
@@ -316,10 +310,7 @@ class LinkedRows:
 def penalized_basis(
     values: Array, pairs: LinkedRows, eigenvalues: Array, n_clusters: int, strength: float
 ) -> tuple[Array, Array]:
-    """Return C of the P functions ``u C`` of the penalized problem, and their theta from 0 on.
-
-    ``values`` are the eigenfunctions at known rows.
-    """
+    """Return C of the functions ``u C`` that pairs ask for, by values at known rows; and theta."""
     first, second = (normalize_rows(values)[places] for places in pairs.places.T)
     must, cannot = pairs.is_must, ~pairs.is_must
     difference = first[must] - second[must]

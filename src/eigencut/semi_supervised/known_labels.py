@@ -40,13 +40,6 @@ def read_known_labels(
     """Read classes as people write them: numbers or words, and -1 or nothing where unknown.
 
     ``words`` says whether classes may be words, and ``name`` what an error calls them.
-
-    Examples
-    --------
-    >>> read_known_labels(["spam", None, "ham", "spam", "-1"], n_rows=5)
-    KnownClasses(labels=array([ 1, -1,  0,  1, -1]), names=('ham', 'spam'))
-    >>> read_known_labels([2, None, 0.0, float("nan")], n_rows=4).labels
-    array([ 2, -1,  0, -1])
     """
     values = np.asarray(known_labels)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -74,13 +67,7 @@ def read_known_labels(
 
 
 def named(labels: Indices, names: Sequence[str]) -> list[str]:
-    """Return what clusters are called; an empty text where no name is known.
-
-    Examples
-    --------
-    >>> named(np.array([1, 0, 2, -1]), ["ham", "spam"])
-    ['spam', 'ham', '', '']
-    """
+    """Return what clusters are called; an empty text where no name is known."""
     return [names[label] if 0 <= label < len(names) else "" for label in labels.tolist()]
 
 

@@ -207,11 +207,9 @@ class NewCluster(JsonReady):
         """Where it lies: around what numbers, or what a row of it holds."""
         if self.centre is not None:
             where, texts = "around", [f"{value:.4g}" for value in self.centre]
-        elif self.cells is not None:
-            where, cells = "such as", self.cells.items()
-            texts = [f"{name} {_shown_cell(value)}" for name, value in cells]
         else:
-            return f"such as row {int(self.rows[0])} (the first is 0)"
+            where, cells = "such as", (self.cells or {}).items()
+            texts = [f"{name} {_shown_cell(value)}" for name, value in cells]
         return f"{where} {', '.join(texts[:8])}{', ...' if len(texts) > 8 else ''}"
 
 

@@ -71,10 +71,7 @@ def checked_decay(decay: Any) -> float:
 
 
 def rows_in_common(before: Indices, after: Indices, weight: Array, shape: tuple[int, int]) -> Array:
-    """Return how many rows each later cluster, a row of the table, and each earlier one share.
-
-    ``weight`` is how many rows each place stands for, whose clusters are given.
-    """
+    """Return the weight that each later cluster (a row) and each earlier one have in common."""
     return np.asarray(coo_array((weight, (after, before)), shape=shape).toarray())
 
 
@@ -85,12 +82,6 @@ def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
     share more than half of the rows of the smaller: of a cluster that falls apart the largest part
     goes on, and of clusters that become one the largest. ``sizes_after`` are those of the later
     clusters, with rows that the earlier clustering does not know.
-
-    Examples
-    --------
-    >>> in_common = np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])
-    >>> match_clusters(in_common, np.array([3.0, 2.0, 9.0]))
-    array([ 1,  0, -1])
     """
     smaller = np.minimum.outer(sizes_after, in_common.sum(axis=0))
     after, before = linear_sum_assignment(in_common, maximize=True)
@@ -174,16 +165,13 @@ class Updated(JsonReady):
 
 @dataclass(frozen=True)
 class Refitted:
-    """A graph with more rows, its fitted cut, and ``rows_in_common`` with the cut before.
-
-    The rows of the graph are the new ones alone if ``has_new_rows``.
-    """
+    """A graph with more rows, its fitted cut, and ``rows_in_common`` with the cut before."""
 
     graph: Graph
     fitted: FittedCut
     in_common: Array
     n_new_landmarks: int = 0
-    has_new_rows: bool = False
+    has_new_rows: bool = False  # the rows of the graph are the new ones alone
 
     @property
     def sizes(self) -> Array:
