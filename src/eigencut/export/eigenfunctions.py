@@ -154,14 +154,11 @@ def _columns_to_sum(model: GPOD) -> Array:
     return np.asarray(columns * weight[:, np.newaxis])
 
 
-# ------------------------------------------------------------------------------- Gaussian
-#
-# The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``. Distances come from centred rows, by a matrix
-# product where that is accurate enough, and from differences otherwise.
-
-
 def gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows."""
+    """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows.
+
+    The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``.
+    """
     graph, affinity, limits = rows.graph, model.affinity_, rows.graph.precision
     widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
     inverse_widths = 1 / (math.sqrt(2) * widths)
@@ -182,7 +179,10 @@ def gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
-    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them."""
+    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them.
+
+    They come from a matrix product where that is accurate enough, and else from differences.
+    """
     points = model.affinity_._to_units(model.affinity_.rows_)
     if _is_product_accurate(model, points, inverse_widths, u):
         partial = u @ (-2 * points.T) + (points**2).sum(axis=1)  # |u_j|^2 - 2 u u_j
@@ -220,15 +220,12 @@ def _inverse_width(state: dict[str, Any], squared: Tensor, inverse_widths: Array
     return (1 / math.sqrt(2)) / width.clip(limits[0], limits[1])
 
 
-# ----------------------------------------------------------------------------- neighbours
-#
-# The edges of a row are those to its k nearest vertices, and to the vertices that have its nearest
-# vertex among their own (``neighbor_sums`` of the kernels): at most ``k + R`` of them, R being the
-# most that any vertex has. Distances are taken from differences, in float64.
-
-
 def neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the eigenfunctions of a graph of neighbours at rows, and the support of the rows."""
+    """Return the eigenfunctions of a graph of neighbours at rows, and the support of the rows.
+
+    The edges of a row are those to its k nearest vertices, and to the vertices that have its
+    nearest vertex among their own (``neighbor_sums`` of the kernels).
+    """
     graph, affinity, vertices = rows.graph, model.affinity_, model.affinity_._points
     points, near, squares = _neighbors(affinity, rows)
     of_near = np.sqrt(squares)
@@ -283,9 +280,6 @@ def _edges(
     return share, where(share > 0.0, exponent, _NO_EDGE)
 
 
-# ------------------------------------------------------------------------------ landmarks
-
-
 def landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Return ``u(x) = z(x)^T c``, z(x) on the r nearest landmarks, and the support of the rows."""
     graph, affinity, search = rows.graph, model.affinity_, model.affinity_._search
@@ -312,9 +306,6 @@ def _memberships(affinity: Any, squared: Tensor) -> Tensor:
         width = width * affinity.local_scale**2
     weights = np.exp(excess / np.maximum(width, np.finfo(np.float64).tiny) * -0.5)
     return weights / weights.reduce("Sum")
-
-
-# --------------------------------------------------------------------- ranked neighbours
 
 
 def ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:

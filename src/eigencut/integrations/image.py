@@ -259,9 +259,6 @@ def _spread_to(total: float, channels: Array) -> Array:
     return np.asarray(centred * (total / spread) if spread > 0 else centred)
 
 
-# ------------------------------------------------------------------------- region graphs
-
-
 def cut_normalized(
     labels: Any,
     rag: Any,

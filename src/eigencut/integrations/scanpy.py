@@ -73,14 +73,15 @@ def cluster(
     """
     _check_arguments(copy, adata=adata)
     _check_key_added(adata, key_added)
-    given = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
+    sources = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
+    given = {name: value for name, value in sources.items() if value is not None}
     for name, value in given.items():
-        if not (value is None or isinstance(value, str)):
+        if not isinstance(value, str):
             raise invalid(name, "be a name", shown(value), "pass a key of adata")
-    named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-    if len(named) > 1:
-        sources = "Only one of use_rep, neighbors_key and obsp"
-        raise invalid(sources, "be given", " and ".join(named), "pass one of them")
+    if len(given) > 1:
+        got = " and ".join(f"{name}={value!r}" for name, value in given.items())
+        one = "Only one of use_rep, neighbors_key and obsp"
+        raise invalid(one, "be given", got, "pass one of them")
     cells: Any = slice(None)
     if restrict_to is not None:
         key, wanted, cells, others = _restricted(adata, restrict_to)
@@ -94,8 +95,7 @@ def cluster(
     if restrict_to is not None:
         names = _renamed(names, key, wanted, cells=cells, others=others)
     adata.obs[key_added] = _categorical(names)
-    params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters)}
-    params |= {name: value for name, value in given.items() if value is not None}
+    params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters), **given}
     adata.uns[key_added] = {"params": params}
     if hasattr(model, "eigenvalues_"):  # not of a discrete cut
         adata.uns[key_added]["eigenvalues"] = model.eigenvalues_

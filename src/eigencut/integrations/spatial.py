@@ -289,9 +289,6 @@ def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
     return sparse.csr_array(sparse.coo_array((values, (edges.row, edges.col)), shape=edges.shape))
 
 
-# ---------------------------------------------------------- regions in one piece each
-
-
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
     """Labels by decreasing size, such that all ``n_regions`` are there and each is connected.
 

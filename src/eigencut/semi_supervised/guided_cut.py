@@ -197,9 +197,6 @@ def _is_clear(gain: Array) -> bool:
     return bool(gain.mean() > POLICY.standard_errors * error)
 
 
-# ------------------------------------------------------------------------- labels
-
-
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
     """Return for each class the cluster that it is, given the scores of known rows.
 
@@ -278,9 +275,6 @@ def regularized_least_squares(phi: Array, targets: Array, penalty: Array) -> tup
     leverage = np.einsum("ij,ji->i", phi, inverse)
     remaining = np.maximum(1 - leverage, _LEAST)[:, np.newaxis]
     return coefficients, (targets - phi @ coefficients) / remaining
-
-
-# -------------------------------------------------------------------------- pairs
 
 
 @dataclass(frozen=True)
