@@ -34,7 +34,7 @@ def state():
     blas = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
     values = (running._limit, running._verbose, running._heard, running.listening)
     held = (dict(blas_threads._asked), blas_threads._found, blas_threads._held)
-    at_work = dict(running._at_work)
+    at_work = dict(running._locks)
     end = time.monotonic() + 5
     while threading.active_count() > 1 and time.monotonic() < end:
         time.sleep(0.001)  # a pool that was dropped ends its threads by itself

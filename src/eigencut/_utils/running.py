@@ -22,6 +22,7 @@ from copy import copy
 from itertools import pairwise
 from threading import RLock
 from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -54,28 +55,17 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
         yield
 
 
-_at_work: dict[int, tuple[Any, set[object]]] = {}  # of an object, by its id: lock and who has it
 _lock = RLock()
+_locks: WeakValueDictionary[int, Any] = WeakValueDictionary()  # of objects at work, by their id
 
 
 @contextmanager
 def one_at_a_time(item: object) -> Iterator[None]:
     """Let one thread at a time work on an object; others wait."""
-    key, me = id(item), object()
-
-    def leave() -> None:
-        with _lock:
-            _, those = _at_work.get(key, (None, set()))
-            those.discard(me)
-            if not those:
-                _at_work.pop(key, None)
-
-    with ending_with(leave):
-        with _lock:
-            its_lock, those = _at_work.setdefault(key, (RLock(), set()))
-            those.add(me)
-        with its_lock:
-            yield
+    with _lock:
+        its_lock = _locks.setdefault(id(item), RLock())  # lives as long as someone works or waits
+    with its_lock:
+        yield
 
 
 @contextmanager
