@@ -180,14 +180,12 @@ class TerminalLine(ProgressDisplay):
 
     def _line(self) -> Any:
         from rich.progress_bar import ProgressBar
-        from rich.table import Table
+        from rich.table import Column, Table
         from rich.text import Text
 
         share, text = self._shown
         bar = ProgressBar(None if share is None else 1.0, share or 0.0, width=16)
-        line = Table.grid(padding=(0, 1))
-        for _ in range(5):
-            line.add_column(no_wrap=True)
+        line = Table.grid(*(Column(no_wrap=True) for _ in range(5)), padding=(0, 1))
         seconds = Text(f"{self.elapsed:.0f} s")
         line.add_row(self._spinner, Text(self._stage), bar, seconds, Text(text))
         return line

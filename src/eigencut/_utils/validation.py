@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from numbers import Integral, Real
@@ -21,10 +22,8 @@ def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
     wrong = ValueError(f"must be numbers of at least {least}, like 2-10 or 2,4,8. Got {text!r}.")
     numbers: list[int] = []
     for part in text.split(","):
-        first, dash, last = (word.strip() for word in part.partition("-"))
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise wrong
-        low, high = int(first), int(last if dash else first)
+        found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
         if low < least or high < low:
             raise wrong
         if high - low + len(numbers) >= most:
@@ -35,12 +34,8 @@ def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
 
 def numbers_in_words(numbers: Iterable[int]) -> str:
     """A text that ``parse_numbers`` reads: what a model file holds of such a list."""
-    runs: list[list[int]] = []
-    for number in sorted({int(K) for K in numbers}):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    ordered = np.unique([int(K) for K in numbers])
+    runs = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
