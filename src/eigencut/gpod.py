@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from eigencut.updating.update import Updated
 
 
+_MOST_NAMES = 1 << 16  # of clusters and parts in a file
+
+
 def _keeps_rows(model: Any) -> bool:
     """Return whether rows can be added: not to a precomputed matrix."""
     return not get_tags(model).input_tags.pairwise
@@ -253,6 +256,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         with all_or_nothing(self) as model, threads(self.n_jobs), reporting(self.verbose):
             narrow = reads_blocks(X, self.n_clusters, self.affinity, self.memory_limit)
             rows = check_source(model, X, keeps_narrow=narrow)
+            model.__dict__.pop("class_names_", None)
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
@@ -825,6 +829,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
         if getattr(self, "warnings_", ()):  # an older pickle has none
             of_choice["warnings"] = list(self.warnings_)
+        if self.class_names_:
+            of_choice["class_names"] = list(self.class_names_)
         if not self.numbering_.is_plain:
             per_row["numbering"] = self.numbering_._state()
         return self.fitted_cut_._state() | of_columns | of_choice | per_row
@@ -860,6 +866,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         self._set_cut(
             fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
         )
+        if "class_names" in state:
+            self.class_names_ = state.texts("class_names", _MOST_NAMES)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_cut_")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
+from eigencut._utils.validation import shown
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.io.column_kinds import labels_of, plain_names
 from eigencut.io.rows import Rows, write_rows
+from eigencut.semi_supervised.known_labels import named
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD
@@ -42,9 +44,45 @@ class Model(BaseEstimator, ABC):
     ----------
     splits_ : tuple of Split
         The clusters that ``recluster`` has split; empty for other models.
+    class_names_ : sequence of str
+        What clusters 0, 1, ... are called, where known labels were words or ``set_names`` has told;
+        an empty text is no name. Names are part of model files, and survive ``update``.
     """
 
     splits_: tuple[Any, ...] = ()
+    class_names_: Sequence[str] = ()
+
+    def set_names(self, names: Mapping[int, str]) -> Self:
+        """Tell what clusters are called, in descriptions, plots, reports and files.
+
+        Parameters
+        ----------
+        names : mapping of int to str
+            For example of ``model.describe(X).name(namer)``. Other clusters keep their names.
+
+        Returns
+        -------
+        self : the model
+
+        Examples
+        --------
+        >>> from eigencut import GPOD
+        >>> model = GPOD(2).fit([[0.0], [0.1], [0.2], [5.0], [5.1]])
+        >>> model.set_names({0: "near", 1: "far"}).class_names_
+        ['near', 'far']
+        """
+        self.check_fitted()
+        numbers = self.cluster_numbers_
+        called = self.names_of_clusters() | checked_names(names, numbers)
+        checked_names(called, numbers)
+        self.class_names_ = [called.get(number, "") for number in range(int(numbers[-1]) + 1)]
+        return self
+
+    def names_of_clusters(self) -> dict[int, str]:
+        """Return the names of the clusters that have one, by number."""
+        numbers = self.cluster_numbers_
+        each = zip(numbers.tolist(), named(numbers, self.class_names_), strict=True)
+        return {number: name for number, name in each if name}
 
     @property
     @abstractmethod
@@ -322,6 +360,26 @@ class Model(BaseEstimator, ABC):
         if "text/html" in shown:
             shown["text/html"] = self._repr_html_inner()
         return shown
+
+
+def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
+    """Return names of clusters by number; raise where they are not of these, or not different."""
+    known = [int(number) for number in numbers]
+    if not isinstance(names, Mapping):
+        expected, remedy = "be a mapping from numbers of clusters to texts", "use e.g. {0: 'loyal'}"
+        raise invalid("names", expected, shown(names), remedy)
+    first: dict[str, int] = {}
+    for number, name in names.items():
+        if isinstance(number, bool) or number not in known:
+            expected = f"be of clusters of the model, {', '.join(map(str, known))}"
+            raise invalid("names", expected, f"a name of {shown(number)}", "leave it out")
+        if not isinstance(name, str) or not name.strip():
+            got = f"{shown(name)} for cluster {number}"
+            raise invalid("names", "be texts that are not empty", got, "leave it out")
+        if first.setdefault(name.strip(), number) != number:
+            got = f"{shown(name)} for clusters {first[name.strip()]} and {number}"
+            raise invalid("names", "be different", got, "give one of them another name")
+    return {int(number): str(name) for number, name in names.items()}
 
 
 def check_model(model: Any) -> Model:

@@ -109,6 +109,16 @@ class Reclustered(Model):
         """Clusters in all, parts counted."""
         return self.gpod.n_clusters_ + sum(len(split.numbers) - 1 for split in self.splits_)
 
+    @property
+    def class_names_(self) -> Sequence[str]:
+        """What clusters and parts are called; a part with a new number has no name yet."""
+        return self.base_.class_names_
+
+    @class_names_.setter
+    def class_names_(self, names: Sequence[str]) -> None:
+        self.base_ = copy(self.base_)  # which may be the model before the split, too
+        self.base_.class_names_ = names
+
     # --------------------------------------------------------------- new rows
 
     def predict(self, X: Any) -> Indices:

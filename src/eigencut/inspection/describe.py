@@ -52,7 +52,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import row_blocks
-from eigencut._utils.validation import check_count, check_fraction, needed
+from eigencut._utils.validation import check_count, check_fraction, needed, shown
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import (
@@ -772,9 +772,11 @@ class ClusterDescription(JsonReady):
     contrasts: tuple[Contrast, ...]  # what distinguishes it, the strongest first
     rule: Rule | None  # at most three conditions that tell who belongs to it
     words: tuple[Word, ...] = ()  # of its documents, where there are any
+    name: str = ""  # what it is called, where that is known
 
     def __str__(self) -> str:
-        title = f"Cluster {self.cluster}: {self.size} rows"
+        name = f" ({short(self.name)})" if self.name else ""
+        title = f"Cluster {self.cluster}{name}: {self.size} rows"
         if self.size:
             title += f" ({self.share:.1%}), mean margin {self.margin:.2f}"
         return "\n".join([title, *cluster_lines(self)])
@@ -789,6 +791,34 @@ class Description(JsonReady):
     confidence: float  # of all intervals
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()  # what was left out or looked at in part
+
+    def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
+        """Return a name for each cluster, by number; ``model.set_names`` takes them.
+
+        Parameters
+        ----------
+        namer : callable
+            Takes what is known of a cluster, and returns its name. ``str(cluster)`` is a text for
+            people and language models.
+
+        Returns
+        -------
+        dict of int to str
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from eigencut import GPOD
+        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
+        >>> model = GPOD(2).fit(frame)
+        >>> names = model.describe(frame).name(lambda cluster: str(cluster.rule.conditions[0]))
+        >>> model.set_names(names).class_names_
+        ['km > 50', 'km <= 50']
+        """
+        if not callable(namer):
+            remedy = "pass e.g. lambda cluster: str(cluster.rule)"
+            raise invalid("namer", "be a function of a cluster", shown(namer), remedy)
+        return {one.cluster: namer(one) for one in self.clusters}
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each cluster, whose number is the index.
@@ -856,7 +886,7 @@ def describe_model(
         )
     notes: list[str] = []
     described = [] if table is None else _described_columns(table, names, labels, notes)
-    K, there = len(numbers), np.flatnonzero(labels >= 0)
+    K, there, names_of = len(numbers), np.flatnonzero(labels >= 0), model.names_of_clusters()
     own, seen = labels[there], _some_rows(there, len(described), notes)
     some = [column[seen] for column in described]
     found = contrasts(some, labels[seen], K, confidence)
@@ -895,6 +925,7 @@ def describe_model(
                 contrasts=tuple(found[k][:n_columns]),
                 rule=rule,
                 words=of_words[k],
+                name=names_of.get(int(numbers[k]), ""),
             )
         )
     return Description(n, n - len(there), confidence, tuple(clusters), tuple(notes))

@@ -360,12 +360,12 @@ def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | No
     ax.legend(handles=handles, **look)
 
 
-def cluster_handles(numbers: Sequence[int] | Indices, sizes: Any) -> list[Any]:
-    """Return entries of a legend: the style, the number and the size of each cluster."""
+def cluster_handles(display: Display, numbers: Indices, sizes: Any) -> list[Any]:
+    """Return entries of a legend: the style, the name and the size of each cluster."""
     handles = []
-    for number, size in zip(numbers, sizes, strict=True):
-        color, marker = cluster_style(int(number))
-        handles.append(dot(f"cluster {number} ({spaced(size)})", color, MARKERS[marker]))
+    for number, size in zip(numbers.tolist(), sizes, strict=True):
+        color, marker = cluster_style(number)
+        handles.append(dot(display._name(number, size), color, MARKERS[marker]))
     return handles
 
 
@@ -519,14 +519,18 @@ class ClusterDisplay(Display):
             both = [some.points for some in (rows, new_rows) if some is not None]
             with threads(model.gpod.n_jobs):
                 regions = regions_around(model, np.concatenate(both), support, grid_resolution)
-        return cls(
-            rows=rows,
-            new_rows=new_rows,
-            numbers=model.cluster_numbers_,
-            kind=how.kind,
-            axis_labels=how.axis_labels,
-            regions=regions,
-        ).plot(ax)
+        return (
+            cls(
+                rows=rows,
+                new_rows=new_rows,
+                numbers=model.cluster_numbers_,
+                kind=how.kind,
+                axis_labels=how.axis_labels,
+                regions=regions,
+            )
+            ._with_names(model.class_names_)
+            .plot(ax)
+        )
 
     def _size(self) -> tuple[float, float]:
         return size_beside(len(self._handles()))
@@ -556,7 +560,7 @@ class ClusterDisplay(Display):
 
     def _handles(self) -> list[Any]:
         rows, new = self.rows, self.new_rows
-        found = cluster_handles(self.numbers, rows.sizes)
+        found = cluster_handles(self, self.numbers, rows.sizes)
         if rows.n_outside:
             found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
         if new is not None:
@@ -661,15 +665,19 @@ class EmbeddingDisplay(Display):
         plane = np.eye(K)[:, list(two or ())]
         if two is None:
             plane = fitted.directions @ evenly_around(unit @ fitted.directions)
-        return cls(
-            points=unit @ plane,
-            directions=fitted.directions.T @ plane,
-            labels=labels[taken.shown.rows],
-            numbers=model.cluster_numbers_,
-            sizes=sizes_of(labels, model.cluster_numbers_),
-            dimensions=two,
-            shown=taken.shown,
-        ).plot(ax)
+        return (
+            cls(
+                points=unit @ plane,
+                directions=fitted.directions.T @ plane,
+                labels=labels[taken.shown.rows],
+                numbers=model.cluster_numbers_,
+                sizes=sizes_of(labels, model.cluster_numbers_),
+                dimensions=two,
+                shown=taken.shown,
+            )
+            ._with_names(model.class_names_)
+            .plot(ax)
+        )
 
     def _size(self) -> tuple[float, float]:
         return size_beside(len(self.numbers) + 1)
@@ -698,7 +706,7 @@ class EmbeddingDisplay(Display):
             of_all = "" if K == 2 else f" of {K}"
             xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
             ax.set(xlabel=xlabel, ylabel=ylabel)
-        handles = cluster_handles(self.numbers, self.sizes)
+        handles = cluster_handles(self, self.numbers, self.sizes)
         legend_beside(ax, handles, self.shown.title)
 
 
@@ -785,13 +793,17 @@ class MarginDisplay(Display):
         with prepared_rows(model, X) as taken:
             answers = model.answers_of(taken.some)
         values = answers.margins if kind == "margin" else answers.probabilities.max(axis=1)
-        return cls(
-            values=values,
-            labels=answers.labels,
-            numbers=model.cluster_numbers_,
-            kind=kind,
-            shown=taken.shown,
-        ).plot(ax)
+        return (
+            cls(
+                values=values,
+                labels=answers.labels,
+                numbers=model.cluster_numbers_,
+                kind=kind,
+                shown=taken.shown,
+            )
+            ._with_names(model.class_names_)
+            .plot(ax)
+        )
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.numbers), 0.3)
@@ -801,7 +813,7 @@ class MarginDisplay(Display):
         area, names = 2.0 * point_area(len(self.values)) ** 0.5, []
         for place, number in enumerate(self.numbers):
             own = self.values[self.labels == number]
-            names.append(f"cluster {number} ({spaced(len(own))})")
+            names.append(self._name(int(number), len(own)))
             height, color = n - 1 - place, cluster_style(int(number)).color
             ax.axhline(height, color=PALE, linewidth=0.6, zorder=0)
             if not len(own):
@@ -1102,15 +1114,20 @@ class DriftDisplay(Display):
         -------
         DriftDisplay
         """
-        return cls.from_drift(check_model(model).drift(X_new), ax=ax)
+        model = check_model(model)
+        return cls.from_drift(model.drift(X_new), cluster_names=model.class_names_, ax=ax)
 
     @classmethod
-    def from_drift(cls, drift: Drift, *, ax: Any = None) -> DriftDisplay:
+    def from_drift(
+        cls, drift: Drift, *, cluster_names: Sequence[str] = (), ax: Any = None
+    ) -> DriftDisplay:
         """Draw what ``model.drift`` returns.
 
         Parameters
         ----------
         drift : Drift
+        cluster_names : sequence of str, optional
+            What clusters 0, 1, ... are called.
         ax : matplotlib axes, optional
 
         Returns
@@ -1119,9 +1136,10 @@ class DriftDisplay(Display):
         """
         check_drawable("drift", drift, "Drift", "model.drift(X_new)")
         outside = drift.without_support
-        names = (*(f"cluster {number}" for number in drift.shares), "outside")
         shares = np.array([*drift.shares.values(), (outside.before, outside.now)])
-        return cls(names, shares[:, 0], shares[:, 1], drift).plot(ax)
+        display = cls((), shares[:, 0], shares[:, 1], drift)._with_names(cluster_names)
+        display.names = (*map(display._name, drift.shares), "outside")
+        return display.plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.names), 0.26, around=1.9)
@@ -1203,7 +1221,8 @@ class CutValueDisplay(Display):
         # Without any rows, this is an error that says what to pass.
         is_measured = has_rows or held_out is None
         training = cut_value(gpod, self_weights=False) if is_measured else None
-        return cls(training, held_out, model.cluster_numbers_).plot(ax)
+        display = cls(training, held_out, model.cluster_numbers_)
+        return display._with_names(model.class_names_).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.numbers), 0.24)
@@ -1225,7 +1244,7 @@ class CutValueDisplay(Display):
             there = np.isfinite(ends).all(axis=1)
             ax.hlines(place[there], *ends[there].T, color=PALE, linewidth=3, zorder=1)
         sizes = values[0].sizes
-        names = [f"cluster {k} ({spaced(n)})" for k, n in zip(self.numbers, sizes, strict=True)]
+        names = [self._name(int(k), n) for k, n in zip(self.numbers, sizes, strict=True)]
         ax.set_yticks(place, names)
         ax.set_ylim(-0.7, len(place) - 0.3)
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
@@ -1464,15 +1483,20 @@ class HierarchyDisplay(Display):
         -------
         HierarchyDisplay
         """
-        return cls.from_hierarchy(check_model(model).hierarchy(), ax=ax)
+        model = check_model(model)
+        return cls.from_hierarchy(model.hierarchy(), cluster_names=model.class_names_, ax=ax)
 
     @classmethod
-    def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: Any = None) -> HierarchyDisplay:
+    def from_hierarchy(
+        cls, hierarchy: Hierarchy, *, cluster_names: Sequence[str] = (), ax: Any = None
+    ) -> HierarchyDisplay:
         """Draw what ``model.hierarchy()`` returns.
 
         Parameters
         ----------
         hierarchy : Hierarchy
+        cluster_names : sequence of str, optional
+            What clusters 0, 1, ... are called.
         ax : matplotlib axes, optional
 
         Returns
@@ -1494,12 +1518,16 @@ class HierarchyDisplay(Display):
             forks.append([joining.n_groups, (low + high) / 2, low, high])
             ends.append([begins[number] for number in pair])
             height[joining.kept], begins[joining.kept] = (low + high) / 2, float(joining.n_groups)
-        return cls(
-            forks=np.reshape(forks, (-1, 4))[::-1],
-            ends=np.reshape(ends, (-1, 2))[::-1],
-            leaves=np.array(leaves, dtype=np.intp),
-            hierarchy=hierarchy,
-        ).plot(ax)
+        return (
+            cls(
+                forks=np.reshape(forks, (-1, 4))[::-1],
+                ends=np.reshape(ends, (-1, 2))[::-1],
+                leaves=np.array(leaves, dtype=np.intp),
+                hierarchy=hierarchy,
+            )
+            ._with_names(cluster_names)
+            .plot(ax)
+        )
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
@@ -1518,7 +1546,7 @@ class HierarchyDisplay(Display):
             look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
             ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
         sizes = dict(zip(tree.numbers.tolist(), tree.sizes, strict=True))
-        names = [f"cluster {number} ({spaced(sizes[int(number)])})" for number in self.leaves]
+        names = [self._name(int(number), sizes[int(number)]) for number in self.leaves]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), names)
         step = -(-K // 12)
@@ -1582,13 +1610,20 @@ class SplitDisplay(Display):
         -------
         SplitDisplay
         """
-        tree = check_model(model).hierarchy()
+        model = check_model(model)
+        tree = model.hierarchy()
         if counts is None:
             K = len(tree.sizes)
             counts = np.unique(np.linspace(min(2, K), K, 10).astype(int)).tolist()[::-1]
         levels = tree.levels(counts)[::-1, tree.numbers]
         names = [f"{len(np.unique(level))} groups" for level in levels]
-        return cls.from_labels(list(levels), names=names, sample_weight=tree.sizes, ax=ax)
+        return cls.from_labels(
+            list(levels),
+            names=names,
+            cluster_names=model.class_names_,
+            sample_weight=tree.sizes,
+            ax=ax,
+        )
 
     @classmethod
     def from_labels(
@@ -1596,6 +1631,7 @@ class SplitDisplay(Display):
         labels_list: Sequence[Any],
         *,
         names: Sequence[str] | None = None,
+        cluster_names: Sequence[str] = (),
         sample_weight: Any = None,
         ax: Any = None,
     ) -> SplitDisplay:
@@ -1607,6 +1643,8 @@ class SplitDisplay(Display):
             Integers; -1 for rows without a cluster.
         names : sequence of str, optional
             What they are called. Default: their numbers of clusters.
+        cluster_names : sequence of str, optional
+            What clusters 0, 1, ... of the last one are called.
         sample_weight : array of shape (n_rows,), optional
             How many times each row counts.
         ax : matplotlib axes, optional
@@ -1640,12 +1678,16 @@ class SplitDisplay(Display):
             flows.append(flow[:, order])
             orders.append(order)
         sizes = [np.bincount(place.ravel(), weight).astype(np.float64) for _, place in found]
-        return cls(
-            tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
-            tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
-            tuple(flows),
-            tuple(map(str, names)),
-        ).plot(ax)
+        return (
+            cls(
+                tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
+                tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
+                tuple(flows),
+                tuple(map(str, names)),
+            )
+            ._with_names(cluster_names)
+            .plot(ax)
+        )
 
     def _size(self) -> tuple[float, float]:
         width = max(SIZE[0], 1.2 + 1.1 * len(self.names))
@@ -1686,7 +1728,7 @@ class SplitDisplay(Display):
                     write_number(ax, int(number), np.array([j, middle]), zorder=3)
         ends = bottoms[-1] + self.sizes[-1] / 2
         labels = [
-            f"cluster {number} ({spaced(rows)})" if number >= 0 else f"none ({spaced(rows)})"
+            self._name(int(number), rows) if number >= 0 else f"none ({spaced(rows)})"
             for number, rows in zip(self.numbers[-1], self.sizes[-1], strict=True)
         ]
         ax.yaxis.tick_right()

@@ -8,6 +8,7 @@ simulates that): no two of them are closer than 11 in CIEDE2000, those of neighb
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from eigencut._utils.validation import needed, shown
@@ -67,6 +68,18 @@ class Display(ABC):
 
     ax_: Any
     figure_: Any
+    cluster_names: Sequence[str] = ()
+
+    def _with_names(self, names: Sequence[str]) -> Self:
+        """Take what clusters 0, 1, ... are called; an empty text is no name."""
+        self.cluster_names = names
+        return self
+
+    def _name(self, number: int, size: float | None = None) -> str:
+        """Return what a cluster is called, and its size."""
+        name = self.cluster_names[number] if 0 <= number < len(self.cluster_names) else ""
+        text = plain(name, 24) if name else f"cluster {number}"
+        return text if size is None else f"{text} ({spaced(size)})"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.

@@ -48,7 +48,7 @@ from eigencut.inspection.refits import Stability, training_rows
 from eigencut.inspection.refits import stability as measure_stability
 from eigencut.io.rows import Rows
 from eigencut.io.table import Table
-from eigencut.model import Mask, Model, check_model, spread
+from eigencut.model import Mask, Model, check_model, checked_names, spread
 from eigencut.plotting.displays import PreparedRows, Shown, prepared_rows, project
 from eigencut.plotting.style import spaced
 
@@ -316,7 +316,10 @@ def summarize(
     check_count("n_refits", n_refits, "use the default of 10")
     check_count("random_state", random_state, "use 0", least=0)
     notes = list[str]()
-    called = _names(names, model.cluster_numbers_)
+    numbers = model.cluster_numbers_
+    called = {number: f"cluster {number}" for number in numbers.tolist()}
+    called |= model.names_of_clusters() | checked_names({} if names is None else names, numbers)
+    checked_names(called, numbers)
     seen = new = SeenRows.empty()
     with stage("labels"):
         if X is not None:
@@ -455,29 +458,6 @@ class SeenRows:
     def sample(self, most: int, random_state: int) -> Any:
         """Some of the prepared rows, or all."""
         return self.rows[Shown.draw(len(self.places), most, random_state).rows]
-
-
-def _names(names: Any, numbers: Indices) -> dict[int, str]:
-    """Return what each cluster is called."""
-    known, given = [int(number) for number in numbers], {} if names is None else names
-    if not isinstance(given, Mapping):
-        expected, remedy = "be a mapping from numbers of clusters to texts", "use e.g. {0: 'loyal'}"
-        raise invalid("names", expected, shown(names), remedy)
-    for number, name in given.items():
-        if isinstance(number, bool) or number not in known:
-            expected = f"be of clusters of the model, {', '.join(map(str, known))}"
-            raise invalid("names", expected, f"a name of {shown(number)}", "leave it out")
-        if not isinstance(name, str) or not name.strip():
-            got = f"{shown(name)} for cluster {number}"
-            raise invalid("names", "be texts that are not empty", got, "leave it out")
-    called = {number: str(given.get(number, f"cluster {number}")) for number in known}
-    stripped = [name.strip() for name in called.values()]
-    for number, name in called.items():
-        other = known[stripped.index(name.strip())]
-        if other != number:
-            got = f"{shown(name)} for clusters {other} and {number}"
-            raise invalid("names", "be different", got, "give one of them another name")
-    return called
 
 
 def _descriptions(

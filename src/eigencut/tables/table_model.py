@@ -88,7 +88,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     model_ : GPOD
         Fitted on the prepared rows.
     class_names_ : list of str
-        What clusters 0, 1, ... are called, where known labels were words; else nothing.
+        What clusters 0, 1, ... are called, where known labels were words or ``set_names`` has told.
     labels_ : array of shape (n_rows,)
         Not there after a fit on a stream.
     n_features_in_, feature_names_in_
@@ -443,7 +443,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if hasattr(self, "feature_names_in_"):
             found["feature_names"] = [str(name) for name in self.feature_names_in_]
         if self.class_names_:
-            found["class_names"] = self.class_names_
+            found["class_names"] = list(self.class_names_)
         has_labels = include_training_data and hasattr(self, "labels_")
         return found | ({"labels": self.labels_} if has_labels else {})
 
@@ -460,10 +460,11 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
-        most, has_names = self.model_.numbering_.n_given, "class_names" in state
-        self.class_names_ = state.words("class_names", most=most) if has_names else []
+        has_names = "class_names" in state
+        self.class_names_ = state.texts("class_names", 1 << 16) if has_names else []
         if "labels" in state:
-            self.labels_ = state.indices("labels", (None,), most, least=-1)
+            n_given = self.model_.numbering_.n_given
+            self.labels_ = state.indices("labels", (None,), n_given, least=-1)
 
     def _check_parameters(self) -> None:
         check_choice("scale", self.scale, UNITS)
@@ -505,4 +506,4 @@ def table_model(
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
         preparation = Preparation.nothing(names)
     table = TableModel(model, columns=columns, scale=preparation.units, missing=preparation.missing)
-    return table._take(preparation, model, complete)
+    return table._take(preparation, model, complete, class_names=model.class_names_)
