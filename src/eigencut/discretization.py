@@ -424,7 +424,7 @@ def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[An
     # Ambiguous rows go to the first of their clusters, so numbering can move them, and
     # moving them can change the order of sizes. It settles at once but for contrived cases.
     for _ in range(len(rotation) + 1):
-        columns = _by_size(labels, rows.weight, order, len(rotation))
+        columns = by_size(labels, rows.weight, len(rotation), order)
         if (columns == np.arange(len(rotation))).all():
             break
         rotation = rotation[:, columns]
@@ -432,9 +432,11 @@ def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[An
     return replace(partition, labels=labels, rotation=rotation)
 
 
-def _by_size(labels: Indices, weight: Array, order: NDArray[Any], n_clusters: int) -> Indices:
+def by_size(
+    labels: Indices, weight: Array, n_clusters: int, order: NDArray[Any] | None = None
+) -> Indices:
     """Cluster numbers by decreasing size; of equal ones, the one that occurs first."""
     size = np.bincount(labels, weights=weight, minlength=n_clusters)
     first = np.full(n_clusters, np.inf)
-    np.minimum.at(first, labels, order)
+    np.minimum.at(first, labels, np.arange(len(labels)) if order is None else order)
     return np.lexsort((first, -size))

@@ -19,7 +19,7 @@ from eigencut._utils.running import blas_threads, warn_user
 from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity
 from eigencut.cut import Cut
-from eigencut.discretization import TIE, Partition, align, assign, normalize_rows, pod
+from eigencut.discretization import TIE, Partition, align, assign, by_size, normalize_rows, pod
 from eigencut.exceptions import ModelFileError, NoEigenfunctions, invalid
 from eigencut.extension.eigenfunctions import EXTENSIONS, CombinedFunctions, Eigenfunctions
 from eigencut.extension.labelling import (
@@ -81,6 +81,7 @@ class FittedCut(ABC):
     cut: ClassVar[Any]
     n_clusters: ClassVar[Any]
     voters: ClassVar[Any]
+    directions: ClassVar[Any]  # what the embedding of each cluster points to, a column for each
     # and what only a relaxed cut has; a discrete one refuses.
     functions: ClassVar[Any]
     rotation: ClassVar[Any]
@@ -98,36 +99,12 @@ class FittedCut(ABC):
         return float(self.affinity.n_rows_)
 
     @abstractmethod
-    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
-        """The score of each row for each cluster, and how well the data support the row."""
-
-    @abstractmethod
-    def support(self, X: Array) -> Array:
-        """How well the data support each row: log d(x), or what the affinity has instead."""
-
-    @abstractmethod
     def embedding(self, X: Array, dtype: Any = np.float64) -> Any:
         """What ``transform`` returns for each row."""
 
     @abstractmethod
-    def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
-        """The cluster of each row; with ``mark_outliers``, -1 where the support is too low."""
-
-    @abstractmethod
-    def margins(self, X: Array) -> Array:
-        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
-
-    @abstractmethod
-    def probabilities(self, X: Array) -> Array:
-        """The probability of each cluster, for each row; the largest is that of its label."""
-
-    @abstractmethod
     def probabilities_of_labels(self, embedding: Any) -> Array:
         """The probability of its label, for each training row, given its embedding."""
-
-    @abstractmethod
-    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
-        """Labels, margins, support and probabilities in one pass over the rows."""
 
     @abstractmethod
     def error(self, X: Array, sample_weight: Any = None) -> float:
@@ -149,18 +126,61 @@ class FittedCut(ABC):
     def columns_in(self, reordered: FittedCut) -> Indices:
         """The column that each cluster has in the same cut in another order."""
 
-    @property
     @abstractmethod
-    def directions(self) -> Array:
-        """What the embedding of each cluster points to, a column for each."""
+    def _scored(self, X: Array) -> tuple[Any, Array]:
+        """The score of each row for each cluster, perhaps sparse, and the support of the row."""
 
     @abstractmethod
-    def _state(self) -> dict[str, Any]:
-        """As plain values, arrays and the affinity."""
+    def _leading(self, scores: Any) -> tuple[Indices, Array]:
+        """The cluster of each row, and its lead over the second."""
+
+    @abstractmethod
+    def _probabilities(self, scores: Any, labels: Indices, certain: Array) -> Array:
+        """The probabilities of clusters, given labels and how certain each row is."""
+
+    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
+        """The score of each row for each cluster, and how well the data support the row."""
+        scores, support = self._scored(X)
+        return scores.toarray() if issparse(scores) else scores, support
 
     def scores(self, X: Array) -> Array:
         """The score of each row for each cluster."""
         return self.scores_and_support(X)[0]
+
+    def support(self, X: Array) -> Array:
+        """How well the data support each row: log d(x), or what the affinity has instead."""
+        return self._scored(X)[1]
+
+    def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
+        """The cluster of each row; with ``mark_outliers``, -1 where the support is too low."""
+        scores, support = self._scored(X)
+        return self._marked(self._leading(scores)[0], support, mark_outliers)
+
+    def margins(self, X: Array) -> Array:
+        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
+        scores, support = self._scored(X)
+        return certainty(support, self.least_support) * self._leading(scores)[1]
+
+    def probabilities(self, X: Array) -> Array:
+        """The probability of each cluster, for each row; the largest is that of its label."""
+        scores, support = self._scored(X)
+        certain = certainty(support, self.least_support)
+        return self._probabilities(scores, self._leading(scores)[0], certain)
+
+    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
+        """Labels, margins, support and probabilities in one pass over the rows."""
+        scores, support = self._scored(X)
+        labels, leads = self._leading(scores)
+        certain = certainty(support, self.least_support)
+        probabilities = self._probabilities(scores, labels, certain)
+        labels = self._marked(labels, support, mark_outliers)
+        return Answers(labels, certain * leads, support, probabilities)
+
+    def _marked(self, labels: Indices, support: Array, mark_outliers: bool) -> Indices:
+        """The labels, with ``OUTLIER`` where the support is too low if that is asked for."""
+        if not mark_outliers:
+            return labels
+        return np.where(is_outlier(support, self.least_support), OUTLIER, labels)
 
     def is_outlier(self, X: Array) -> NDArray[np.bool_]:
         """Which rows ``labels`` marks as outliers, if it does."""
@@ -180,7 +200,8 @@ class FittedCut(ABC):
             embedding = join([embedding, self.embedding(X[others])])[order]
         return labels, embedding
 
-    def _common_state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
+        """As plain values, arrays and the affinity."""
         threshold = self.outlier_threshold
         return {
             "affinity": self.affinity,
@@ -194,18 +215,38 @@ class FittedCut(ABC):
 
     @staticmethod
     def _restored(state: StateReader, cut: Cut) -> FittedCut:
-        kind = FittedDiscreteCut if "voters" in state else FittedRelaxedCut
-        return kind._restored(state, cut)
-
-
-def _restored_threshold(state: StateReader, affinity: Affinity) -> OutlierThreshold:
-    is_counted = "n_judged" in state  # older files have no counts
-    return OutlierThreshold(
-        state.number("least_support"),
-        state.number("n_outside", least=0.0) if is_counted else 0.0,
-        state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
-        state.number("one_row", least=_TINY) if is_counted else 1.0,
-    )
+        """Take back a saved ``_state()``."""
+        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
+        n_vertices = len(affinity.multiplicity_)
+        K = state.integer("n_clusters", 1, n_vertices)
+        is_counted = "n_judged" in state  # older files have no counts
+        threshold = OutlierThreshold(
+            state.number("least_support"),
+            state.number("n_outside", least=0.0) if is_counted else 0.0,
+            state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
+            state.number("one_row", least=_TINY) if is_counted else 1.0,
+        )
+        n_components = state.integer("n_components_found", 1, n_vertices)
+        if "voters" in state:
+            parts = _restored_clusters(state, n_vertices, K)
+            return FittedDiscreteCut(
+                threshold, n_components=n_components, affinity=affinity, cut=cut, **parts
+            )
+        functions = _restored_functions(state, affinity, cut, K)
+        rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
+        of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
+        labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
+        has_temperature = "temperature" in state  # older files have none
+        return FittedRelaxedCut(
+            threshold,
+            Partition._restored(state.part("partition"), labels, rotation),
+            n_components,
+            functions=functions,
+            rotation=of_extension,
+            temperature=state.number("temperature", least=_LEAST_TEMPERATURE)
+            if has_temperature
+            else _temperature(functions, of_extension),
+        )
 
 
 def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
@@ -252,35 +293,15 @@ class FittedRelaxedCut(FittedCut):
             with blas_threads(1):
                 partition = pod(U, sample_weight=weight, **starts)
         _warn_about_empty_clusters(len(np.unique(partition.labels)), U.shape[1])
-        at_vertices = functions.at_training_vertices()
-        rotation = align(at_vertices, partition, U, weight)
+        rotation = align(functions.at_training_vertices(), partition, U, weight)
         return cls(
-            outlier_threshold=graph.outlier_threshold(outlier_quantile),
-            partition=partition,
-            n_components=n_components,
+            graph.outlier_threshold(outlier_quantile),
+            partition,
+            n_components,
             functions=functions,
             rotation=rotation,
-            temperature=_temperature(at_vertices, rotation, weight),
+            temperature=_temperature(functions, rotation),
         )
-
-    def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Array | None]:
-        """Labels and embedding of the training rows X, where there is room for them."""
-        if not graph.has_rows:
-            return None, None
-        U, labels = self.functions.eigenvectors(), self.labels_at(graph, X)
-        embedding = graph.at_rows(U, np.asarray) if graph.keeps_embedding(U.shape[1]) else None
-        if embedding is not None:
-            rows, values = self.functions.fixed_values(X)
-            embedding[rows] = values
-        return labels, embedding
-
-    def labels_at(self, graph: Graph, X: Any) -> Indices:
-        """Labels of the rows X of the graph."""
-        U, rotation = self.functions.eigenvectors(), self.partition.rotation
-        labels: Indices = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
-        rows, values = self.functions.fixed_values(X)
-        labels[rows] = assign(normalize_rows(values) @ rotation)
-        return labels
 
     @property
     def affinity(self) -> Affinity:
@@ -304,6 +325,27 @@ class FittedRelaxedCut(FittedCut):
     def n_clusters(self) -> int:
         return len(self.rotation)
 
+    @property
+    def directions(self) -> Array:
+        return self.rotation
+
+    def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Array | None]:
+        if not graph.has_rows:
+            return None, None
+        U, labels = self.functions.eigenvectors(), self.labels_at(graph, X)
+        embedding = graph.at_rows(U, np.asarray) if graph.keeps_embedding(U.shape[1]) else None
+        if embedding is not None:
+            rows, values = self.functions.fixed_values(X)
+            embedding[rows] = values
+        return labels, embedding
+
+    def labels_at(self, graph: Graph, X: Any) -> Indices:
+        U, rotation = self.functions.eigenvectors(), self.partition.rotation
+        labels: Indices = graph.at_rows(U, lambda u: assign(normalize_rows(u) @ rotation))
+        rows, values = self.functions.fixed_values(X)
+        labels[rows] = assign(normalize_rows(values) @ rotation)
+        return labels
+
     def reordered(self, columns: Indices) -> FittedRelaxedCut:
         kept, rotation = self.partition, self.partition.rotation[:, columns]
         labels = assign(normalize_rows(self.functions.eigenvectors()) @ rotation)
@@ -315,10 +357,6 @@ class FittedRelaxedCut(FittedCut):
         same: Indices = np.argmax(self.rotation.T @ reordered.rotation, axis=1)
         return same
 
-    @property
-    def directions(self) -> Array:
-        return self.rotation
-
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
         """``u_k(x)`` for each row x of X, in double or in single precision."""
         if np.dtype(dtype) == np.float32:
@@ -329,32 +367,31 @@ class FittedRelaxedCut(FittedCut):
         """The same for functions orthonormal on the training rows (the vectors times sqrt(n))."""
         return self.functions.unit(self.functions(X))
 
-    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
+    def _scored(self, X: Array) -> tuple[Array, Array]:
         return scores_and_support(self.functions, self.rotation, X)
+
+    def _leading(self, scores: Array) -> tuple[Indices, Array]:
+        return assign(scores), margins_of(scores)
+
+    def _probabilities(self, scores: Array, labels: Indices, certain: Array) -> Array:
+        return probabilities_of(scores, labels, certain, self.temperature)
 
     def support(self, X: Array) -> Array:
         return self.functions.support(X)
 
     def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
-        """The cluster of each row; with ``mark_outliers``, -1 where the support is too low."""
         least = self.least_support if mark_outliers else -math.inf
         return label_rows(self.functions, self.rotation, X, least)
 
-    def margins(self, X: Array) -> Array:
-        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
-        scores, support = scores_and_support(self.functions, self.rotation, X)
-        return margins_of(scores, certainty(support, self.least_support))
-
     def probabilities(self, X: Array) -> Array:
-        """The probability of each cluster, for each row; the largest is that of its label."""
         return row_probabilities(
             self.functions, self.rotation, X, self.least_support, self.temperature
         )
 
     def probabilities_of_labels(self, embedding: Any) -> Array:
         scores = normalize_rows(embedding) @ self.partition.rotation
-        labels, is_clear = assign(scores), np.ones(len(scores))
-        probabilities = probabilities_of(scores, labels, is_clear, self.temperature)
+        labels = assign(scores)
+        probabilities = self._probabilities(scores, labels, np.ones(len(scores)))
         return probabilities[np.arange(len(labels)), labels]
 
     def error(self, X: Array, sample_weight: Any = None) -> float:
@@ -367,45 +404,14 @@ class FittedRelaxedCut(FittedCut):
         """The margin of each training vertex."""
         return margins_of(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
 
-    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
-        """Labels, margins, support and probabilities in one pass over the rows."""
-        scores, support = scores_and_support(self.functions, self.rotation, X)
-        labels, certain = assign(scores), certainty(support, self.least_support)
-        probabilities = probabilities_of(scores, labels, certain, self.temperature)
-        if mark_outliers:
-            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
-        return Answers(labels, margins_of(scores, certain), support, probabilities)
-
     def _state(self) -> dict[str, Any]:
-        return self._common_state() | {
+        return super()._state() | {
             "temperature": self.temperature,
             **self.functions._state(),
             "partition": self.partition._history(),
             "rotation": self.partition.rotation,
             "rotation_of_extension": self.rotation,
         }
-
-    @staticmethod
-    def _restored(state: StateReader, cut: Cut) -> FittedRelaxedCut:
-        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
-        weight = affinity.multiplicity_
-        n_vertices = len(weight)
-        K = state.integer("n_clusters", 1, n_vertices)
-        functions = _restored_functions(state, affinity, cut, K)
-        rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
-        of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
-        labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
-        has_temperature = "temperature" in state  # older files have none
-        return FittedRelaxedCut(
-            outlier_threshold=_restored_threshold(state, affinity),
-            partition=Partition._restored(state.part("partition"), labels, rotation),
-            n_components=state.integer("n_components_found", 1, n_vertices),
-            functions=functions,
-            rotation=of_extension,
-            temperature=state.number("temperature", least=_LEAST_TEMPERATURE)
-            if has_temperature
-            else _temperature(functions.at_training_vertices(), of_extension, weight),
-        )
 
 
 @dataclass(frozen=True)
@@ -454,12 +460,12 @@ class FittedDiscreteCut(FittedCut):
         outlier_quantile: float,
     ) -> FittedDiscreteCut:
         """Extend the clusters of the vertices of a graph to any row."""
-        labels = canonical_order(labels, graph.multiplicity, n_clusters)
+        labels = np.argsort(by_size(labels, graph.multiplicity, n_clusters))[labels]
         _warn_about_empty_clusters(len(np.unique(labels)), n_clusters)
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
         return cls(
-            outlier_threshold=graph.outlier_threshold(outlier_quantile),
-            partition=Partition.without_rotation(leading_clusters(at_vertices)[0], n_clusters),
+            graph.outlier_threshold(outlier_quantile),
+            Partition.without_rotation(leading_clusters(at_vertices)[0], n_clusters),
             n_components=len(np.unique(graph.components())),
             affinity=affinity,
             cut=cut,
@@ -480,13 +486,11 @@ class FittedDiscreteCut(FittedCut):
 
     rotation = rotation_of_vectors = temperature = unit_embedding = functions
 
-    def shares(self, X: Any) -> tuple[Any, Array]:
+    def _scored(self, X: Any) -> tuple[Any, Array]:
         """Return h_k(x) of each row as a sparse array, and its support."""
         if self.votes is None:
             return self.affinity.shares(X, self.voters, self.n_clusters)
-        product = self.affinity.apply(X, self.votes)
-        support = product.log_degrees if product.support is None else product.support
-        return csr_array(product.values / product.values.sum(axis=1, keepdims=True)), support
+        return self.affinity.apply(X, self.votes).shares()
 
     def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Any]:
         if not graph.has_rows:
@@ -541,49 +545,21 @@ class FittedDiscreteCut(FittedCut):
         return np.eye(self.n_clusters)
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> Any:
-        return self._embedded(self.shares(X)[0]).astype(dtype)
+        return self._embedded(self._scored(X)[0]).astype(dtype)
 
-    def scores_and_support(self, X: Array) -> tuple[Array, Array]:
-        shares, support = self.shares(X)
-        return np.asarray(shares.toarray()), support
+    def _leading(self, scores: Any) -> tuple[Indices, Array]:
+        return leading_clusters(scores)
 
-    def support(self, X: Array) -> Array:
-        return self.shares(X)[1]
-
-    def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
-        shares, support = self.shares(X)
-        labels = leading_clusters(shares)[0]
-        if mark_outliers:
-            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
-        return labels
-
-    def margins(self, X: Array) -> Array:
-        shares, support = self.shares(X)
-        return leading_clusters(shares)[1] * certainty(support, self.least_support)
-
-    def probabilities(self, X: Array) -> Array:
-        return self._probabilities(*self.shares(X))
-
-    def _probabilities(self, shares: Any, support: Array) -> Array:
+    def _probabilities(self, scores: Any, labels: Indices, certain: Array) -> Array:
         """``c h_k(x) + (1 - c) / K``; the label is the first of the largest."""
-        certain = certainty(support, self.least_support)[:, np.newaxis]
-        found = shares.toarray()
-        labels, top = leading_clusters(shares)[0], found.max(axis=1)
-        found[np.arange(len(labels)), labels] = top  # of equals, up to rounding, the first
+        found, certain = scores.toarray(), certain[:, np.newaxis]
+        every = np.arange(len(labels))
+        found[every, labels] = found.max(axis=1)  # of equals, up to rounding, the first
         found = certain * found + (1 - certain) / self.n_clusters
-        at_label = found[np.arange(len(labels)), labels][:, np.newaxis]
+        at_label = found[every, labels][:, np.newaxis]
         is_before = np.arange(self.n_clusters) < labels[:, np.newaxis]
         np.minimum(found, np.where(is_before, at_label * (1 - NUDGE), at_label), out=found)
         return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-    def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
-        shares, support = self.shares(X)
-        labels, lead = leading_clusters(shares)
-        certain = certainty(support, self.least_support)
-        probabilities = self._probabilities(shares, support)
-        if mark_outliers:
-            labels = np.where(is_outlier(support, self.least_support), OUTLIER, labels)
-        return Answers(labels, certain * lead, support, probabilities)
 
     def leads(self, embedding: Any) -> Array:
         """The lead of the label of each row, given its embedding."""
@@ -599,38 +575,32 @@ class FittedDiscreteCut(FittedCut):
     def _state(self) -> dict[str, Any]:
         links = {"links": csr_state(self.links)} if self.links.nnz else {}
         priced = {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
-        return self._common_state() | {
+        return super()._state() | {
             "voters": self.voters,
             "labels_of_vertices": self.partition.labels,
             **links,
             **(priced if self.votes is not None else {}),
         }
 
-    @staticmethod
-    def _restored(state: StateReader, cut: Cut) -> FittedDiscreteCut:
-        affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
-        n_vertices = len(affinity.multiplicity_)
-        K = state.integer("n_clusters", 1, n_vertices)
-        labels = state.indices("labels_of_vertices", (n_vertices,), below=K)
-        links = state.csr("links", K, K) if "links" in state else csr_array((K, K))
-        if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
-            raise ModelFileError("links must be weights from 0 on.")
-        has_votes = "votes" in state
-        votes = state.array("votes", (n_vertices, K), 0.0, 1.0) if has_votes else None
-        if votes is not None and not (votes.sum(axis=1) > 0.5).all():
+
+def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str, Any]:
+    """What only a discrete cut has, from its saved ``_state()``."""
+    labels = state.indices("labels_of_vertices", (n_vertices,), below=K)
+    links = state.csr("links", K, K) if "links" in state else csr_array((K, K))
+    if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
+        raise ModelFileError("links must be weights from 0 on.")
+    found = {
+        "partition": Partition.without_rotation(labels, K),
+        "voters": state.indices("voters", (n_vertices,), below=K),
+        "links": links,
+    }
+    if "votes" in state:
+        votes = found["votes"] = state.array("votes", (n_vertices, K), 0.0, 1.0)
+        if not (votes.sum(axis=1) > 0.5).all():
             raise ModelFileError("votes of a vertex must add up to 1.")
-        return FittedDiscreteCut(
-            outlier_threshold=_restored_threshold(state, affinity),
-            partition=Partition.without_rotation(labels, K),
-            n_components=state.integer("n_components_found", 1, n_vertices),
-            affinity=affinity,
-            cut=cut,
-            voters=state.indices("voters", (n_vertices,), below=K),
-            links=links,
-            votes=votes,
-            prices=state.array("prices", (K,), -LARGEST, LARGEST) if has_votes else None,
-            is_guided=has_votes and state.flag("is_guided"),
-        )
+        found["prices"] = state.array("prices", (K,), -LARGEST, LARGEST)
+        found["is_guided"] = state.flag("is_guided")
+    return found
 
 
 def leading_clusters(shares: Any) -> tuple[Indices, Array]:
@@ -690,8 +660,8 @@ def with_size_limits(
     at_vertices = affinity.averages_at_vertices(graph, votes)
     scores = at_vertices
     if is_sample:
-        product = affinity.apply(X, votes)
-        scores = product.values / product.values.sum(axis=1, keepdims=True)
+        values = affinity.apply(X, votes).values
+        scores = values / values.sum(axis=1, keepdims=True)
     elif of_rows:
         scores = _averages_at_rows(affinity, graph, votes)
     prices, excess = price_clusters(scores, weight, limits)
@@ -705,9 +675,9 @@ def with_size_limits(
     priced = votes + prices
     labels = assign(at_vertices + prices)
     discrete = FittedDiscreteCut(
-        outlier_threshold=fitted.outlier_threshold,
-        partition=Partition.without_rotation(labels, K),
-        n_components=fitted.n_components,
+        fitted.outlier_threshold,
+        Partition.without_rotation(labels, K),
+        fitted.n_components,
         affinity=affinity,
         cut=fitted.cut,
         voters=labels,
@@ -718,7 +688,7 @@ def with_size_limits(
     )
     if is_guided:  # classes keep their numbers
         return discrete
-    return discrete.reordered(_by_size(labels, graph.multiplicity, K))
+    return discrete.reordered(by_size(labels, graph.multiplicity, K))
 
 
 def _votes_of_vertices(fitted: FittedCut) -> Array:
@@ -743,19 +713,6 @@ def _votes_of_vertices(fitted: FittedCut) -> Array:
     squared[:, sizes == 0] = np.inf
     near = 1 / np.maximum(squared, 1e-12)
     return (1 - _BY_MEANS) * votes + _BY_MEANS * near / near.sum(axis=1, keepdims=True)
-
-
-def _by_size(labels: Indices, weight: Array, n_clusters: int) -> Indices:
-    """Return clusters by size, the largest first, and of equals by their first vertex."""
-    sizes = np.bincount(labels, weight, n_clusters)
-    first = np.full(n_clusters, len(labels))
-    np.minimum.at(first, labels, np.arange(len(labels)))
-    return np.lexsort((first, -sizes))
-
-
-def canonical_order(labels: Indices, weight: Array, n_clusters: int) -> Indices:
-    """Number clusters by size, the largest first, and of equals by their first vertex."""
-    return np.argsort(_by_size(labels, weight, n_clusters))[labels]
 
 
 def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
@@ -784,13 +741,12 @@ def _restored_functions(
     pairs = EigenPairs._restored(state.part("pairs"), n_vertices, n_pairs)
     form = EXTENSIONS[state.word("form", EXTENSIONS)]
     functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
-    if not is_combined:
-        return functions
-    return CombinedFunctions._restored(functions, state, n_clusters)
+    return CombinedFunctions._restored(functions, state, n_clusters) if is_combined else functions
 
 
-def _temperature(at_vertices: Array, rotation: Array, weight: Array) -> float:
+def _temperature(functions: Eigenfunctions, rotation: Array) -> float:
     """Of probabilities, by the margins of the training vertices; of very many, by some of them."""
+    at_vertices, weight = functions.at_training_vertices(), functions.affinity.multiplicity_
     some = slice(None, None, -(-len(weight) // _ENOUGH_VERTICES))
     scores = normalize_rows(at_vertices[some]) @ rotation
     return fitted_temperature(margins_of(scores), weight[some])

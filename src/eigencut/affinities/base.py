@@ -60,6 +60,16 @@ class Product:
         """log d(x)."""
         return self.log_scale + np.log(self.degrees)
 
+    @property
+    def row_support(self) -> Array:
+        """How well the data support each row: log d(x), or what the affinity has instead."""
+        return self.log_degrees if self.support is None else self.support
+
+    def shares(self) -> tuple[Any, Array]:
+        """The share of each column in the sum of a row, as a sparse array; and its support."""
+        shares = self.values / self.values.sum(axis=1, keepdims=True)
+        return csr_array(shares), self.row_support
+
 
 class Affinity(BaseEstimator, ABC):
     """Base class of affinities; see the module's docstring for the contract.
@@ -122,9 +132,7 @@ class Affinity(BaseEstimator, ABC):
         ``labels`` are those of the training vertices. The shares of a row add up to 1. They are the
         indicators of the clusters, extended to any row: a sparse array of shape (n_rows, K).
         """
-        product = self.apply(X, np.eye(n_clusters)[labels])
-        support = product.log_degrees if product.support is None else product.support
-        return csr_array(product.values / product.values.sum(axis=1, keepdims=True)), support
+        return self.apply(X, np.eye(n_clusters)[labels]).shares()
 
     def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
         """Return the same of the training vertices."""

@@ -160,7 +160,7 @@ class Eigenfunctions:
     def with_support(self, X: Array) -> tuple[Array, Array]:
         """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
         product = self.affinity.apply(X, self._columns)
-        return self._from_product(product, X), _support(product)
+        return self._from_product(product, X), product.row_support
 
     @property
     def _columns(self) -> Array:
@@ -311,7 +311,7 @@ class Eigenfunctions:
 
     def support(self, X: Array) -> Array:
         """How well the data support each row: log d(x), or what the affinity has instead."""
-        return _support(self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0))))
+        return self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0))).row_support
 
     def report_lost_components(self) -> None:
         """Warn where an eigenvalue carries no cluster."""
@@ -329,10 +329,6 @@ class Eigenfunctions:
                 f"{self.pairs.values[-1]:.3g}, but from {limit:.3g} on eigenvectors single out "
                 f"rows instead of clusters. {remedy}."
             )
-
-
-def _support(product: Product) -> Array:
-    return product.log_degrees if product.support is None else product.support
 
 
 @dataclass(frozen=True)
