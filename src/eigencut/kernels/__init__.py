@@ -11,11 +11,10 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import re
 import warnings
-from collections.abc import Mapping
 from ctypes import CDLL, c_double, c_int, c_long, c_void_p
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -72,46 +71,30 @@ class Function:
 
     In C it takes the ``arrays``, then the sizes of the axes in ``sizes``, then the ``scalars``, and
     returns 0, or 1 if there is no memory. The GIL is free meanwhile. An array is declared by its
-    type and axes, ``"float64 m p"``; an axis is a name, which stands for one size in all arrays, or
-    a number. What is written to begins with ``"out"``.
+    name, type and axes, ``"V:float64[m,p]"``, or ``"V=float64[m,p]"`` if it is written to; an axis
+    is a name, which stands for one size in all arrays, or a number.
     """
 
     def __init__(
-        self,
-        library: ctypes.CDLL,
-        name: str,
-        sizes: str,
-        scalars: Mapping[str, Any] = MappingProxyType({}),
-        **arrays: str,
+        self, library: CDLL, name: str, arrays: str, *, sizes: str, **scalars: Any
     ) -> None:
         self._name, self._sizes, self._scalars = name, sizes.split(), list(scalars)
         self._axes, self._types = {}, []
-        for array, declared in arrays.items():
-            is_written = declared.startswith("out ")
-            flags: Any = ["C_CONTIGUOUS", "ALIGNED", *["WRITEABLE"] * is_written]
-            dtype, *self._axes[array] = declared.removeprefix("out ").split()
+        for array, mark, dtype, axes in re.findall(r"(\w+)([:=])(\w+)\[(.*?)\]", arrays):
+            flags: Any = ["C_CONTIGUOUS", "ALIGNED", *["WRITEABLE"] * (mark == "=")]
+            self._axes[array] = axes.split(",")
             self._types.append(ndpointer(np.dtype(dtype), len(self._axes[array]), flags=flags))
         self._call = getattr(library, name)
-        pointers, numbers = [c_void_p] * len(arrays), [c_long] * len(self._sizes)
+        pointers, numbers = [c_void_p] * len(self._axes), [c_long] * len(self._sizes)
         self._call.argtypes = [*pointers, *numbers, *scalars.values()]
         self._call.restype = c_int
 
     def __call__(self, **given: Any) -> None:
         """Call it with the arrays and the scalars."""
-        sizes = self._checked_sizes(given)
-        # Arrays are checked here and not by ctypes, which makes an ArgumentError of an interrupt.
-        for kind, name in zip(self._types, self._axes, strict=True):
-            kind.from_param(given[name])
-        values = [given[name].ctypes.data for name in self._axes]
-        values += [sizes[axis] for axis in self._sizes]
-        values += [given[name] for name in self._scalars]
-        if self._call(*values):
-            raise MemoryError(f"There is no memory for the buffers of {self._name}.")
-
-    def _checked_sizes(self, arrays: Mapping[str, Any]) -> dict[str, int]:
         sizes: dict[str, int] = {}
-        for name, axes in self._axes.items():
-            shape = arrays[name].shape
+        # Arrays are checked here and not by ctypes, which makes an ArgumentError of an interrupt.
+        for kind, (name, axes) in zip(self._types, self._axes.items(), strict=True):
+            shape = given[name].shape
             if len(axes) != len(shape):
                 raise ValueError(f"{name} must have {len(axes)} axes. Got shape {shape}.")
             for axis, size in zip(axes, shape, strict=True):
@@ -121,7 +104,12 @@ class Function:
                         f"{name} must be of shape ({', '.join(axes)}) with {axis} = {expected}. "
                         f"Got {shape}."
                     )
-        return sizes
+            kind.from_param(given[name])
+        values = [given[name].ctypes.data for name in self._axes]
+        values += [sizes[axis] for axis in self._sizes]
+        values += [given[name] for name in self._scalars]
+        if self._call(*values):
+            raise MemoryError(f"There is no memory for the buffers of {self._name}.")
 
 
 def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
@@ -136,15 +124,8 @@ class WeightedSums:
     """``sum_j 2^(left_i . right_j) V[j]`` for each row i, from arrays of one precision."""
 
     def __init__(self, library: CDLL, dtype: str = "float32") -> None:
-        self._function = Function(
-            library,
-            "weighted_sums",
-            "m p n columns",
-            left=f"{dtype} m p",
-            right=f"{dtype} n p",
-            V=f"{dtype} n columns",
-            sums="out float64 m columns",
-        )
+        arrays = f"left:{dtype}[m,p] right:{dtype}[n,p] V:{dtype}[n,c] sums=float64[m,c]"
+        self._function = Function(library, "weighted_sums", arrays, sizes="m p n c")
 
     def __call__(self, left: NDArray[Any], right: NDArray[Any], V: NDArray[Any]) -> Array:
         _check_multiple("right", "rows", len(right), LAYOUT.rows_multiple)
@@ -153,14 +134,7 @@ class WeightedSums:
         return sums
 
 
-_NEIGHBOR_SCALARS = {
-    "slack": c_double,
-    "scale": c_double,
-    "least": c_double,
-    "most": c_double,
-    "is_mutual": c_int,
-    "most_edges": c_long,
-}
+_EDGES = "starts:long[starts] ends:intc[edges] weights:float32[edges] mass:float64[n] "
 
 
 class NativeKernels(NumpyKernels):
@@ -170,71 +144,48 @@ class NativeKernels(NumpyKernels):
 
     def __init__(self, library: CDLL) -> None:
         self._weighted_sums = WeightedSums(library)
+        widths = {"slack": c_double, "scale": c_double, "least": c_double, "most": c_double}
         self._neighbor_sums = Function(
             library,
             "neighbor_sums",
-            "m d k columns n edges",
-            _NEIGHBOR_SCALARS,
-            rows="float64 m d",
-            distances="float64 m k",
-            numbers="long m k",
-            vertices="float64 n d",
-            radii="float64 n",
-            starts="intc n",
-            ends="intc n",
-            reverse="intc edges",
-            weighted="float64 n columns",
-            product="out float64 m columns",
-            largest="out float64 m",
+            "rows:float64[m,d] distances:float64[m,k] numbers:long[m,k] vertices:float64[n,d] "
+            "radii:float64[n] starts:intc[n] ends:intc[n] reverse:intc[edges] "
+            "weighted:float64[n,columns] product=float64[m,columns] largest=float64[m]",
+            sizes="m d k columns n edges",
+            **widths,
+            is_mutual=c_int,
+            most_edges=c_long,
         )
         self._near_in_cells = Function(
             library,
             "near_in_cells",
-            "m d r n",
-            rows="float64 m d",
-            low="float64 d",
-            scale="float64 d",
-            shape="long d",
-            candidates=f"intc cells {LAYOUT.candidates}",
-            is_known="bool cells",
-            points="float64 n d",
-            nearest="out long m r",
-            told="out bool m",
+            "rows:float64[m,d] low:float64[d] scale:float64[d] shape:long[d] "
+            f"candidates:intc[cells,{LAYOUT.candidates}] is_known:bool[cells] points:float64[n,d] "
+            "nearest=long[m,r] told=bool[m]",
+            sizes="m d r n",
         )
         self._membership_sums = Function(
             library,
             "membership_sums",
-            "m r p",
-            {"per_quantum": c_double},
-            nearest="long m r",
-            weights="float64 m r",
-            units="out int64 p p",
+            "nearest:long[m,r] weights:float64[m,r] units=int64[p,p]",
+            sizes="m r p",
+            per_quantum=c_double,
         )
         self._move_vertices = Function(
             library,
             "move_vertices",
-            "n starts edges",
-            {"k": c_long, "sweeps": c_long, "keeps": c_int, "outside": c_double},
-            starts="long starts",
-            ends="intc edges",
-            weights="float32 edges",
-            mass="float64 n",
-            order="long n",
-            labels="out long n",
-            score="out float64 1",
+            _EDGES + "order:long[n] labels=long[n] score=float64[1]",
+            sizes="n starts edges",
+            k=c_long,
+            sweeps=c_long,
+            keeps=c_int,
+            outside=c_double,
         )
         self._best_merges = Function(
             library,
             "best_merges",
-            "n starts edges k",
-            starts="long starts",
-            ends="intc edges",
-            weights="float32 edges",
-            mass="float64 n",
-            labels="long n",
-            members="long n",
-            partners="out long k",
-            changes="out float64 k",
+            _EDGES + "labels:long[n] members:long[n] partners=long[k] changes=float64[k]",
+            sizes="n starts edges k",
         )
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
@@ -290,28 +241,18 @@ class NativeKernels(NumpyKernels):
                 f"shape must be that of {len(grid.candidates)} cells. Got {grid.shape}."
             )
         nearest, told = np.empty((len(rows), n_nearest), dtype=np.intp), np.empty(len(rows), bool)
-        self._near_in_cells(
-            rows=np.ascontiguousarray(rows),
-            low=grid.low,
-            scale=grid.scale,
-            shape=grid.shape,
-            candidates=grid.candidates,
-            is_known=grid.is_known,
-            points=np.ascontiguousarray(grid.points),
-            nearest=nearest,
-            told=told,
-        )
+        rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(grid.points)
+        of_grid = vars(grid) | {"points": points}
+        self._near_in_cells(rows=rows, **of_grid, nearest=nearest, told=told)
         return nearest, told
 
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
     ) -> None:
         """Row by row, without arrays of all pairs."""
+        nearest, weights = np.ascontiguousarray(nearest), np.ascontiguousarray(weights)
         self._membership_sums(
-            nearest=np.ascontiguousarray(nearest),
-            weights=np.ascontiguousarray(weights),
-            units=units,
-            per_quantum=1 / quantum,
+            nearest=nearest, weights=weights, units=units, per_quantum=1 / quantum
         )
 
     def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
@@ -331,35 +272,16 @@ class NativeKernels(NumpyKernels):
         """Vertex by vertex, in C."""
         edges.check_labels(labels, n_clusters)
         score = np.empty(1)
-        self._move_vertices(
-            starts=edges.starts,
-            ends=edges.ends,
-            weights=edges.weights,
-            mass=edges.mass,
-            order=order,
-            labels=labels,
-            score=score,
-            k=n_clusters,
-            sweeps=sweeps,
-            keeps=keeps,
-            outside=outside,
-        )
+        given = {"order": order, "k": n_clusters, "sweeps": sweeps, "keeps": keeps}
+        self._move_vertices(**vars(edges), **given, outside=outside, labels=labels, score=score)
         return float(score[0])
 
     def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:
         """Cluster by cluster, in C."""
         edges.check_labels(labels, n_clusters)
         partners, changes = np.empty(n_clusters, dtype=np.intp), np.empty(n_clusters)
-        self._best_merges(
-            starts=edges.starts,
-            ends=edges.ends,
-            weights=edges.weights,
-            mass=edges.mass,
-            labels=labels,
-            members=np.argsort(labels, kind="stable"),
-            partners=partners,
-            changes=changes,
-        )
+        given = {"labels": labels, "members": np.argsort(labels, kind="stable")}
+        self._best_merges(**vars(edges), **given, partners=partners, changes=changes)
         return partners, changes
 
 
@@ -373,24 +295,19 @@ class WideKernels(NativeKernels):
         self._symmetric_product = Function(
             library,
             "symmetric_product",
-            "tiles side size width",
-            {"first": c_long, "step": c_long},
-            tiles="float64 tiles side side",
-            places="long tiles 2",
-            V="float64 size width",
-            sums="out float64 size width",
+            "tiles:float64[tiles,side,side] places:long[tiles,2] V:float64[size,width] "
+            "sums=float64[size,width]",
+            sizes="tiles side size width",
+            first=c_long,
+            step=c_long,
         )
         self._near_points = Function(
             library,
             "near_points",
-            "m p visits room",
-            {"k": c_long},
-            left="float32 m p",
-            strips=f"float32 strips p {LAYOUT.strip}",
-            visits="intc visits",
-            slack="float32 m",
-            numbers="out intc m room",
-            counts="out intc m",
+            f"left:float32[m,p] strips:float32[strips,p,{LAYOUT.strip}] visits:intc[visits] "
+            "slack:float32[m] numbers=intc[m,room] counts=intc[m]",
+            sizes="m p visits room",
+            k=c_long,
         )
 
     def symmetric_product(
@@ -418,18 +335,11 @@ class WideKernels(NativeKernels):
             raise ValueError(f"k must be from 1 to most = {most}. Got {k}.")
         if len(visits) and not (visits.min() >= 0 and visits.max() < len(strips)):
             raise ValueError(f"visits must be of {len(strips)} strips. Got {visits.max()}.")
-        m = len(left)
-        numbers, count = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
-        self._near_points(
-            left=np.ascontiguousarray(left),
-            strips=strips,
-            visits=visits,
-            slack=slack,
-            numbers=numbers,
-            counts=count,
-            k=k,
-        )
-        return numbers, count
+        left, m = np.ascontiguousarray(left), len(left)
+        numbers, counts = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
+        given = {"left": left, "strips": strips, "visits": visits, "slack": slack}
+        self._near_points(**given, numbers=numbers, counts=counts, k=k)
+        return numbers, counts
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:
         return max(1, min(256, (1 << 21) // most))  # so many candidates are kept

@@ -168,7 +168,25 @@ class NumpyKernels:
 
         In single precision; panels of ``LAYOUT.most_panel_rows`` rows j are added in double.
         """
-        return _PanelSums(right, columns)
+        panels = [
+            (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
+            for start in range(0, len(right), LAYOUT.most_panel_rows)
+            for rows in [slice(start, start + LAYOUT.most_panel_rows)]
+        ]
+        new_rows = 128  # with a panel of training rows, a tile that stays in the cache of a core
+
+        def sums(left: Array) -> Array:
+            found = np.zeros((columns.shape[1], len(left)))
+            for start in range(0, len(left), new_rows):
+                new = left[start : start + new_rows].T.astype(np.float32, order="C")
+                part = found[:, start : start + new_rows]
+                for of_right, of_columns in panels:
+                    weights = of_right @ new
+                    np.exp(weights, out=weights)
+                    part += of_columns @ weights
+            return found.T
+
+        return sums
 
     def symmetric_product(
         self, tiles: Array, places: NDArray[np.int64], V: Array, for_each: ForEach
@@ -227,17 +245,19 @@ class NumpyKernels:
         near = np.where(is_known, near, 0)
         share, exponent = graph.weight(distances, radii[:, np.newaxis], graph.radii[near])
         share[~is_known] = 0.0
-        others = _reverse_edges(graph, rows, radii, near, is_known)
+        origin, vertex, of_vertex, power = _reverse_edges(graph, rows, radii, near, is_known)
         exponent[share == 0] = -np.inf
         largest = exponent.max(axis=1)
-        np.maximum.at(largest, others.origin, others.exponent)
+        np.maximum.at(largest, origin, power)
         isolated = np.flatnonzero(largest == -np.inf)
         largest[isolated] = 0.0
         share *= np.exp(exponent - largest[:, np.newaxis])
         starts = np.arange(0, share.size + 1, share.shape[1])
         shape = (len(share), len(weighted))
         product = sparse.csr_array((share.ravel(), near.ravel(), starts), shape=shape) @ weighted
-        product += others.matrix(largest, len(weighted)) @ weighted
+        of_vertex *= np.exp(power - largest[origin])
+        starts = np.searchsorted(origin, np.arange(len(share) + 1))
+        product += sparse.csr_array((of_vertex, vertex, starts), shape=shape) @ weighted
         product[isolated], largest[isolated] = weighted[near[isolated, 0]], -np.inf
         product[isolated[~is_known[isolated, 0]]] = 0.0
         return product, largest
@@ -329,35 +349,8 @@ class NumpyKernels:
         return partners, changes
 
 
-class _PanelSums:
-    """Two matrix products and an exponential, on tiles that stay in the cache of a core."""
-
-    _new_rows = 128  # with a panel of training rows, a tile of a quarter of a megabyte
-
-    def __init__(self, right: Array, columns: Array) -> None:
-        self._panels = [
-            (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
-            for start in range(0, len(right), LAYOUT.most_panel_rows)
-            for rows in [slice(start, start + LAYOUT.most_panel_rows)]
-        ]
-
-    def __call__(self, left: Array) -> Array:
-        sums = np.zeros((self._panels[0][1].shape[0], len(left)))
-        for start in range(0, len(left), self._new_rows):
-            new = left[start : start + self._new_rows].T.astype(np.float32, order="C")
-            part = sums[:, start : start + self._new_rows]
-            for right, columns in self._panels:
-                weights = right @ new
-                np.exp(weights, out=weights)
-                part += columns @ weights
-        return sums.T
-
-
 def sum_of_parts(
-    n_tiles: int,
-    shape: tuple[int, ...],
-    add: Callable[[slice, Array], None],
-    for_each: ForEach,
+    n_tiles: int, shape: tuple[int, ...], add: Callable[[slice, Array], None], for_each: ForEach
 ) -> Array:
     """What ``add`` adds for each of some parts of the tiles, in threads."""
     parts = min(8, n_tiles)  # a fixed number, so that no result depends on the threads
@@ -398,22 +391,6 @@ def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
     return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
 
 
-@dataclass(frozen=True)
-class _Edges:
-    """Edges from rows to vertices, in the order of the rows."""
-
-    origin: Indices
-    vertex: Indices
-    share: Array
-    exponent: Array
-
-    def matrix(self, largest: Array, n: int) -> Any:
-        """Weights, relative to ``exp(largest)`` of each row."""
-        weights = self.share * np.exp(self.exponent - largest[self.origin])
-        starts = np.searchsorted(self.origin, np.arange(len(largest) + 1))
-        return sparse.csr_array((weights, self.vertex, starts), shape=(len(largest), n))
-
-
 def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:
     """Which are the numbers of one of n things."""
     return (numbers >= 0) & (numbers < n)
@@ -421,10 +398,11 @@ def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:
 
 def _reverse_edges(
     graph: NeighborGraph, rows: Any, radii: Array, near: Indices, is_known: NDArray[np.bool_]
-) -> _Edges:
+) -> tuple[Indices, Indices, Array, Array]:
     """Edges to vertices that would have these rows among their nearest, unless among theirs.
 
-    A search that is not exact need not have found all that are nearer than the farthest it found.
+    Row, vertex, share and exponent of each, in the order of the rows. A search that is not exact
+    need not have found all that are nearer than the farthest it found.
     """
     edges = graph.reverse[near[:, 0]]
     origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
@@ -438,7 +416,7 @@ def _reverse_edges(
     origin, vertex, distances = origin[is_other], vertex[is_other], distances[is_other]
     share, exponent = graph.weight(distances, radii[origin], graph.radii[vertex])
     kept = share > 0
-    return _Edges(origin[kept], vertex[kept], share[kept], exponent[kept])
+    return origin[kept], vertex[kept], share[kept], exponent[kept]
 
 
 def _among_candidates(

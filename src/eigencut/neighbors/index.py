@@ -23,7 +23,15 @@ from eigencut import kernels
 from eigencut._utils.arrays import EPS, Array, Indices
 from eigencut._utils.running import blocks_of_cost, for_each, row_blocks
 from eigencut.kernels.numpy_kernels import LAYOUT, aligned_empty, kth_smallest_bound
-from eigencut.neighbors.metrics import Found, Space, in_order, middle, nearest_of, nearest_of_pairs
+from eigencut.neighbors.metrics import (
+    Found,
+    Space,
+    in_order,
+    middle,
+    nearest_of,
+    nearest_of_pairs,
+    with_data,
+)
 
 BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread
 
@@ -31,9 +39,7 @@ BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time b
 class Index:
     """Finds the nearest of the points that it was built on.
 
-    What is built is no part of a copy, be it pickled, by joblib, by skops or deep: trees cannot be
-    kept by all of these, and no copy begins where wide vectors want it. It is built anew from the
-    same points, and answers the same.
+    What is built is no part of a copy, of whatever kind: it is built anew from the same points.
     """
 
     is_exact = True
@@ -66,11 +72,10 @@ class Index:
         return self.query(self.points, k)
 
     def query_rounded(self, queries: Any, k: int) -> tuple[Any, Found]:
-        """The same for queries that may be points rounded, as by other programs in float32.
+        """The same, and the queries: those that are points but for rounding stand where these do.
 
         What is within a radius changes at once, and at a point it is often equality that decides.
-        So a query that differs from a point by no more than rounding stands where the point does:
-        the queries are returned as they then are. Sparse ones stay.
+        Sparse queries stay.
         """
         distances, numbers = self.query(queries, k)
         nearest, radius = distances[:, 0], distances[:, -1]
@@ -228,9 +233,7 @@ def relevant_length(length: Array, radius: float) -> Array:
     return 4 * length + 2 * radius
 
 
-def score_error(
-    n_terms: int, longest: Any, length: Array, eps: float = float(np.finfo(np.float32).eps)
-) -> Array:
+def score_error(n_terms: int, longest: Any, length: Array, eps: float = 2.0**-23) -> Array:
     """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length.
 
     ``n_terms`` products of rounded factors are summed; what it is compared with is rounded too.
@@ -284,18 +287,15 @@ class SparseIndex(Index):
 
 def row_squares(rows: Any) -> Array:
     """|x|^2 of each row."""
-    squared = sparse.csr_array((rows.data * rows.data, rows.indices, rows.indptr), rows.shape)
-    return np.asarray(squared.sum(axis=1)).ravel()
+    return np.asarray(with_data(rows, rows.data * rows.data).sum(axis=1)).ravel()
 
 
 class LocalProducts:
     """Nearest points by products in float64, for queries that float32 cannot tell the points for.
 
     Such points lie in clumps far from each other, or at equal distances. Queries near each other
-    are done together, and everything is moved there: the score ``|y|^2 - 2xy`` then has an error
-    that depends on the size of their neighbourhood, not on that of the whole. The points whose
-    scores leave it open are compared directly; so the nearest are those of direct differences, ties
-    included. The index is of dense points in a Euclidean space.
+    are done together, around one place: so the error of the score ``|y|^2 - 2xy`` depends on the
+    size of their neighbourhood only. The points whose scores leave it open are compared directly.
     """
 
     def __init__(self, index: Index) -> None:
@@ -344,9 +344,8 @@ class _Around:
         limit = kth_smallest_bound(scores, self._k) + 2 * error
         is_near = scores <= limit[:, np.newaxis]
         if np.count_nonzero(is_near) > scores.size // Index.direct_share:
-            return nearest_of(
-                self._index.space.metric.all_pairs(queries, self._index.points), self._k
-            )
+            metric = self._index.space.metric
+            return nearest_of(metric.all_pairs(queries, self._index.points), self._k)
         origin, near = np.nonzero(is_near)
         distances = self._index.distances_of_pairs(queries, origin, near)
         return nearest_of_pairs(origin, near, distances, len(queries), self._k)
@@ -476,14 +475,13 @@ class TreeIndex(Index):
     def _build(self) -> None:
         from scipy.spatial import cKDTree
 
-        self._tree = cKDTree(self.points, leafsize=8)
+        self._tree, self._p = cKDTree(self.points, leafsize=8), self.space.metric.p
 
     def query_itself(self, k: int) -> Found:
         order = neighbors_together(self.points)
-        found = self.query(self.points[order], k)
-        distances, numbers = np.empty_like(found[0]), np.empty_like(found[1])
-        distances[order], numbers[order] = found
-        return distances, numbers
+        distances, numbers = self.query(self.points[order], k)
+        back = np.argsort(order)
+        return distances[back], numbers[back]
 
     def query(self, queries: Array, k: int) -> Found:
         k = min(k, self.size)
@@ -491,19 +489,15 @@ class TreeIndex(Index):
             return self.among_all(queries, k)
         every = np.arange(len(queries))
         distances, numbers = self._candidates(queries, every, np.full(len(queries), k + 1), k + 1)
-        is_tied = distances[:, k] <= distances[:, k - 1] * (1 + self.rounding)
-        found, tied = (distances[:, :k].copy(), numbers[:, :k].copy()), np.flatnonzero(is_tied)
+        limit = distances[:, k - 1] * (1 + self.rounding)
+        tied = np.flatnonzero(distances[:, k] <= limit)
+        distances, numbers = distances[:, :k].copy(), numbers[:, :k].copy()
         if len(tied):
-            radius = found[0][tied, -1] * (1 + self.rounding)
-            for kept, again in zip(found, self._within(queries[tied], radius, k), strict=True):
-                kept[tied] = again
-        return found
+            distances[tied], numbers[tied] = self._within(queries[tied], limit[tied], k)
+        return distances, numbers
 
     def _is_of_no_use(self, queries: Array, k: int) -> bool:
-        """Whether walks through the tree go nearly everywhere, as 32 of many queries show.
-
-        They do where a part of all points is as near as the k-th.
-        """
+        """Whether a part of all points is as near as the k-th, as 32 of many queries show."""
         some = queries[:: -(-len(queries) // 32)] if len(queries) > 1024 else ()
         if not len(some):
             return False
@@ -547,12 +541,5 @@ class TreeIndex(Index):
             return found[0][:, :k], found[1][:, :k]
 
         # While one neighbour is looked for, eight numbers are held.
-        return search_blocks(
-            blocks_of_cost(8 * np.maximum(count, k), 4 * BLOCK_ELEMENTS), k, nearest
-        )
-
-    @property
-    def _p(self) -> float:
-        p = self.space.metric.p
-        assert p is not None  # no tree is built for sets and codes
-        return p
+        blocks = blocks_of_cost(8 * np.maximum(count, k), 4 * BLOCK_ELEMENTS)
+        return search_blocks(blocks, k, nearest)

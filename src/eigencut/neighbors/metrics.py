@@ -15,11 +15,9 @@ from eigencut.exceptions import RefusedRow
 from eigencut.io.sample import random_keys, summed_weights
 from eigencut.kernels.numpy_kernels import kth_smallest_bound
 
-# Nearest points from all distances, and the order of those that are equally far.
-#
-# Points at equal distance always come in the order of their numbers.
-
-Found = tuple[Array, Indices]  # distances and numbers of the neighbours, nearest first
+# Distances and numbers of the neighbours, nearest first. Points at equal distance always come in the
+# order of their numbers.
+Found = tuple[Array, Indices]
 
 FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
 _ELEMENTS = 1 << 19  # numbers held at a time
@@ -104,11 +102,10 @@ _FEWEST_COLUMNS = 3  # of unit vectors; a column of signs is none
 
 def unit_rows(X: Any) -> Any:
     """Rows of Euclidean length 1; a row of zeros has no direction and is refused."""
-    if sparse.issparse(X):
-        largest = abs(X).max(axis=1).toarray().ravel()
-    else:
+    if not sparse.issparse(X):
         X = np.ascontiguousarray(X)  # sums have the same bits in one order of memory only
-        largest = np.abs(X).max(axis=1)
+    largest = abs(X).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
     if not largest.all():
         raise RefusedRow(
             "X must have no row of zeros with metric='cosine': it has no direction.",
@@ -119,8 +116,12 @@ def unit_rows(X: Any) -> Any:
             unit_rows,
         )
     scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
-    squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
-    return _divided(scaled, np.sqrt(np.asarray(squares.sum(axis=1)).ravel()))
+    return _divided(scaled, np.sqrt(_sums_of_squares(scaled)))
+
+
+def _sums_of_squares(X: Any) -> Array:
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    return np.asarray(squares.sum(axis=1)).ravel()
 
 
 def _divided(X: Any, by: Array) -> Any:
@@ -212,8 +213,7 @@ def are_unit_vectors(X: Any) -> bool:
         return False
     some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # rows may be narrower
     with np.errstate(over="ignore"):
-        squares = some.multiply(some) if sparse.issparse(some) else np.square(some)
-        lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+        lengths = np.sqrt(_sums_of_squares(some))
     return bool((np.abs(lengths - 1) < _UNIT).all())
 
 
@@ -273,7 +273,7 @@ class Metric:
             return np.asarray((A != B).mean(axis=-1))
         difference = A - B
         if sparse.issparse(difference):
-            return np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
+            return np.sqrt(_sums_of_squares(difference))
         if self.is_flat:
             return np.sqrt(np.einsum("...j,...j->...", difference, difference))
         return np.asarray(np.linalg.norm(difference, self.p, axis=-1))
@@ -362,14 +362,11 @@ class Space:
         """Points in the unit."""
         if self.metric.to_points is not None:
             return points
-        if sparse.issparse(points):
-            return with_data(points, self._values_in_units(points.data))
-        return self._values_in_units(points)
-
-    def _values_in_units(self, values: Array) -> Array:
+        is_sparse = sparse.issparse(points)
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(values, -self.exponent)
-        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
+            scaled = np.ldexp(points.data if is_sparse else points, -self.exponent)
+        np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
+        return with_data(points, scaled) if is_sparse else scaled
 
 
 def _exponent(rows: Any) -> int:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import issparse
 
 from eigencut import kernels
 from eigencut._utils.arrays import EPS, Array, Indices
@@ -101,9 +100,8 @@ class Cells:
 class SparseLandmarks:
     """Finds the ``n_nearest`` of sparse points, by products in float64.
 
-    A centre of a few dozen rows with a few dozen words each has few of all words, so these products
-    take a fraction of the time of dense ones. Where ``|x|^2 - 2xy + |y|^2`` does not tell which are
-    nearest, or cancels, distances are taken directly.
+    Where ``|x|^2 - 2xy + |y|^2`` does not tell which are nearest, or cancels, distances are taken
+    directly.
     """
 
     def __init__(self, points: Any, n_nearest: int, space: Space) -> None:
@@ -163,18 +161,11 @@ class NearestLandmarks:
     """
 
     def __init__(
-        self,
-        points: Any,
-        n_nearest: int,
-        n_rows: int = 0,
-        metric: Metric = METRICS["euclidean"],
+        self, points: Any, n_nearest: int, n_rows: int = 0, metric: Metric = METRICS["euclidean"]
     ) -> None:
-        self.metric = metric
-        self.space = Space(points, metric)
-        self.exponent = self.space.exponent
-        self.points: Any = self.space.in_units(points)
-        self.n_nearest = n_nearest
-        self._n_asked = n_rows
+        self.metric, self.space = metric, Space(points, metric)
+        self.exponent, self.points = self.space.exponent, self.space.in_units(points)
+        self.n_nearest, self._n_asked = n_nearest, n_rows
         self._build()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -191,7 +182,7 @@ class NearestLandmarks:
         n_points, n_features = self.points.shape
         self._tree: Any = None
         self._search: Any = self._directly
-        if issparse(self.points):
+        if sparse.issparse(self.points):
             self._search = SparseLandmarks(self.points, self.n_nearest, self.space)
         elif n_points > POLICY.few_points and self.n_nearest < n_points:
             if n_features <= POLICY.landmark_tree_features and self.metric.has_means:
@@ -205,9 +196,9 @@ class NearestLandmarks:
         """What finds the nearest points of so many more rows: cells once they pay."""
         self._n_asked += n_rows
         n_points, n_features = self.points.shape
-        pays = self._tree is not None and self.metric.is_flat
-        pays = pays and n_features <= POLICY.cell_features
-        pays = pays and self._n_asked >= max(POLICY.many_rows, POLICY.rows_per_point * n_points)
+        is_flat = self._tree is not None and self.metric.is_flat
+        are_many = self._n_asked >= max(POLICY.many_rows, POLICY.rows_per_point * n_points)
+        pays = is_flat and are_many and n_features <= POLICY.cell_features
         if pays and self.n_nearest < LAYOUT.candidates < n_points:
             with _building:
                 if not isinstance(self._search, Cells):
@@ -314,11 +305,10 @@ def kmeans_centres(rows: Any, counts: Array, n_centres: int, steps: int = 30) ->
 
 def _moved(rows: Any, counts: Array, n_centres: int, steps: int) -> Any:
     """The centres after some steps."""
-    centres = rows[:n_centres].copy()
-    previous = None
+    centres, previous = rows[:n_centres].copy(), np.empty(0)
     for _ in counted(range(steps), "steps of k-means"):
         group = nearest_centres(rows, NearestLandmarks(centres, 1))
-        if previous is not None and (group == previous).all():
+        if np.array_equal(group, previous):
             break
         previous = group
         size = np.bincount(group, weights=counts, minlength=n_centres)
@@ -382,10 +372,8 @@ class CellIndex(ProductIndex):
         self._search = ProductSearch(self.points, self._cell, len(self._centres))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What takes long to find is kept.
-        return super().__getstate__() | {
-            name: getattr(self, name) for name in ("_centres", "_home", "_cell")
-        }
+        kept = {"_centres": self._centres, "_home": self._home, "_cell": self._cell}
+        return super().__getstate__() | kept  # what takes long to find
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
         cell = nearest_centres(queries, self._home)
@@ -425,24 +413,20 @@ def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
 
 
 def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
-    """The index of that name, or the one that "auto" takes; and its name."""
-    kind = _fastest(points, space) if name == "auto" else name
-    return kind, _KINDS[kind](points, space)
-
-
-def _fastest(points: Any, space: Space) -> str:
-    """The name of the index that "auto" takes."""
-    n, d = points.shape
-    if _has_tree(points, space):
-        return "kdtree"
-    is_plain = space.metric.is_flat and not sparse.issparse(points)
-    return "approximate" if is_plain and float(n) ** 2 * d > POLICY.brute_products else "brute"
+    """The index of that name, or the fastest one if that is "auto"; and its name."""
+    if name == "auto":
+        n, d = points.shape
+        is_plain = space.metric.is_flat and not sparse.issparse(points)
+        is_large = is_plain and float(n) ** 2 * d > POLICY.brute_products
+        name = "approximate" if is_large else "brute"
+        if _has_tree(points, space):
+            name = "kdtree"
+    return name, _KINDS[name](points, space)
 
 
 def exact_index(points: Any, space: Space) -> Index:
     """The faster of the exact ones."""
-    kind = TreeIndex if _has_tree(points, space) else brute_index
-    return kind(points, space)
+    return (TreeIndex if _has_tree(points, space) else brute_index)(points, space)
 
 
 def _has_tree(points: Any, space: Space) -> bool:
