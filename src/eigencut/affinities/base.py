@@ -21,7 +21,7 @@ Three things are decided here once, so that both faces agree to rounding:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -38,7 +38,7 @@ from eigencut.graphs.base import Graph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.state_reader import StateReader, csr_state
-from eigencut.neighbors.metrics import DistinctRows, in_form_of, nearest_rows, row_keys
+from eigencut.neighbors.metrics import METRICS, DistinctRows, Metric, in_form_of, row_keys
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,8 @@ class Affinity(BaseEstimator, ABC):
     def __repr__(self, *_: Any) -> str:
         """The parameters that are not defaults; scikit-learn's takes milliseconds."""
         defaults = signature(type(self)).parameters
-        changed = (
-            f"{name}={value!r}"
-            for name, value in sorted(self.get_params(deep=False).items())
-            if repr(value) != repr(defaults[name].default)
-        )
+        given = sorted(self.get_params(deep=False).items())
+        changed = (f"{k}={v!r}" for k, v in given if repr(v) != repr(defaults[k].default))
         return f"{type(self).__name__}({', '.join(changed)})"
 
     @abstractmethod
@@ -279,9 +276,8 @@ class RowAffinity(Affinity):
 
     def _weighted(self, V: Array) -> Array:
         """``V[j] c_j / n``, and a last column that gives the degrees in the same product."""
-        weighted = np.column_stack([V, np.ones(len(V))])
-        weighted *= self.multiplicity_[:, np.newaxis] / self.n_rows_
-        return weighted
+        weights = self.multiplicity_[:, np.newaxis] / self.n_rows_
+        return np.column_stack([V, np.ones(len(V))]) * weights
 
 
 def complete_graph_bytes(sizes: FitSizes) -> float | None:
@@ -301,6 +297,7 @@ class VectorAffinity(RowAffinity):
     prepared rows (``_weights``). This class does the rest in bounded memory.
     """
 
+    _metric: Metric = METRICS["euclidean"]
     block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
     chunk_rows: ClassVar[int] = 8192  # new rows prepared at a time
 
@@ -325,7 +322,9 @@ class VectorAffinity(RowAffinity):
         self._keep(distinct)
         self._fit_rows(distinct.rows)
         self._training = self._prepare(distinct.rows)
-        weights = SymmetricTiles.compute(len(distinct.rows), self._training_weights)
+        weights = SymmetricTiles.compute(
+            len(distinct.rows), lambda i, j: self._weights(self._training[i], self._training[j])
+        )
         graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)
@@ -334,18 +333,13 @@ class VectorAffinity(RowAffinity):
     def memory_bytes(self, sizes: FitSizes) -> float | None:
         return complete_graph_bytes(sizes)
 
-    def _training_weights(self, rows: slice, columns: slice) -> Array:
-        return self._weights(self._training[rows], self._training[columns])
-
     def _largest_weight(self, weights: SymmetricTiles) -> float:
         """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
         return weights.max()
 
     def apply(self, X: Array, V: Array) -> Product:
         weighted = self._weighted(V)
-        product = np.empty((len(X), weighted.shape[1]))
-        log_scale = np.zeros(len(X))
-
+        product, log_scale = np.empty((len(X), weighted.shape[1])), np.zeros(len(X))
         for start in range(0, len(X), self.chunk_rows):
             queries = self._prepare(X[start : start + self.chunk_rows])
 
@@ -362,8 +356,7 @@ class VectorAffinity(RowAffinity):
         return Product(product[:, :-1], product[:, -1], log_scale)
 
     def within(self, X: Array, V: Array) -> Array:
-        everything = self._prepare(X)
-        product = np.empty(V.shape)
+        everything, product = self._prepare(X), np.empty(V.shape)
 
         def fill(rows: slice) -> None:
             product[rows] = self._weights(everything[rows], everything) @ V
@@ -372,21 +365,21 @@ class VectorAffinity(RowAffinity):
         return product
 
     def nearest_vertices(self, X: Array) -> Indices:
-        return nearest_rows(X, self.rows_)
+        return self._metric.nearest(self._metric.points(X), self._metric.points(self.rows_))
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        return among[nearest_rows(self.rows_[vertices], self.rows_[among])]
+        points = self._metric.points(self.rows_)
+        return among[self._metric.nearest(points[vertices], points[among])]
 
 
 # Density contrast: weights that count more where rows are dense.
 #
 #     W'(x, y) = W(x, y) (rho(x) rho(y))^beta
 #
-# is again symmetric, and positive where W is. rho is made of the training rows, so it is no weight
-# function fixed beforehand, which the paper's bounds ask for. As n grows, a
-# cut of a graph of neighbours weighs the density p along its border only like ``p^(1 - 1/d)``: a
-# short border through a dense neck becomes cheaper than a long one through a sparse gap. The
-# contrast raises the power, and gaps win (Hoffmann, Hosseini, Oberai and Stuart, 2022).
+# rho is made of the training rows, so W' is no weight function fixed beforehand, which the paper's
+# bounds ask for. As n grows, a cut of a graph of neighbours weighs the density p along its border
+# only like ``p^(1 - 1/d)``: a short border through a dense neck becomes cheaper than a long one
+# through a sparse gap. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
 
 LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
 MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
@@ -420,9 +413,8 @@ class DensityContrast:
         unit = float(np.median(radii[radii > 0])) if radii.any() else 1.0
         with np.errstate(divide="ignore", over="ignore"):
             raw = (radii / unit) ** -min(float(n_features), MOST_POWER)
-        densities = np.clip(raw, *LIMITS)
-        found = cls(beta, densities, np.empty(0))
-        return cls(beta, densities, found.at(numbers))
+        found = cls(beta, np.clip(raw, *LIMITS), np.empty(0))
+        return replace(found, factors=found.at(numbers))
 
     @property
     def bound(self) -> float:

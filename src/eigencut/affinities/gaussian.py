@@ -18,6 +18,7 @@ from eigencut.affinities.base import DensityContrast, VectorAffinity, check_cont
 from eigencut.exceptions import invalid
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
+from eigencut.kernels.numpy_kernels import Width
 from eigencut.neighbors.index import Index
 from eigencut.neighbors.metrics import METRICS, Metric, Space, warn_about_radians
 from eigencut.neighbors.search import exact_index
@@ -37,16 +38,16 @@ def check_bandwidth(sigma: Any) -> Bandwidth:
     raise invalid("sigma", expected, repr(sigma), "use sigma='auto' if unsure")
 
 
-def median_distance(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
+def median_distance(points: Array, metric: Metric) -> float:
     """Median distance between two different rows (of at most 2000 evenly spaced ones)."""
     from scipy.spatial.distance import pdist
 
     if len(points) < 2:
         return 1.0
     some = points[:: -(-len(points) // 2000)]
-    if metric.is_flat:
-        return float(np.median(pdist(some)))
-    return float(np.median(metric.all_pairs(some, some)[np.triu_indices(len(some), 1)]))
+    upper = np.triu_indices(len(some), 1)
+    pairs = pdist(some) if metric.is_flat else metric.all_pairs(some, some)[upper]
+    return float(np.median(pairs))
 
 
 class NeighborDistances:
@@ -56,10 +57,8 @@ class NeighborDistances:
     training rows and for new rows, without a jump where a new row meets a training row.
     """
 
-    def __init__(self, points: Array, k: int, metric: Metric = METRICS["euclidean"]) -> None:
-        self._points = points
-        self._k = min(k, len(points))
-        self._metric = metric
+    def __init__(self, points: Array, k: int, metric: Metric) -> None:
+        self._points, self._k, self._metric = points, min(k, len(points)), metric
 
     @cached_property
     def _index(self) -> Index:
@@ -89,28 +88,6 @@ class NeighborDistances:
 def _lengths(A: Array, B: Array, metric: Metric) -> Array:
     """Distances from each point of A to the one of B in the same place, or to the only one."""
     return np.linalg.norm(A - B, axis=1) if metric.is_flat else metric.between(A, B)
-
-
-@dataclass(frozen=True)
-class LocalWidth:
-    """sigma(x) of the local rule: ``scale`` times the distance to the k-th nearest point.
-
-    It is at least a tenth of the median over the points, lest a few rows that nearly coincide see
-    nothing but each other; and at most the largest over the points, so that rows far from all of
-    them do not see everything.
-    """
-
-    neighbors: NeighborDistances
-    scale: float
-    least: float
-    most: float
-
-    def __call__(self, queries: Array) -> Array:
-        return self.at(self.neighbors(queries))
-
-    def at(self, distances: Array) -> Array:
-        """The same, given the distances to the k-th nearest."""
-        return np.clip(self.scale * np.clip(distances, self.least, self.most), *SQUARABLE)
 
 
 def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
@@ -146,11 +123,7 @@ class Points:
 
     @classmethod
     def prepare(
-        cls,
-        coordinates: Array,
-        inverse_width: Array,
-        contrast: Array | None,
-        metric: Metric = METRICS["euclidean"],
+        cls, coordinates: Array, inverse_width: Array, contrast: Array | None, metric: Metric
     ) -> Points:
         squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
         factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
@@ -185,19 +158,16 @@ class Points:
 
 def direct_exponents(A: Points, B: Points) -> Array:
     """Exponents from direct differences: slower than a matrix product, and always accurate."""
+    from scipy.spatial.distance import cdist
+
     with np.errstate(over="ignore"):
-        exponents = _squared_distances(A, B)
+        if A.metric.is_flat:
+            exponents = np.asarray(cdist(A.coordinates, B.coordinates, "sqeuclidean"))
+        else:
+            exponents = A.metric.all_pairs(A.coordinates, B.coordinates) ** 2
         exponents *= -A.inverse_width[:, np.newaxis]
         exponents *= B.inverse_width
     return exponents
-
-
-def _squared_distances(A: Points, B: Points) -> Array:
-    if not A.metric.is_flat:
-        return A.metric.all_pairs(A.coordinates, B.coordinates) ** 2
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(A.coordinates, B.coordinates, "sqeuclidean"))
 
 
 def exponents_of(A: Points, B: Points) -> Array:
@@ -278,6 +248,10 @@ class Gaussian(VectorAffinity):
     _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 
     sigma_: float
+    # sigma(x) of the local rule, by the distance to the k-th nearest point. It is at least a tenth
+    # of the median one, lest a few rows that nearly coincide see nothing but each other; and at
+    # most the largest one, so that rows far from all of them do not see everything.
+    _local: Width | None
 
     def __init__(
         self,
@@ -295,7 +269,7 @@ class Gaussian(VectorAffinity):
         self.metric = metric
 
     @property
-    def _metric(self) -> Metric:
+    def _metric(self) -> Metric:  # type: ignore[override]
         return METRICS[self.metric]
 
     def _check_parameters(self) -> Bandwidth:
@@ -316,27 +290,31 @@ class Gaussian(VectorAffinity):
         if self.metric == "haversine":
             warn_about_radians(rows)
         coordinates = self._fitted_units(rows)
-        metric = self._metric.of_points
-        self._local: LocalWidth | None = None
+        metric, self._local = self._metric.of_points, None
         factor = 1.0 if self.scale is None else self.scale
-        neighbors = NeighborDistances(coordinates, self.n_neighbors, metric)
+        self._near = NeighborDistances(coordinates, self.n_neighbors, metric)
         if callable(sigma):
             width = float(np.median(self._width_of(rows)))
         elif sigma == "median":
             width = factor * median_distance(coordinates, metric)
         elif sigma == "neighbors":
-            width = factor * float(neighbors(coordinates).mean())
+            width = factor * float(self._near(coordinates).mean())
         elif sigma in ("local", "auto"):
-            distances = neighbors(coordinates)
+            distances = self._near(coordinates)
             least, most = 0.1 * float(np.median(distances)), float(distances.max())
-            self._local = LocalWidth(neighbors, self._local_scale, least, most)
-            width = float(np.median(self._local.at(distances)))
+            # For the scale see ``benchmarks/studies/bandwidth.md``.
+            self._local = Width(0.5 if self.scale is None else self.scale, least, most)
+            width = float(np.median(np.clip(self._local(distances), *SQUARABLE)))
         else:
             width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(metric.diameter(coordinates))
-        self._contrast = self._fitted_contrast(coordinates)
+        self._contrast = None
+        if self.density_contrast and not callable(self.density_contrast):
+            radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
+            beta = float(self.density_contrast)
+            self._contrast = DensityContrast.fit(radii, numbers, self.n_columns_, beta)
 
     def _fitted_units(self, rows: Array) -> Array:
         """Choose the units, and return the points of the rows in them; sets and codes have none."""
@@ -348,18 +326,6 @@ class Gaussian(VectorAffinity):
             self._center = lowest / 2 + highest / 2
             self._exponent = int(np.frexp(np.abs(points - self._center).max())[1])
         return self._in_units(points)
-
-    def _fitted_contrast(self, coordinates: Array) -> DensityContrast | None:
-        """rho, from the distances to ``n_neighbors`` rows, whatever the bandwidth."""
-        if callable(self.density_contrast) or not self.density_contrast:
-            return None
-        self._near = self._neighbor_distances(coordinates, self.n_neighbors)
-        radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
-        beta = float(self.density_contrast)
-        return DensityContrast.fit(radii, numbers, self.n_columns_, beta)
-
-    def _neighbor_distances(self, coordinates: Array, k: int) -> NeighborDistances:
-        return NeighborDistances(coordinates, k, self._metric.of_points)
 
     def _contrast_of(self, X: Array) -> Array | None:
         """``rho(x)^beta`` of each row of X; None without contrast."""
@@ -373,11 +339,6 @@ class Gaussian(VectorAffinity):
         if self._contrast is None:
             return None
         return self._contrast.at(self._near.nearest(self._to_units(X)))
-
-    @property
-    def _local_scale(self) -> float:
-        """See ``benchmarks/studies/bandwidth.md``."""
-        return 0.5 if self.scale is None else self.scale
 
     @property
     def _asked(self) -> float:
@@ -449,18 +410,17 @@ class Gaussian(VectorAffinity):
         return None if callable(self.density_contrast) else self.largest_weight_
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        if callable(self.sigma):
-            expected = "be a number or a rule for a model to be saved or exported"
-            got, remedy = "a function, which is Python code", "fit with sigma='local' or a number"
-            raise invalid("sigma", expected, got, remedy)
-        if callable(self.density_contrast):
-            expected = "be a number for a model to be saved or exported"
-            got, remedy = "a function, which is Python code", "fit with density_contrast=1"
-            raise invalid("density_contrast", expected, got, remedy)
+        for name, possible, remedy in (
+            ("sigma", "a number or a rule", "fit with sigma='local' or a number"),
+            ("density_contrast", "a number", "fit with density_contrast=1"),
+        ):
+            if callable(getattr(self, name)):
+                expected = f"be {possible} for a model to be saved or exported"
+                raise invalid(name, expected, "a function, which is Python code", remedy)
         own = {"center": self._center, "exponent": self._exponent, "width": self._width}
         if self._local is not None:
             limits = {"least": self._local.least, "most": self._local.most}
-            own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local_scale)}
+            own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local.scale)}
         if self._contrast is not None:
             own["contrast"] = self._contrast._state()
         return super()._state(include_training_data) | own
@@ -473,18 +433,15 @@ class Gaussian(VectorAffinity):
         self._exponent = state.integer("exponent", -1100, 1100)  # beyond every float64
         self._width = float(np.clip(state.number("width"), *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
-        self._local = None
+        self._local, self._contrast, k = None, None, self.n_neighbors
         if "local" in state:
             local = state.part("local")
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
-            points, k = self._to_units(self.rows_), local.integer("k", 2, max(2, len(self.rows_)))
-            distances = self._neighbor_distances(points, k)
-            self._local = LocalWidth(distances, scale, least, local.number("most", least=least))
-        self._contrast = None
+            k = local.integer("k", 2, max(2, len(self.rows_)))
+            self._local = Width(scale, least, local.number("most", least=least))
         if "contrast" in state:
-            points = self._to_units(self.rows_)
-            self._near = self._neighbor_distances(points, self.n_neighbors)
             self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
+        self._near = NeighborDistances(self._to_units(self.rows_), k, self._metric.of_points)
         self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
@@ -508,15 +465,7 @@ class Gaussian(VectorAffinity):
             return np.asarray(np.clip(given, *SQUARABLE))
         if self._local is None:
             return np.full(len(X), self._width)
-        return self._local(self._to_units(X))
-
-    def nearest_vertices(self, X: Array) -> Indices:
-        points = self._metric.points(self.rows_)
-        return self._metric.nearest(self._metric.points(X), points)
-
-    def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        points = self._metric.points(self.rows_)
-        return among[self._metric.nearest(points[vertices], points[among])]
+        return np.clip(self._local(self._near(self._to_units(X))), *SQUARABLE)
 
     def connection_hint(self) -> str:
         if self._local is not None or callable(self.sigma):

@@ -23,7 +23,6 @@ from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph, SparseGraph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.state_reader import StateReader
-from eigencut.neighbors.metrics import nearest_rows
 
 
 class Kernel(VectorAffinity):
@@ -56,11 +55,9 @@ class Kernel(VectorAffinity):
         weights = self._weights(some, some)
         asymmetry = np.abs(weights - weights.T).max()
         if asymmetry > 1e-8 * weights.max():
-            got, remedy = (
-                f"values that differ by up to {asymmetry:.3g}",
-                "average k(A, B) and k(B, A).T",
-            )
-            raise invalid("function", "be symmetric: k(a, b) = k(b, a)", got, remedy)
+            got = f"values that differ by up to {asymmetry:.3g}"
+            expected = "be symmetric: k(a, b) = k(b, a)"
+            raise invalid("function", expected, got, "average k(A, B) and k(B, A).T")
 
     def _prepare(self, X: Array) -> Array:
         return X
@@ -86,7 +83,7 @@ class Kernel(VectorAffinity):
 
     def _underflowed(self, A: Array, weighted: Array) -> tuple[Array, Array]:
         """A row without any weight counts as its nearest training row."""
-        return weighted[nearest_rows(A, self.rows_)], np.full(len(A), -np.inf)
+        return weighted[self.nearest_vertices(A)], np.full(len(A), -np.inf)
 
     def connection_hint(self) -> str:
         return "Use a kernel that reaches farther."

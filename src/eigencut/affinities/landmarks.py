@@ -34,7 +34,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import csr_array, issparse, vstack
 
 from eigencut import kernels
@@ -212,8 +211,7 @@ class Landmarks(Affinity):
         )
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
         self._place(placed.landmarks, placed.n_rows)
-        self.masses_ = placed.masses
-        self.n_rows_ = placed.total
+        self.masses_, self.n_rows_ = placed.masses, placed.total
         kept: list[Memberships] | None = [] if rows.in_memory else None
         one = RowUnits.suited_to(placed.total, placed.n_rows)
         sums = rows.reduce(partial(self._sums, one_row=one, kept=kept), MembershipSums.added)
@@ -247,14 +245,16 @@ class Landmarks(Affinity):
         nearest, squared = self._nearest(sample.rows)
         supports = self._support_without_own(sample, nearest, squared)
         support = RowSupport(supports, sample.counts, self._n_placed)
-        masses = None
-        if self.density_contrast:
-            rows = Memberships(nearest, self._weights(squared))
-            counts = rows.gather(sample.counts[:, np.newaxis], self._n_placed)[:, 0]
-            beta = float(self.density_contrast)
-            masses = landmark_masses(counts, self._spacing, self.n_columns_, beta=beta)
+        masses = self._masses_by(sample) if self.density_contrast else None
         total = as_number(sample.total)
         return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
+
+    def _masses_by(self, sample: RowSample, before: Array | float = 0.0) -> Array:
+        """The masses of landmarks, by rows that belong to them and those that did ``before``."""
+        counts = self._memberships(sample.rows).gather(sample.counts[:, np.newaxis], self._n_placed)
+        counts = counts[:, 0] + before
+        beta = float(self.density_contrast)
+        return landmark_masses(counts, self._spacing, self.n_columns_, beta=beta)
 
     def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
         """Landmarks for the rows of a sample, in lexicographic order."""
@@ -303,8 +303,7 @@ class Landmarks(Affinity):
         n, gram, rows = self.n_rows_, sums.gram, sums.rows_at_landmarks
         weights = n * gram / rows / rows[:, np.newaxis]
         tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
-        self.sums_ = sums
-        self.multiplicity_ = rows
+        self.sums_, self.multiplicity_ = sums, rows
         self.self_weights_ = weights.diagonal().copy()
         self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
         self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
@@ -321,8 +320,8 @@ class Landmarks(Affinity):
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         places = csr_state(self.landmarks_) if issparse(self.landmarks_) else self.landmarks_
-        own: dict[str, Any] = {"landmarks": places, "local_scale": self.local_scale}
-        own["from_nearest"] = int(self.from_nearest)
+        of_width = {"local_scale": self.local_scale, "from_nearest": int(self.from_nearest)}
+        own: dict[str, Any] = {"landmarks": places} | of_width
         if self.masses_ is not None:
             own["contrast"] = {"masses": self.masses_, "volumes": self._volumes}
         if self.sums_ is not None:
@@ -334,10 +333,8 @@ class Landmarks(Affinity):
             self.density_contrast = 0.0
         self._check_parameters()
         super()._restore(state)
-        p, scale = len(self.multiplicity_), 0.4  # of files that do not name it
-        if "local_scale" in state:
-            scale = state.number("local_scale", 1e-3, 1.0)
-        self.local_scale = scale
+        p, has_scale = len(self.multiplicity_), "local_scale" in state
+        self.local_scale = state.number("local_scale", 1e-3, 1.0) if has_scale else 0.4
         self.from_nearest = "from_nearest" in state and bool(state.integer("from_nearest", 0, 1))
         # How many rows there were says nothing of how many will come: cells are made if they do.
         if "landmarks" in state.groups():
@@ -355,9 +352,8 @@ class Landmarks(Affinity):
         self.sums_ = None
         if "sums" in state:  # files of format 1 have none
             self.sums_ = MembershipSums._restored(state.part("sums"), p)
-            if not np.allclose(
-                self.sums_.rows_at_landmarks, self.multiplicity_, rtol=self.saved_rounding
-            ):
+            found = self.sums_.rows_at_landmarks
+            if not np.allclose(found, self.multiplicity_, rtol=self.saved_rounding):
                 raise ValueError("sums must agree with multiplicity.")
 
     @property
@@ -409,13 +405,11 @@ class Landmarks(Affinity):
         if self.masses_ is None:
             return None
         masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
-        step = self._rows_at_a_time
 
-        def fill(start: int) -> None:
-            rows = slice(start, start + step)
+        def fill(rows: slice) -> None:
             masses[rows] = members[rows].average(table)[:, 0]
 
-        for_each(fill, range(0, len(members), step))
+        for_each(fill, row_blocks(len(members), 1, self._rows_at_a_time))
         return masses
 
     def _weights(self, squared: Array) -> Array:
@@ -427,7 +421,7 @@ class Landmarks(Affinity):
             width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
             width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
         else:
-            width = np.full((1, 1), self._sigma_in_units() ** 2)
+            width = np.asarray(self._sigma_in_units() ** 2)
         weights = np.exp(-0.5 * excess / np.maximum(width, TINY))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -577,14 +571,12 @@ def grown(
 
     ``usual`` says how many of the rows so far are outliers, and ``decay`` is what each of them
     counts from now on. Where rows decay, one of the ``clusters`` of the landmarks that has gone is
-    forgotten as a whole: what is left of it would lie apart from all others, a cut clearer than any
-    between clusters that are there.
+    forgotten as a whole: what is left of it would be a cut clearer than any other.
     """
     kept = affinity.sums_
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
-        got = "a model from a file of format 1, which has none"
-        raise invalid("model", expected, got, "fit it anew and save it")
+        raise invalid("model", expected, "a file of format 1, which has none", "fit it anew")
     fresh, rows = copy(affinity), as_rows(X, sample_weight)
     usual = usual.decayed(decay)
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
@@ -645,8 +637,7 @@ class _Seen:
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
         nearest, squared = affinity._nearest(block)
-        members = Memberships(nearest, affinity._weights(squared))
-        n_landmarks = affinity._n_placed
+        members, n_landmarks = Memberships(nearest, affinity._weights(squared)), affinity._n_placed
         sums = MembershipSums.compute(members, n_landmarks, affinity._masses_of(members), row_units)
         drawn, outside = None, np.flatnonzero(affinity._support(nearest, squared) < least_support)
         if len(outside):
@@ -674,10 +665,9 @@ def _without_decayed(
 ) -> tuple[MembershipSums, Indices]:
     """The sums without landmarks that hardly any row is left of, and where the others are now."""
     rows = kept.rows_at_landmarks
-    places = np.arange(len(rows))
     is_left = rows >= POLICY.least_share * rows.mean()
     if decay == 1.0 or is_left.all() or is_left.sum() <= affinity.n_nearest:
-        return kept, places
+        return kept, np.arange(len(rows))
     return _only(affinity, kept, is_left)
 
 
@@ -751,9 +741,12 @@ def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample
     order = np.argsort(affinity._support(*affinity._nearest(sample.rows)), kind="stable")
     counted = np.cumsum(sample.counts[order])
     some = np.sort(order[: int(np.searchsorted(counted, share * counted[-1])) + 1])
-    return replace(
-        sample, keys=sample.keys[some], rows=sample.rows[some], counts=sample.counts[some]
-    )
+    return _part(sample, some, sample.counts[some])
+
+
+def _part(sample: RowSample, some: Any, counts: Array) -> RowSample:
+    """Some of the rows of a sample, which count so many times."""
+    return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=counts)
 
 
 def _grow(
@@ -765,29 +758,20 @@ def _grow(
     # So many of the rows, which are in random order, that count as much as all together.
     some = slice(None, affinity.sampled_per_landmark * n_new)
     counts = sample.counts[some] * (sample.counts.sum() / sample.counts[some].sum())
-    sample = replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=counts)
+    sample = _part(sample, some, counts)
     centres = affinity._chosen(sample, n_new)
     # As at a fit, a centre of next to no rows would only be a cheap cut.
     search = NearestLandmarks(centres, 1, metric=affinity._metric)
     group = search(in_form_of(centres, sample.rows))[0][:, 0]
     counts = np.bincount(group, sample.counts, centres.shape[0])
     centres = in_form_of(before, centres[counts >= affinity.least_rows * counts.mean()])
-    stacked = sparse.vstack if sparse.issparse(before) else np.vstack
+    stacked = vstack if issparse(before) else np.vstack
     affinity._place(stacked([before, centres]), n_rows=0)
-    if affinity.masses_ is not None:
-        affinity.masses_ = _masses(affinity, sample, kept.rows_at_landmarks)
-    return kept.moved(np.arange(before.shape[0]), affinity._n_placed)
-
-
-def _masses(affinity: Landmarks, sample: RowSample, rows_before: Array) -> Array:
-    """Those that there are, and of new landmarks in the same units."""
-    n_before, masses = len(rows_before), affinity.masses_
-    assert masses is not None
-    nearest, squared = affinity._nearest(sample.rows)
-    members = Memberships(nearest, affinity._weights(squared))
-    counts = members.gather(sample.counts[:, np.newaxis], affinity._n_placed)[:, 0]
-    counts[:n_before] += rows_before
-    beta = float(affinity.density_contrast)
-    anew = landmark_masses(counts, affinity._spacing, affinity.n_columns_, beta=beta)
-    unit = float(np.median(masses / anew[:n_before]))
-    return np.concatenate([masses, np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)])
+    n_before, n_after = before.shape[0], affinity._n_placed
+    if affinity.masses_ is not None:  # those that there are, and of new ones in the same units
+        rows_before = np.pad(kept.rows_at_landmarks, (0, n_after - n_before))
+        anew = affinity._masses_by(sample, rows_before)
+        unit = float(np.median(affinity.masses_ / anew[:n_before]))
+        new = np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)
+        affinity.masses_ = np.concatenate([affinity.masses_, new])
+    return kept.moved(np.arange(n_before), n_after)

@@ -13,7 +13,7 @@ has them (``neighbor_sums`` of the kernels).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from inspect import signature
 from numbers import Integral
@@ -27,12 +27,7 @@ from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import MEMORY, FitSizes, sparse_solver_bytes
 from eigencut._utils.running import blocks_of_cost, for_each, n_threads, row_blocks, warn_user
 from eigencut._utils.validation import check_choice, is_integer, is_real
-from eigencut.affinities.base import (
-    DensityContrast,
-    Product,
-    RowAffinity,
-    check_contrast,
-)
+from eigencut.affinities.base import DensityContrast, Product, RowAffinity, check_contrast
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import (
     Graph,
@@ -45,20 +40,17 @@ from eigencut.graphs.base import (
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.kernels.numpy_kernels import EdgeWeight, NeighborGraph, Width
 from eigencut.neighbors.index import brute_index, neighbors_together
-from eigencut.neighbors.metrics import (
-    METRICS,
-    Found,
-    distinct_rows,
-    in_form_of,
-    warn_about_radians,
-)
+from eigencut.neighbors.metrics import METRICS, Found, distinct_rows, in_form_of, warn_about_radians
 from eigencut.neighbors.search import INDEXES, SearchedPoints, SearchedRows, allowed_indexes
 
 
 def check_neighbor_parameters(affinity: Any, X: Any) -> None:
     """Refuse parameters of ``Neighbors`` that are none, or none for rows like X."""
     k, scale, metric, index = (
-        getattr(affinity, name) for name in ("n_neighbors", "scale", "metric", "index")
+        affinity.n_neighbors,
+        affinity.scale,
+        affinity.metric,
+        affinity.index,
     )
     if k != "auto" and (not is_integer(k) or k < 2):
         expected = "be 'auto' or an integer of at least 2 (a row is its own first neighbour)"
@@ -220,8 +212,9 @@ class Neighbors(RowAffinity):
         -------
         Graph
         """
-        distinct = searched.distinct
-        distances, numbers = self._found_neighbors(searched)
+        distinct, n = searched.distinct, len(searched.distinct.multiplicity)
+        distances, numbers = self._keep_searched(searched, self._neighbors_among(n))
+        self._reverse = edges_to(numbers, n).T.tocsr()
         # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
@@ -237,15 +230,13 @@ class Neighbors(RowAffinity):
         self.self_weights_ = weights.diagonal()
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
 
-    def _found_neighbors(self, searched: SearchedRows) -> Found:
+    def _keep_searched(self, searched: SearchedRows, k: int) -> Found:
         """Keep the rows, and return the k nearest of each."""
         self._keep(searched.distinct)
-        n = len(self.multiplicity_)
-        self.n_neighbors_ = self._neighbors_among(n)
         self._place(searched.points)
-        distances, numbers = searched.points.nearest(self.n_neighbors_)
+        self.n_neighbors_ = k
+        distances, numbers = searched.points.nearest(k)
         self.radii_ = distances[:, -1].copy()
-        self._reverse = edges_to(numbers, n).T.tocsr()
         return distances, numbers
 
     @property
@@ -296,11 +287,7 @@ class Neighbors(RowAffinity):
         return blocks_of_cost(n_edges * self._points.shape[1], self.block_elements)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        own = {
-            "n_neighbors": self.n_neighbors_,
-            "index": self.index_,
-            "radii": self.radii_,
-        }
+        own = {"n_neighbors": self.n_neighbors_, "index": self.index_, "radii": self.radii_}
         if self._reverse.nnz:
             own["reverse"] = csr_state(self._reverse)
         if self._width is not None:
@@ -317,18 +304,16 @@ class Neighbors(RowAffinity):
         index = state.word("index", allowed_indexes(self.metric, sparse.issparse(self.rows_)))
         self._place(SearchedPoints.build(self.rows_, self.metric, index))
         self.radii_ = state.array("radii", (n,), least=0.0)
-        self._reverse = sparse.csr_array((n, n))
+        self._reverse, self._width, self._contrast = sparse.csr_array((n, n)), None, None
         if "reverse" in state:
             reverse = state.csr("reverse", n, n)
             kind = index_type(reverse.nnz)
             edges = (reverse.data, reverse.indices.astype(kind), reverse.indptr.astype(kind))
             self._reverse = sparse.csr_array(edges, shape=(n, n))
-        self._width = None
         if "width" in state:
             width = state.part("width")
             least, scale = width.number("least", least=0.0), width.number("scale", TINY)
             self._width = Width.limited(scale, least, width.number("most", least=least))
-        self._contrast = None
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), n)
 
@@ -336,8 +321,7 @@ class Neighbors(RowAffinity):
         weighted = self._weighted(V)
         if self._contrast is not None:
             weighted *= self._contrast.factors[:, np.newaxis]
-        product = np.empty((X.shape[0], weighted.shape[1]))
-        log_scale = np.empty(X.shape[0])
+        product, log_scale = np.empty((X.shape[0], weighted.shape[1])), np.empty(X.shape[0])
         least = max(1, self.chunk_elements // self.chunk_rows)
         for rows in row_blocks(X.shape[0], max(least, X.shape[1]), self.chunk_elements):
             points = self._points_of(X[rows])
@@ -352,11 +336,10 @@ class Neighbors(RowAffinity):
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
         """Products and log scales of some points."""
         points, (distances, numbers) = self._index.query_rounded(points, self.n_neighbors_)
-        product = np.empty((len(numbers), weighted.shape[1]))
-        log_scale = np.empty(len(numbers))
-        is_dense, vertices = not sparse.issparse(self._points), self._points
+        product, log_scale = np.empty((len(numbers), weighted.shape[1])), np.empty(len(numbers))
+        vertices, is_sparse = self._points, sparse.issparse(self._points)
         graph = NeighborGraph(
-            vertices=np.ascontiguousarray(vertices) if is_dense else vertices,
+            vertices=vertices if is_sparse else np.ascontiguousarray(vertices),
             radii=self.radii_,
             reverse=self._reverse,
             weight=self._weight,
@@ -499,16 +482,11 @@ class RankedNeighbors(Neighbors):
 
     def graph_of(self, searched: SearchedRows) -> RankedGraph:
         distinct, n = searched.distinct, len(searched.distinct.multiplicity)
-        self._keep(distinct)
-        self._place(searched.points)
         k = self._neighbors_among(n)
         if self.n_neighbors == "auto":
             k = min(k, self.local_neighbors(searched, k))
-        self.n_neighbors_ = k
-        distances, numbers = searched.points.nearest(k)
-        self.radii_ = distances[:, -1].copy()
-        self._width, self._contrast = None, None
-        self._reverse = sparse.csr_array((n, n))
+        distances, numbers = self._keep_searched(searched, k)
+        self._reverse, self._width, self._contrast = sparse.csr_array((n, n)), None, None
         weights = self._ranked(numbers)
         self.scaling_ = self._scaled(weights, self.multiplicity_)
         weights.data *= self.n_rows_
@@ -568,7 +546,7 @@ class RankedNeighbors(Neighbors):
         return weights
 
     def _scaled(self, weights: Any, multiplicity: Array) -> Array:
-        """Scale symmetric weights so that all degrees are 1, in place; return the factors."""
+        """Scale symmetric weights in place so that all degrees are 1; return the factors."""
         factors = np.ones(len(multiplicity))
         for _ in range(self.scaling_steps):
             sums = weights @ (multiplicity * factors)
@@ -609,14 +587,22 @@ class RankedNeighbors(Neighbors):
         return votes * (self.scaling_ * self.multiplicity_)[numbers]
 
     def shares(self, X: Any, labels: Indices, n_clusters: int) -> tuple[Any, Array]:
-        found = [sparse.csr_array((0, n_clusters))]
-        support = np.empty(X.shape[0])
-        for rows in row_blocks(X.shape[0], max(self.n_neighbors_, X.shape[1]), self.chunk_elements):
+        found, supports = [sparse.csr_array((0, n_clusters))], np.empty(X.shape[0])
+        for rows, numbers, support in self._nearest(X, 1):
+            found.append(shares_of_votes(self._votes_of(numbers), labels[numbers], n_clusters))
+            supports[rows] = support
+        return sparse.vstack(found, format="csr"), supports
+
+    def _nearest(self, X: Any, width: int) -> Iterator[tuple[slice, Indices, Array]]:
+        """Blocks of rows, with the nearest training rows and the support of each row.
+
+        A block has room for so many numbers for each of the nearest.
+        """
+        size = max(self.n_neighbors_ * max(1, width), X.shape[1])
+        for rows in row_blocks(X.shape[0], size, self.chunk_elements):
             points = self._points_of(X[rows])
             _, (distances, numbers) = self._index.query_rounded(points, self.n_neighbors_)
-            found.append(shares_of_votes(self._votes_of(numbers), labels[numbers], n_clusters))
-            support[rows] = self._support(distances[:, 0], numbers[:, 0])
-        return sparse.vstack(found, format="csr"), support
+            yield rows, numbers, self._support(distances[:, 0], numbers[:, 0])
 
     def shares_at_vertices(self, graph: Any, labels: Indices, n_clusters: int) -> Any:
         return shares_of_votes(self._votes_of(graph.numbers), labels[graph.numbers], n_clusters)
@@ -628,16 +614,12 @@ class RankedNeighbors(Neighbors):
 
     def apply(self, X: Any, V: Array) -> Product:
         product, degrees = np.empty((X.shape[0], V.shape[1])), np.empty(X.shape[0])
-        support = np.empty(X.shape[0])
-        size = max(self.n_neighbors_ * max(1, V.shape[1]), X.shape[1])
-        for rows in row_blocks(X.shape[0], size, self.chunk_elements):
-            points = self._points_of(X[rows])
-            _, (distances, numbers) = self._index.query_rounded(points, self.n_neighbors_)
+        supports = np.empty(X.shape[0])
+        for rows, numbers, support in self._nearest(X, V.shape[1]):
             votes = self._votes_of(numbers)
             product[rows] = np.einsum("ij,ijk->ik", votes, V[numbers])
-            degrees[rows] = votes.sum(axis=1)
-            support[rows] = self._support(distances[:, 0], numbers[:, 0])
-        return Product(product, degrees, np.zeros(X.shape[0]), support)
+            degrees[rows], supports[rows] = votes.sum(axis=1), support
+        return Product(product, degrees, np.zeros(X.shape[0]), supports)
 
     def within(self, X: Any, V: Array) -> Array:
         return self._in_own_graph(X, V, np.ones(X.shape[0]), "auto")
@@ -658,10 +640,7 @@ class RankedNeighbors(Neighbors):
 
 
 def local_dimension(distances: Array, few: int) -> float:
-    """Return the dimension in which as many rows are found so much farther away.
-
-    The k-th of the ``distances`` of each row, and the one of ``few``, grow as k^(1 / dimension).
-    """
+    """Return the dimension: the k-th and the few-th of the distances grow as k^(1 / dimension)."""
     k = distances.shape[1]
     near, far = np.median(distances[:, few - 1]), np.median(distances[:, -1])
     if not near > 0 or far <= near:

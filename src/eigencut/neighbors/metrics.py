@@ -15,8 +15,7 @@ from eigencut.exceptions import RefusedRow
 from eigencut.io.sample import random_keys, summed_weights
 from eigencut.kernels.numpy_kernels import kth_smallest_bound
 
-# Distances and numbers of the neighbours, nearest first. Points at equal distance always come in the
-# order of their numbers.
+# Distances and numbers of the neighbours, the nearest first, and equally near ones by number.
 Found = tuple[Array, Indices]
 
 FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite

@@ -305,7 +305,7 @@ def kmeans_centres(rows: Any, counts: Array, n_centres: int, steps: int = 30) ->
 
 def _moved(rows: Any, counts: Array, n_centres: int, steps: int) -> Any:
     """The centres after some steps."""
-    centres, previous = rows[:n_centres].copy(), np.empty(0)
+    centres, previous = rows[:n_centres].copy(), np.empty(0, dtype=np.intp)
     for _ in counted(range(steps), "steps of k-means"):
         group = nearest_centres(rows, NearestLandmarks(centres, 1))
         if np.array_equal(group, previous):
