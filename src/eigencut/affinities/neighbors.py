@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from inspect import signature
 from numbers import Integral
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,12 +47,7 @@ from eigencut.neighbors.search import INDEXES, SearchedPoints, SearchedRows, all
 
 def check_neighbor_parameters(affinity: Any, X: Any) -> None:
     """Refuse parameters of ``Neighbors`` that are none, or none for rows like X."""
-    k, scale, metric, index = (
-        affinity.n_neighbors,
-        affinity.scale,
-        affinity.metric,
-        affinity.index,
-    )
+    k, scale, metric, index = attrgetter("n_neighbors", "scale", "metric", "index")(affinity)
     if k != "auto" and (not is_integer(k) or k < 2):
         expected = "be 'auto' or an integer of at least 2 (a row is its own first neighbour)"
         raise invalid("n_neighbors", expected, repr(k), "use 'auto' if unsure")

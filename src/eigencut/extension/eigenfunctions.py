@@ -51,19 +51,6 @@ CHUNK_ROWS_IN_DOUBLE = 1 << 15  # and in double precision
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class SinglePrecisionAverages:
-    """Averages in single precision, and how far off they may be."""
-
-    values: Array  # (n_rows, n_columns)
-    log_degrees: Array  # (n_rows,)
-    # (n_rows,): bound on the relative error of the sums: a degree is off by at most this share, a
-    # value by at most twice this share of its column's spread. Infinite where single precision
-    # fails.
-    error: Array
-    spread: Array  # (n_columns,): half the range of each averaged column
-
-
 class SinglePrecisionAverager:
     """Averages the columns of V over the training rows, in single precision, with a bound.
 
@@ -86,8 +73,8 @@ class SinglePrecisionAverager:
 
     def __init__(self, factor: Array, V: Array, multiplicity: Array) -> None:
         lowest, highest = V.min(axis=0), V.max(axis=0)
-        self._middle, self._spread = lowest / 2 + highest / 2, highest / 2 - lowest / 2
-        scale = np.where(self._spread > 0, self._spread, 1.0)
+        self._middle, self.spread = lowest / 2 + highest / 2, highest / 2 - lowest / 2
+        scale = np.where(self.spread > 0, self.spread, 1.0)
         columns = np.column_stack([(V - self._middle) / scale, np.ones(len(V))])
         columns *= multiplicity[:, np.newaxis]
         self._n_rows = float(multiplicity.sum())
@@ -97,20 +84,21 @@ class SinglePrecisionAverager:
         g, g_squares = -factor[:, -2], -factor[:, -1]
         self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
 
-    def __call__(self, left: Array) -> SinglePrecisionAverages:
-        """Average at new rows, given the left factor ``g(x) [2x, |x|^2, 1]`` of each."""
+    def __call__(self, left: Array) -> tuple[Array, Array, Array]:
+        """Averages at new rows and log degrees, given the left factor ``g(x) [2x, |x|^2, 1]``.
+
+        And a bound on the relative error of the sums: a degree is off by at most this share, a
+        value by at most twice this share of the ``spread``, half the range, of its column. It is
+        infinite where single precision fails.
+        """
         exponent_error = self._exponent_error(left)
         usable = exponent_error < self.largest_exponent_error
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
         usable &= sums[:, -1] > self.least_weight
         degrees = np.where(usable, sums[:, -1], 1.0)
         error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * self.unit)
-        return SinglePrecisionAverages(
-            self._middle + self._spread * (sums[:, :-1] / degrees[:, np.newaxis]),
-            np.log(degrees / self._n_rows),
-            np.where(usable, error, np.inf),
-            self._spread,
-        )
+        values = self._middle + self.spread * (sums[:, :-1] / degrees[:, np.newaxis])
+        return values, np.log(degrees / self._n_rows), np.where(usable, error, np.inf)
 
     def _exponent_error(self, left: Array) -> Array:
         if max(self._reach) > self.largest_factor:
@@ -245,20 +233,20 @@ class Eigenfunctions:
         """``u_k(x)`` in single precision, with a bound on the error of each row."""
         left = self.affinity.exponent_factors(X)
         assert self._averager is not None and left is not None
-        found = self._averager(left)
-        usable = np.isfinite(found.error) & (found.log_degrees > self.least_log_degree + 1)
-        error = np.where(usable, found.error, 0.0)[:, np.newaxis]
-        K = len(self.pairs.values)
-        all_mass = self.cut.mass_per_degree(found.log_degrees)[:, np.newaxis] * self.pairs.values
-        share = all_mass * (1 - found.values[:, K:].sum(axis=1, keepdims=True))
+        averages, log_degrees, of_sums = self._averager(left)
+        K, spread = len(self.pairs.values), self._averager.spread
+        usable = np.isfinite(of_sums) & (log_degrees > self.least_log_degree + 1)
+        error = np.where(usable, of_sums, 0.0)[:, np.newaxis]
+        all_mass = self.cut.mass_per_degree(log_degrees)[:, np.newaxis] * self.pairs.values
+        share = all_mass * (1 - averages[:, K:].sum(axis=1, keepdims=True))
         # The error of 1 - share, through the degree and through the share of small components.
-        off = 2 * error * (share + all_mass * found.spread[K:].sum())
+        off = 2 * error * (share + all_mass * spread[K:].sum())
         usable &= np.min(1 - share - off, axis=1) > SUPPORT
         denominator = np.where(usable[:, np.newaxis], 1 - share, 1.0)
-        values = found.values[:, :K] / denominator
-        bound = (2 * error * found.spread[:K] + np.abs(values) * off) / (denominator - off)
+        values = averages[:, :K] / denominator
+        bound = (2 * error * spread[:K] + np.abs(values) * off) / (denominator - off)
         bound = np.where(usable, np.linalg.norm(bound, axis=1), np.inf)
-        return SinglePrecisionValues(values, bound, found.log_degrees, found.error)
+        return SinglePrecisionValues(values, bound, log_degrees, of_sums)
 
     def in_cheapest_precision(
         self,
@@ -273,34 +261,28 @@ class Eigenfunctions:
         is certain. The others, and all rows where single precision does not pay, are answered by
         ``exact``: few rows at once, many in chunks.
         """
-        n_rows = X.shape[0]
-        if not self.single_precision_pays(n_rows):
-            if n_rows <= CHUNK_ROWS_IN_DOUBLE:
-                return exact(X)
+        n_rows, pays = X.shape[0], self.single_precision_pays(X.shape[0])
+        if not pays and n_rows <= CHUNK_ROWS_IN_DOUBLE:
+            return exact(X)
+        is_certain = np.ones(n_rows, dtype=bool)
 
-            def fill_exactly(start: int) -> None:
-                rows = slice(start, start + CHUNK_ROWS_IN_DOUBLE)
+        def fill(rows: slice) -> None:
+            if pays:
+                answers[rows], is_certain[rows] = rough(self.single_precision_values(X[rows]))
+            else:
                 answers[rows] = exact(X[rows])
 
-            for_each(fill_exactly, range(0, n_rows, CHUNK_ROWS_IN_DOUBLE))
-            return answers
-        is_certain = np.empty(n_rows, dtype=bool)
-
-        def fill(start: int) -> None:
-            rows = slice(start, start + CHUNK_ROWS)
-            answers[rows], is_certain[rows] = rough(self.single_precision_values(X[rows]))
-
-        for_each(fill, range(0, n_rows, CHUNK_ROWS))
+        for_each(fill, row_blocks(n_rows, 1, CHUNK_ROWS if pays else CHUNK_ROWS_IN_DOUBLE))
         doubtful = np.flatnonzero(~is_certain)
-        answers[doubtful] = exact(X[doubtful])
+        if len(doubtful):
+            answers[doubtful] = exact(X[doubtful])
         return answers
 
     def in_single_precision(self, X: Array) -> NDArray[np.float32]:
         """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
 
         def rough(found: SinglePrecisionValues) -> tuple[Array, Mask]:
-            is_good = found.error < 1e-3 * np.linalg.norm(found.values, axis=1)
-            return found.values, is_good
+            return found.values, found.error < 1e-3 * np.linalg.norm(found.values, axis=1)
 
         values = np.empty((X.shape[0], self.pairs.vectors.shape[1]), dtype=np.float32)
         return self.in_cheapest_precision(X, values, lambda X: self(X).astype(np.float32), rough)
@@ -321,13 +303,11 @@ class Eigenfunctions:
         limit = float((connected / self.cut.mass(connected)).min())
         K, lost = len(self.pairs.values), int((self.pairs.values > limit * (1 - SUPPORT)).sum())
         if lost:
-            remedy = "Use another sigma"
-            if lost < K - 1:
-                remedy = f"Use n_clusters={K - lost} or fewer, or another sigma"
+            fewer = f"n_clusters={K - lost} or fewer, or " if lost < K - 1 else ""
             warn_user(
                 f"{lost} of the {K} components carry no cluster: their eigenvalues reach "
                 f"{self.pairs.values[-1]:.3g}, but from {limit:.3g} on eigenvectors single out "
-                f"rows instead of clusters. {remedy}."
+                f"rows instead of clusters. Use {fewer}another sigma."
             )
 
 
@@ -392,9 +372,8 @@ class Algorithm1(Eigenfunctions):
         if adds.min() < 1e-12:
             expected = "give linearly independent functions to have an error"
             got = "'paper', whose functions are dependent on these training rows"
-            raise invalid(
-                "extension", expected, got, "use extension='consistent', or a larger sigma"
-            )
+            remedy = "use extension='consistent', or a larger sigma"
+            raise invalid("extension", expected, got, remedy)
         return np.asarray(triangle)
 
 
@@ -502,15 +481,8 @@ class CombinedFunctions(Eigenfunctions):
             vectors=pairs.vectors @ combination,
             products=pairs.products @ combination,
         )
-        return cls(
-            combined.affinity,
-            combined.cut,
-            of_combinations,
-            combined.degrees,
-            combined=combined,
-            combination=combination,
-            fixed=fixed,
-        )
+        base = (combined.affinity, combined.cut, of_combinations, combined.degrees)
+        return cls(*base, combined=combined, combination=combination, fixed=fixed)
 
     @property
     def base(self) -> Eigenfunctions:
@@ -548,10 +520,8 @@ class CombinedFunctions(Eigenfunctions):
         return replace(rough, values=rough.values @ self.combination, error=error)
 
     def _state(self) -> dict[str, Any]:
-        state = self.combined._state() | {
-            "n_combined": len(self.combination),
-            "combination": self.combination,
-        }
+        own = {"n_combined": len(self.combination), "combination": self.combination}
+        state = self.combined._state() | own
         if self.fixed is not None:
             state["fixed"] = {"digests": self.fixed.digests, "values": self.fixed.values}
         return state

@@ -35,10 +35,7 @@ def is_outlier(support: Array, least_support: float) -> Mask:
 
 
 def label_rows(
-    functions: Eigenfunctions,
-    rotation: Array,
-    X: Array,
-    least_support: float = -math.inf,
+    functions: Eigenfunctions, rotation: Array, X: Array, least_support: float = -math.inf
 ) -> Indices:
     """The cluster of each row of X, or ``OUTLIER`` where the support lies below the least."""
 
@@ -70,10 +67,8 @@ def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array
     return scores, labels, lead > doubt
 
 
-# From scores to margins and probabilities, which name the same cluster as the label does.
-#
-# With s_k the coordinate of a row along cluster k, negative ones counting as 0, and a temperature
-# T:
+# From scores to margins and probabilities, which name the same cluster as the label does. With s_k
+# the coordinate of a row along cluster k, negative ones counting as 0, and a temperature T:
 #
 #     margin = c (s_first - s_second),      p_k = exp(c s_k / T) / sum_l exp(c s_l / T),
 #

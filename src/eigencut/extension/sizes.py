@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,10 @@ SETTINGS = PriceSettings()
 def check_size_limits(low: Any, high: Any) -> None:
     """Refuse what is no limit of the size of a cluster."""
     for name, value in (("min_cluster_size", low), ("max_cluster_size", high)):
+        is_word = value is None or (isinstance(value, str) and value == "equal")
         is_rows = is_integer(value) and value >= 1
         is_share = is_real(value) and not is_integer(value) and 0 < value < 1
-        if not (
-            value is None or is_rows or is_share or (isinstance(value, str) and value == "equal")
-        ):
+        if not (is_word or is_rows or is_share):
             expected = "be None, a number of rows from 1 on, a share of them below 1, or 'equal'"
             raise invalid(name, expected, shown(value), "leave it out for no limit")
 
@@ -64,13 +64,8 @@ class SizeLimits:
         if "equal" in (low, high):  # strings and numbers compare as different
             other = next((one for one in (low, high) if one not in (None, "equal")), None)
             if other is not None:
-                remedy = "leave the other limit out"
-                raise invalid(
-                    "min_cluster_size and max_cluster_size",
-                    "agree",
-                    f"{low!r} and {high!r}",
-                    remedy,
-                )
+                names, got = "min_cluster_size and max_cluster_size", f"{low!r} and {high!r}"
+                raise invalid(names, "agree", got, "leave the other limit out")
             low, high = (total // K, -(-total // K)) if is_whole else (total / K, total / K)
             return cls(float(low), float(high))
         least = 0.0 if low is None else _rows(low, total)
@@ -102,19 +97,7 @@ def _rows(limit: Any, total: float) -> float:
 def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Array, Array]:
     """Return a price for each cluster, and by how much sizes still exceed the limits.
 
-    Parameters
-    ----------
-    scores : array of shape (n, K)
-    weight : array of shape (n,)
-        How many rows each one stands for.
-    limits : SizeLimits
-
-    Returns
-    -------
-    prices : array of shape (K,)
-    excess : array of shape (K,)
-        Not zero only where rows with equal scores, or one row that stands for many, cannot be
-        divided.
+    They do only where rows with equal scores, or one row that stands for many, cannot be divided.
 
     Examples
     --------
@@ -163,17 +146,13 @@ def _coordinate_steps(
             order = np.argsort(needed)
             size = fixed[k] + np.concatenate([[0.0], np.cumsum(weight[order])])
             # size[m] is that of the m rows that need least.
-            at_zero = int(np.searchsorted(needed[order], 0.0, side="left"))
-            m = at_zero
+            at_zero = m = int(np.searchsorted(needed[order], 0.0, side="left"))
             if size[at_zero] > limits.high:
                 m = max(int(np.searchsorted(size, limits.high * (1 + 1e-12), side="right")) - 1, 0)
             elif size[at_zero] < limits.low:
                 m = min(int(np.searchsorted(size, limits.low * (1 - 1e-12))), len(order))
-            if m == at_zero:
-                prices[k] = 0.0
-            else:
-                around = needed[order[max(m - 1, 0) : m + 1]]
-                prices[k] = around.mean()
+            around = needed[order[max(m - 1, 0) : m + 1]]
+            prices[k] = 0.0 if m == at_zero else around.mean()
             priced[:, k] = scores[:, k] + prices[k]
         if np.abs(prices - before).max() < 1e-12:
             break
@@ -224,11 +203,10 @@ class _Moves:
 
     def move(self, start: int, end: int, before: Indices, excess: float) -> bool:
         """Move a row along each step of a way; return whether that brings sizes nearer."""
-        steps, node = [], end
-        while node != start:
-            steps.append((int(before[start, node]), node))
-            node = int(before[start, node])
-        steps = [(a, b) for a, b in steps if a < self.K and b < self.K]
+        way = [end]
+        while way[-1] != start:
+            way.append(int(before[start, way[-1]]))
+        steps = [(a, b) for b, a in pairwise(way) if a < self.K and b < self.K]
         moved = [int(self.rows[a, b]) for a, b in steps]
         if max(self.weight[row] for row in moved) >= 2 * excess:
             return False

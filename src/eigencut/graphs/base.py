@@ -39,22 +39,17 @@ class OutlierThreshold:
         """Of rows with less."""
         return self.n_outside / self.n_rows
 
-    def quantile(self, share: float) -> float:
-        """What is decided, whatever the share was."""
-        return self.least
-
     def outlier_threshold(self, share: float) -> OutlierThreshold:
+        """What is decided, whatever the share was."""
         return self
 
     def decayed(self, decay: float) -> OutlierThreshold:
         """As if every row counted only ``decay``."""
-        outside, n_rows = decay * self.n_outside, decay * self.n_rows
-        return replace(self, n_outside=outside, n_rows=n_rows)
+        return replace(self, n_outside=decay * self.n_outside, n_rows=decay * self.n_rows)
 
     def added(self, n_outside: float, n_rows: float) -> OutlierThreshold:
         """With more rows."""
-        outside = self.n_outside + n_outside
-        return replace(self, n_outside=outside, n_rows=self.n_rows + n_rows)
+        return replace(self, n_outside=self.n_outside + n_outside, n_rows=self.n_rows + n_rows)
 
 
 EDGE = EPS  # of sqrt(d_i d_j): a smaller weight is no edge
@@ -135,13 +130,8 @@ class Graph(ABC):
         """Return the shares of clusters at rows, given shares and labels of the vertices."""
 
     @abstractmethod
-    def support_quantile(self, share: float) -> float:
-        """What this share of the training rows stays below in support."""
-
     def outlier_threshold(self, share: float) -> OutlierThreshold:
-        """The same, with how many of how many rows stay below."""
-        least = self.support_quantile(share)
-        return OutlierThreshold(least, share * self.n_rows, self.n_rows, self.one_row)
+        """What this share of the training rows stays below in support."""
 
 
 @dataclass(frozen=True)
@@ -162,13 +152,17 @@ class RowGraph(Graph):
     def shares_at_rows(self, shares: Any, labels: Indices) -> Any:
         return shares[self.vertex_of_row]
 
-    def support_quantile(self, share: float) -> float:
-        """Of log d(x), each row without itself: a new row has no affinity to itself either."""
+    def outlier_threshold(self, share: float) -> OutlierThreshold:
+        n, one = self.n_rows, self.one_row
+        least = weighted_quantile(self._supports(), self.multiplicity, share, one)
+        return OutlierThreshold(least, share * n, n, one)
+
+    def _supports(self) -> Array:
+        """log d(x), each row without itself: a new row has no affinity to itself either."""
         n, itself = self.n_rows, np.minimum(self.multiplicity, self.one_row)
         left = np.where(itself < n, n - itself, n)
         others = (n * self.degrees - itself * self.self_weights) / left
-        support = np.log(np.maximum(others, TINY))
-        return weighted_quantile(support, self.multiplicity, share, self.one_row)
+        return np.log(np.maximum(others, TINY))
 
 
 def weighted_quantile(values: Array, weight: Array, share: float, one: float) -> float:
@@ -188,8 +182,7 @@ def weighted_quantile(values: Array, weight: Array, share: float, one: float) ->
 class SparseProduct:
     """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns, in threads.
 
-    scipy's product runs in one thread, but it releases the interpreter's lock. Every row of the
-    product is one sum in a fixed order, so the result does not depend on the number of threads.
+    Every row of the product is one sum in a fixed order, whatever the number of threads.
     """
 
     block_entries = 1 << 19  # of the matrix in a block; fewer are not worth a thread
@@ -255,8 +248,8 @@ class RankedGraph(SparseGraph):
     numbers: Indices  # (n_vertices, k): the nearest of each vertex, itself the first
     support: Array  # (n_vertices,): how well others support it
 
-    def support_quantile(self, share: float) -> float:
-        return weighted_quantile(self.support, self.multiplicity, share, self.one_row)
+    def _supports(self) -> Array:
+        return self.support
 
 
 def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
@@ -337,11 +330,9 @@ POLICY = Policy()
 class Pieces:
     """The components of a graph, by size: which of them may be clusters.
 
-    Graphs of real data fall into one or a few large components and many small ones: outliers, or a
-    handful of rows that are each other's neighbours. Every component has an eigenvector of
-    eigenvalue zero, so each of them would be a cluster before any large component is cut. Therefore
-    small components do not take part in the eigenproblem. Afterwards each takes the value of the
-    eigenvectors at one vertex nearby, and so gets the label that a new row there would get.
+    Every component has an eigenvector of eigenvalue zero, so each would be a cluster before any
+    large component is cut. Therefore small ones (outliers, or a handful of rows) do not take part
+    in the eigenproblem. Afterwards each gets the label that a new row there would get.
 
     A component is small if it has fewer rows than ``max(2, min(n / K, largest component) / 16)``;
     where rows have weights, two of the median weight. If more than K components reach this size,
@@ -358,17 +349,13 @@ class Pieces:
         rows = np.bincount(self.component, weights=self.graph.multiplicity)
         return np.asarray(rows, dtype=np.float64)
 
-    @cached_property
-    def _n_vertices(self) -> Indices:
-        """Of the first component, the first two, and so on."""
-        return np.cumsum(np.bincount(self.component))
-
     def n_large(self, n_clusters: int) -> int:
         """How many components, the largest, take part by their size."""
         enough = POLICY.share * min(self.graph.n_rows / n_clusters, self.n_rows[0])
         least = max(POLICY.least_rows * self.graph.one_row, enough)
         n_large = min(int((self.n_rows >= least).sum()), n_clusters)
-        return max(n_large, int(np.searchsorted(self._n_vertices, n_clusters)) + 1)
+        n_vertices = np.cumsum(np.bincount(self.component))
+        return max(n_large, int(np.searchsorted(n_vertices, n_clusters)) + 1)
 
     def first(self, n_pieces: int) -> Indices:
         """The component of every vertex of the largest so many, and -1 for others."""
@@ -386,13 +373,9 @@ def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices)
     order = np.argsort(component, kind="stable")
     starts = np.flatnonzero(np.diff(component[order])) + 1
     for members in np.split(order, starts):
-        attached[aside[members]] = vectors[_most_typical(nearest[members], vectors)]
+        rows = vectors[nearest[members]]
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.where(length > 0, length, 1.0)
+        typical = np.argmax(rows @ rows.sum(axis=0))  # which points most as all of them do
+        attached[aside[members]] = vectors[nearest[members[typical]]]
     return attached
-
-
-def _most_typical(vertices: Indices, vectors: Array) -> int:
-    """The vertex whose row of the eigenvectors points most in the direction of all of them."""
-    rows = vectors[vertices]
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = rows / np.where(length > 0, length, 1.0)
-    return int(vertices[np.argmax(rows @ rows.sum(axis=0))])

@@ -79,12 +79,10 @@ class SymmetricTiles:
         found = np.empty((len(wanted), self.size))
         strip, offset = wanted // self.side, wanted % self.side
         for i, j, tile in self.tiles():
-            inside = np.flatnonzero(strip == i)
-            if len(inside):
-                found[inside, _strip(j, self.size)] = tile[offset[inside]]
-            inside = np.flatnonzero(strip == j)
-            if i != j and len(inside):
-                found[inside, _strip(i, self.size)] = tile[:, offset[inside]].T
+            for own, other, part in ((i, j, tile), (j, i, tile.T))[: 1 + (i != j)]:
+                inside = np.flatnonzero(strip == own)
+                if len(inside):
+                    found[inside, _strip(other, self.size)] = part[offset[inside]]
         return found
 
     def diagonal(self) -> Array:
@@ -169,13 +167,10 @@ class Memberships:
     def gather(self, V: Array, n_landmarks: int) -> Array:
         """``Z^T V``: sums over rows."""
         place = self.nearest.ravel()
-        columns = [
-            np.bincount(
-                place, weights=(self.weights * v[:, np.newaxis]).ravel(), minlength=n_landmarks
-            )
-            for v in V.T
-        ]
-        return np.column_stack(columns) if columns else np.empty((n_landmarks, 0))
+        sums = np.empty((n_landmarks, V.shape[1]))
+        for k, v in enumerate(V.T):
+            sums[:, k] = np.bincount(place, (self.weights * v[:, np.newaxis]).ravel(), n_landmarks)
+        return sums
 
     def compact(self, n_landmarks: int) -> Memberships:
         """The same with the smallest integers that can number the landmarks."""
@@ -231,11 +226,9 @@ class MembershipSums:
     def added(self, other: MembershipSums) -> MembershipSums:
         units = self.units + other.units
         if units.max() > LARGEST_UNITS:
-            most = f"{LARGEST_UNITS * QUANTUM:.0f}"
+            expected = f"not have more than {LARGEST_UNITS * QUANTUM:.0f} rows"
             remedy = "fit on a part of the rows, and label the others"
-            raise invalid(
-                "A landmark", f"not have more than {most} rows", "more", remedy, OverflowError
-            )
+            raise invalid("A landmark", expected, "more", remedy, OverflowError)
         at_landmarks = self.at_landmarks
         if at_landmarks is not None and other.at_landmarks is not None:
             at_landmarks = at_landmarks + other.at_landmarks
@@ -300,8 +293,7 @@ class MembershipSums:
             raise ValueError("sums must be of different pairs of landmarks, in order.")
         at_landmarks = None
         if "at_landmarks" in state:
-            most = LARGEST_UNITS + 1
-            at_landmarks = state.indices("at_landmarks", (n_landmarks,), below=most)
+            at_landmarks = state.indices("at_landmarks", (n_landmarks,), below=LARGEST_UNITS + 1)
         pairs, shape = np.divmod(places, n_landmarks), (n_landmarks, n_landmarks)
         unit = state.number("unit", 1e-150, 1e150)
         return cls(csr_array((units.astype(np.int64), pairs), shape=shape), unit, at_landmarks)
@@ -346,11 +338,8 @@ def _add_columns(
     for start in range(0, len(nearest), 1 << 16):
         rows = slice(start, start + (1 << 16))
         rounded = np.rint(weights[rows] / QUANTUM)
-        if row_units is not None:
-            units += _histogram(nearest[rows], row_units[rows].times(rounded), len(units))
-        else:  # sums of integers below 2^53 are exact
-            found = np.bincount(nearest[rows].ravel(), rounded.ravel(), len(units))
-            units += found.astype(np.int64)
+        counted = rounded.astype(np.int64) if row_units is None else row_units[rows].times(rounded)
+        units += _histogram(nearest[rows], counted, len(units))
 
 
 def _add_weighted_pairs(
@@ -391,9 +380,6 @@ class RowSupport:
         """What an ordinary row counts."""
         return float(np.median(self.counts))
 
-    def quantile(self, share: float) -> float:
-        return weighted_quantile(self.values, self.counts, share, self.one_row)
-
     def outlier_threshold(self, share: float) -> OutlierThreshold:
         """The support that this share of the rows stays below, and more of other rows.
 
@@ -403,7 +389,8 @@ class RowSupport:
         n_rows = float(self.counts.sum())
         per_landmark = len(self.values) / self.n_landmarks
         of_others = min(share * min(1 + 40.0 / per_landmark, 8.0), 1.0)
-        return OutlierThreshold(self.quantile(share), of_others * n_rows, n_rows, self.one_row)
+        least = weighted_quantile(self.values, self.counts, share, self.one_row)
+        return OutlierThreshold(least, of_others * n_rows, n_rows, self.one_row)
 
 
 @dataclass(frozen=True)
@@ -435,9 +422,6 @@ class LandmarkGraph(CompleteGraph):
 
     def keeps_embedding(self, n_columns: int) -> bool:
         return self.has_rows and self.n_labels * n_columns <= EMBEDDING_ENTRIES
-
-    def support_quantile(self, share: float) -> float:
-        return self.sampled.quantile(share)
 
     def outlier_threshold(self, share: float) -> OutlierThreshold:
         return self.sampled.outlier_threshold(share)

@@ -45,7 +45,7 @@ from eigencut.discretization import Partition, align, assign, normalize_rows, po
 from eigencut.extension.eigenfunctions import CombinedFunctions, Eigenfunctions, FixedRows
 from eigencut.graphs.base import Graph
 from eigencut.semi_supervised.known_labels import Known
-from eigencut.solvers.relaxed_cut import RelaxedCut, further_pairs
+from eigencut.solvers.relaxed_cut import RelaxedCut, pairs_of_groups
 
 _LEAST = 1e-9  # beside which a divisor is 0
 
@@ -125,7 +125,14 @@ class UnguidedCut:
         P = max(K, min(K + further, int(functions.pairs.takes_part.sum()) // 2))
         if P == K:
             return functions
-        pairs = further_pairs(self.relaxed, self.graph, functions.affinity, functions.cut, P)
+        pairs = pairs_of_groups(
+            self.graph,
+            functions.affinity,
+            functions.cut,
+            P,
+            components=self.relaxed.components,
+            groups=self.relaxed.groups,
+        )
         return replace(functions, pairs=pairs)
 
 

@@ -100,12 +100,13 @@ def largest_by_lanczos(
         projected[lately, new] = basis[:, lately].T @ image[:, new]
         projected[new, lately] = projected[lately, new].T
         rest = image[:, new] - basis[:, lately] @ projected[lately, new]
-        block, leaving = _orthonormal_block(rest, basis[:, :size])
+        block, first = np.linalg.qr(rest)
+        block, second = np.linalg.qr(block - basis[:, :size] @ (basis[:, :size].T @ block))
         theta, coordinates = np.linalg.eigh(projected[:size, :size])
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
         wanted = coordinates[:, :n_pairs]
         # Only the last block has an image outside the basis: its part is the residual.
-        residual = np.linalg.norm(leaving @ wanted[-width:], axis=0).max()
+        residual = np.linalg.norm((second @ first) @ wanted[-width:], axis=0).max()
         approach(step + 1, residual, tolerance)
         if residual <= tolerance:
             return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
@@ -117,13 +118,6 @@ def largest_by_lanczos(
             projected[:] = 0.0
             projected[:size, :size] = np.diag(theta[:size])
     return None
-
-
-def _orthonormal_block(rest: Array, basis: Array) -> tuple[Array, Array]:
-    """An orthonormal block orthogonal to the basis, and ``rest`` in terms of it."""
-    block, first = np.linalg.qr(rest)
-    block, second = np.linalg.qr(block - basis @ (basis.T @ block))
-    return block, second @ first
 
 
 LARGEST_SAVED = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
@@ -398,11 +392,10 @@ class RelaxedCut:
         n_apart, n_clusters = self.n_apart, len(self.pairs.values)
         if not n_apart:
             return
-        n_part = int(self.groups.max()) + 1
+        n_part, is_one = int(self.groups.max()) + 1, n_apart == 1
         rows = listed(self._sizes(graph)[n_part : n_part + n_apart])
-        lies, makes = f"lie {n_apart} groups", "them clusters"
-        if n_apart == 1:
-            lies, makes = "lies a group", "it a cluster"
+        lies = "lies a group" if is_one else f"lie {n_apart} groups"
+        makes = "it a cluster" if is_one else "them clusters"
         warn_user(
             f"Apart from the {n_clusters} clusters {lies} of {rows} rows, which joined the nearest."
             f" n_clusters={n_clusters + n_apart} would make {makes}."
@@ -423,9 +416,8 @@ def relaxed_cut(
 ) -> RelaxedCut:
     """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), whatever pieces it is in.
 
-    Connected components are found unless they are given, those too small to be clusters are set
-    aside, the eigenproblem is solved on the others, and the small ones take the value of what is
-    nearest to them.
+    Components are found unless they are given. The problem is solved on those that are large enough
+    to be clusters, and the small ones take the value of what is nearest to them.
     Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
     """
     pieces = pieces_of(graph, affinity, components)
@@ -446,30 +438,30 @@ def cut_of_pieces(
     pieces: Pieces, affinity: Affinity, cut: Cut, n_pairs: int, n_pieces: int, n_rough: int = 0
 ) -> RelaxedCut:
     """The smallest pairs on the largest so many components, and what they are on the others."""
-    graph, groups = pieces.graph, pieces.first(n_pieces)
+    components, groups = pieces.component, pieces.first(n_pieces)
+    pairs = pairs_of_groups(
+        pieces.graph, affinity, cut, n_pairs, components=components, groups=groups, n_rough=n_rough
+    )
+    return RelaxedCut(pairs, components, groups)
+
+
+def pairs_of_groups(
+    graph: Graph,
+    affinity: Affinity,
+    cut: Cut,
+    n_pairs: int,
+    *,
+    components: Indices,
+    groups: Indices,
+    n_rough: int = 0,
+) -> EigenPairs:
+    """The smallest so many pairs on the components that take part, and what they are on others."""
     with stage(f"{n_pairs} eigenpairs"):
         pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_rough=n_rough)
-        pairs = _with_small_components(pairs, graph, pieces.component, affinity)
-    return RelaxedCut(pairs, pieces.component, groups)
-
-
-def further_pairs(
-    relaxed: RelaxedCut, graph: Graph, affinity: Affinity, cut: Cut, n_pairs: int
-) -> EigenPairs:
-    """More eigenpairs of a relaxed cut: the smallest so many, on the vertices that take part."""
-    with stage(f"{n_pairs} eigenpairs"):
-        pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, relaxed.groups)
-        return _with_small_components(pairs, graph, relaxed.components, affinity)
-
-
-def _with_small_components(
-    pairs: EigenPairs, graph: Graph, components: Indices, affinity: Affinity
-) -> EigenPairs:
-    """The pairs, their vectors known on the components that were set aside too."""
-    aside = np.flatnonzero(~pairs.takes_part)
-    if not len(aside):
-        return pairs
-    nearest = affinity.most_similar_vertices(aside, np.flatnonzero(pairs.takes_part))
-    vectors = attach(pairs.vectors, aside, components[aside], nearest)
-    products = graph.matmat(graph.multiplicity[:, np.newaxis] * vectors)
-    return replace(pairs, vectors=vectors, products=products)
+        aside = np.flatnonzero(~pairs.takes_part)
+        if not len(aside):
+            return pairs
+        nearest = affinity.most_similar_vertices(aside, np.flatnonzero(pairs.takes_part))
+        vectors = attach(pairs.vectors, aside, components[aside], nearest)
+        products = graph.matmat(graph.multiplicity[:, np.newaxis] * vectors)
+        return replace(pairs, vectors=vectors, products=products)

@@ -282,6 +282,14 @@ class Level:
     prolong: Any = None  # P, float32 csr
     restrict: Any = None  # P^T
 
+    @classmethod
+    def build(cls, matrix: Any, P: Any = None) -> Level:
+        diagonal = matrix.diagonal()
+        inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+        operator = SparseProduct(matrix.astype(np.float32))
+        scale = inverse.astype(np.float32)[:, np.newaxis]
+        return cls(matrix, operator, scale, P, None if P is None else P.T.tocsr())
+
 
 class GraphHierarchy:
     """Levels of B from fine to coarse, and the cycle over them.
@@ -298,21 +306,18 @@ class GraphHierarchy:
             if step is None:
                 break
             P, coarse, root_mass = step
-            self.levels.append(_level(matrix, P.astype(np.float32)))
+            self.levels.append(Level.build(matrix, P.astype(np.float32)))
             matrix = coarse
             advance(len(self.levels), None, "level(s) of smaller graphs")
-        self.levels.append(_level(matrix))
-        self._n_null = null_vectors.shape[1]
-        self._values, self._vectors = np.ones(0), np.ones((matrix.shape[0], 0))
+        self.levels.append(Level.build(matrix))
+        # Of the coarsest level, after the null vectors: none where it is too large.
+        self.vectors, self._inverse = np.ones((matrix.shape[0], 0)), None
         if matrix.shape[0] <= SETTINGS.largest_dense:
-            self._values, self._vectors = np.linalg.eigh(matrix.toarray())
-            values, vectors = self._values[self._n_null :], self._vectors[:, self._n_null :]
+            values, vectors = np.linalg.eigh(matrix.toarray())
+            n_null = null_vectors.shape[1]
+            values, self.vectors = values[n_null:], vectors[:, n_null:]
             values = np.maximum(values, EPS * values.max(initial=EPS))
-            self._inverse = (vectors / values @ vectors.T).astype(np.float32)
-
-    def coarsest_vectors(self, n_vectors: int) -> Array:
-        """Eigenvectors of the coarsest level after the null vectors: as many as there are."""
-        return self._vectors[:, self._n_null : self._n_null + n_vectors]
+            self._inverse = (self.vectors / values @ self.vectors.T).astype(np.float32)
 
     def __call__(self, residual: Array) -> Array:
         return self.from_level(0)(residual)
@@ -324,7 +329,7 @@ class GraphHierarchy:
     def _cycle(self, depth: int, residual: Single) -> Single:
         level = self.levels[depth]
         if level.prolong is None:
-            if len(self._values):
+            if self._inverse is not None:
                 return np.asarray(self._inverse @ residual)
             return chebyshev(level, residual, *SETTINGS.without_dense)
         solution = chebyshev(level, residual, *SETTINGS.smoother)
@@ -351,17 +356,6 @@ class GraphHierarchy:
         return first * step + second * second_step
 
 
-class Polynomial:
-    """Approximately solves ``B t = r`` without coarser levels: enough where there is a gap."""
-
-    def __init__(self, matrix: Any) -> None:
-        self._level = _level(matrix)
-
-    def __call__(self, residual: Array) -> Array:
-        solution = chebyshev(self._level, residual.astype(np.float32), *SETTINGS.without_levels)
-        return solution.astype(np.float64)
-
-
 def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:
     """Damp the part of ``B t = residual`` whose eigenvalues, by the diagonal, are in [2/ratio, 2].
 
@@ -376,22 +370,11 @@ def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Sing
     for _ in range(degree - 1):
         residual = residual - level.operator @ update
         next_rho = 1 / (2 * middle / half - rho)
-        update = np.float32(next_rho * rho) * update + scale * residual * np.float32(
-            2 * next_rho / half
-        )
+        addition = scale * residual * np.float32(2 * next_rho / half)
+        update = np.float32(next_rho * rho) * update + addition
         solution += update
         rho = next_rho
     return solution
-
-
-def _level(matrix: Any, P: Any = None) -> Level:
-    diagonal = matrix.diagonal()
-    inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
-    operator = SparseProduct(matrix.astype(np.float32))
-    scale = inverse.astype(np.float32)[:, np.newaxis]
-    if P is None:
-        return Level(matrix, operator, scale)
-    return Level(matrix, operator, scale, P, P.T.tocsr())
 
 
 def _coarser(
@@ -531,12 +514,7 @@ def by_lanczos(
 
 
 def smallest_pairs(
-    matrix: Any,
-    known: Array,
-    n_pairs: int,
-    tolerance: float,
-    seed: int = 0,
-    n_rough: int = 0,
+    matrix: Any, known: Array, n_pairs: int, tolerance: float, seed: int = 0, n_rough: int = 0
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
 
@@ -585,16 +563,21 @@ class _Wanted(NamedTuple):
 def _plain(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz | None:
     """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
     rng = np.random.default_rng(seed)
-    if len(null) < SETTINGS.large or wanted.n_accurate < 1 or wanted.n_rough > 1:
-        return None
-    if not has_large_gap(matrix, null, rng):
+    is_tried = len(null) >= SETTINGS.large and wanted.n_accurate >= 1 and wanted.n_rough <= 1
+    if not is_tried or not has_large_gap(matrix, null, rng):
         return None
     found = by_lanczos(matrix, null, wanted.n_accurate, wanted.tolerance, rng)
     if found is None:
         return None
     operator, taken = SparseProduct(matrix), np.hstack([null, found.vectors])
     block = rng.standard_normal((len(null), 1))  # one is enough to see that some are missing
-    following = _challenge(operator, Polynomial(matrix), taken, block, found.values[-1], wanted)
+    level = Level.build(matrix)
+
+    def precondition(residual: Array) -> Array:  # where there is a gap, no coarser level is needed
+        solution = chebyshev(level, residual.astype(np.float32), *SETTINGS.without_levels)
+        return solution.astype(np.float64)
+
+    following = _challenge(operator, precondition, taken, block, found.values[-1], wanted)
     if _is_missed(following, found.values[-1]) or len(following.values) < wanted.n_rough:
         return None
     return found.followed_by(following.first(wanted.n_rough))
@@ -654,7 +637,7 @@ def _from_coarse_levels(hierarchy: GraphHierarchy, null: Array, width: int) -> A
     nulls = [null]
     for level in hierarchy.levels[:-1]:
         nulls.append(np.linalg.qr(level.restrict @ nulls[-1])[0])
-    block = hierarchy.coarsest_vectors(width)
+    block = hierarchy.vectors[:, :width]
     for depth in range(len(hierarchy.levels) - 2, -1, -1):
         level = hierarchy.levels[depth]
         block = level.prolong @ block
@@ -677,8 +660,7 @@ def _challenge(
     """The best approximations to eigenvectors that are orthogonal to what is taken.
 
     The random block is improved until its lowest Ritz value is below the largest one that was
-    accepted, or will stay above: it falls from one step to the next by less than a fifth of what it
-    is above, and the norm of its residual, within which an eigenvalue lies, is less than that too.
+    accepted, or will stay above, as its fall in a step and the norm of its residual tell.
     """
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
@@ -693,11 +675,8 @@ def _challenge(
         stays_above = max(SETTINGS.caution * (lowest[-2] - lowest[-1]), norms[0]) < above
         if wanted.n_rough:
             stays_above &= norms[0] <= SETTINGS.rough * values[0]
-        return bool(
-            lowest[-1] < largest * (1 - SETTINGS.below)
-            or norms[0] <= wanted.tolerance
-            or stays_above
-        )
+        is_below = lowest[-1] < largest * (1 - SETTINGS.below)
+        return bool(is_below or norms[0] <= wanted.tolerance or stays_above)
 
     steps = SETTINGS.challenge_steps
     return iterate(operator, start, precondition, taken, most_steps=steps, is_done=is_decided)
@@ -705,6 +684,4 @@ def _challenge(
 
 def _is_missed(challenger: Ritz, largest: float) -> bool:
     """Whether it has an eigenvalue below the largest one that was accepted."""
-    return len(challenger.values) > 0 and bool(
-        challenger.values[0] < largest * (1 - SETTINGS.below)
-    )
+    return bool((challenger.values[:1] < largest * (1 - SETTINGS.below)).any())
