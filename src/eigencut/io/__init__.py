@@ -1,4 +1,1 @@
-"""Rows in blocks, the reader of tables, preparation and models of tables, reproducible samples.
-
-It imports files and runtime; ``table_model`` alone imports the estimator.
-"""
+"""Rows in blocks, readers of tables, model files, and samples that depend on no order."""

@@ -30,17 +30,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     remove it; what was at ``path`` before stays as it is. Only SIGKILL, and the other signals where
     this is not the main thread, can leave such a part behind. Devices and pipes cannot be replaced
     and are written to directly.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = Path(folder) / "numbers.txt"
-    ...     with replacing(target) as file:
-    ...         _ = file.write(b"1 2 3")
-    ...         before = target.exists()
-    ...     before, target.read_bytes()
-    (False, b'1 2 3')
     """
     with _errors_named(path):
         old = _status(path)

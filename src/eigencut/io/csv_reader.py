@@ -163,7 +163,7 @@ def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
 
 
 class CsvSource(Source):
-    """Lines of cells, from a file or a pipe."""
+    """Lines of cells, from a file or a pipe; delimiter and header are found out if None."""
 
     def __init__(
         self,

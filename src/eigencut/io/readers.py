@@ -89,20 +89,17 @@ class ArrowSource(Source):
                 self._file = needed("pyarrow.json", "stream").read_json(path)
                 self._schema, self.size = self._file.schema, len(self._file)
         refuse_duplicates(self._schema.names)
-        self._column_of: dict[str, tuple[str, int | None]] = {}  # and the place in its lists
-        listed: list[str] = []
+        found: list[tuple[str, tuple[str, int | None]]] = []  # the column, and the place in lists
         for column in self._schema.names:
             length = self._length_of_lists(column)
             if length is None:
-                names: tuple[str, ...] = (column,)
-                self._column_of[column] = (column, None)
+                found.append((column, (column, None)))
             else:
                 names = tuple(f"{column}[{i}]" for i in range(length))
                 self.groups = {**self.groups, column: names}
-                self._column_of |= {name: (column, i) for i, name in enumerate(names)}
-            listed += names
-        refuse_duplicates(listed)
-        self.names = tuple(listed)
+                found += [(name, (column, i)) for i, name in enumerate(names)]
+        self.names, self._column_of = tuple(name for name, _ in found), dict(found)
+        refuse_duplicates(self.names)
 
     def _length_of_lists(self, column: str) -> int | None:
         """Return how many numbers each list of a column has, as far as its beginning shows."""
@@ -133,29 +130,25 @@ class ArrowSource(Source):
         try:
             with self._damaged():
                 for batch in self._raw_batches(wanted, n_rows):
-                    lists = {
-                        column: self._numbers_of_lists(column, batch.column(column))
-                        for column in wanted
-                        if column in self.groups
-                    }
+                    found = {column: batch.column(column) for column in wanted}
+                    for column in self.groups.keys() & found:
+                        found[column] = self._numbers_of_lists(column, found[column])
                     self.n_read += len(batch)
+                    places = {name: self._column_of[name] for name in columns}
                     yield {
-                        name: batch.column(column) if i is None else lists[column][:, i]
-                        for name, (column, i) in ((name, self._column_of[name]) for name in columns)
+                        name: found[column] if i is None else found[column][:, i]
+                        for name, (column, i) in places.items()
                     }
         finally:
             self.close()
 
     def _refuse_nested(self, columns: Sequence[str]) -> None:
         """Raise an error for columns whose cells are not one value."""
-        kinds = {
-            name: self._schema.field(name).type
-            for name in columns
-            if self._column_of[name][1] is None
-        }
-        nested = {n: str(kind) for n, kind in kinds.items() if self._arrow.types.is_nested(kind)}
+        single = [name for name in columns if self._column_of[name][1] is None]
+        kinds = {name: self._schema.field(name).type for name in single}
+        nested = [name for name in single if self._arrow.types.is_nested(kinds[name])]
         if nested:
-            shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(nested.items())[:8])
+            shown = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
             raise ValueError(
                 f"{self.name}: cells must hold a number, a word, a date, or a list of numbers, but "
                 f"not so {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
@@ -196,19 +189,11 @@ class ArrowSource(Source):
             ) from error
 
 
-def open_source(
-    path: str,
-    *,
-    file: BufferedReader | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    encoding: str = "utf-8",
-    decimal: str = ".",
-) -> Source:
+def open_source(path: str, *, file: BufferedReader | None = None, **dialect: Any) -> Source:
     """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV.
 
     An open ``file``, such as standard input, stays open; ``path`` only names it then, and only CSV
-    is read from it. The other parameters are those of a CSV file; None is found out.
+    is read from it. ``dialect`` are the parameters of ``CsvSource``.
     """
     opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
     try:
@@ -216,15 +201,7 @@ def open_source(
         kinds = {b"PAR1": "Parquet", b"ARROW1": "Feather", b"{": "JSON lines", b"\x93NUMPY": "NPY"}
         kind = next((kind for magic, kind in kinds.items() if start.startswith(magic)), None)
         if kind is None:
-            return CsvSource(
-                path,
-                opened,
-                is_ours=file is None,
-                delimiter=delimiter,
-                header=header,
-                encoding=encoding,
-                decimal=decimal,
-            )
+            return CsvSource(path, opened, is_ours=file is None, **dialect)
         if file is not None or not opened.seekable():
             raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
         opened.close()
@@ -310,16 +287,12 @@ def _sparse_matrix(archive: zipfile.ZipFile) -> Any:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one array of the archive, of numbers or text, and no larger than it says."""
-    info = archive.getinfo(f"{name}.npy")
-    with archive.open(info) as file:
-        headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-        read = headers[npy.read_magic(file)]
-        try:
-            shape, _, dtype = read(file)
-        except Exception as error:  # numpy parses it as Python, and raises what that raises
-            raise _Other("a damaged file; save it anew") from error
-        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-        if dtype.hasobject or len(shape) > 1 or size > info.file_size:
-            raise _Other(f"something else in {name!r}; save it anew")
-        return np.frombuffer(file.read(size), dtype=dtype).reshape(shape)
+    """Return one array of the archive, of numbers or text; no object is unpickled."""
+    try:
+        with archive.open(f"{name}.npy") as file:
+            found: NDArray[Any] = npy.read_array(file, allow_pickle=False)
+    except Exception as error:  # numpy parses headers as Python, and raises what that raises
+        raise _Other("a damaged file; save it anew") from error
+    if found.ndim > 1:
+        raise _Other(f"something else in {name!r}; save it anew")
+    return found

@@ -21,20 +21,12 @@ from eigencut.io.column_kinds import labels_of, quoted
 
 
 def text_error(X: Any, n_before: int = 0) -> Exception | None:
-    """Return the error for columns of a frame or array that are not numbers; None if all are.
-
-    Examples
-    --------
-    >>> print(text_error(np.array([[1.0, "tall"]], dtype=object)))
-    X must hold numbers only. Got 'tall' in row 0, column 1; drop or encode it, or use
-    TableModel(GPOD(...)).
-    """
+    """Return the error for columns of a frame or array that are not numbers; None if all are."""
     remedy = "drop or encode it, or use TableModel(GPOD(...))"
     if hasattr(X, "columns"):
         names = [name for name in labels_of(X) if _is_text(X[name])]
-        got = f"the non-numeric column(s) {quoted(names)}" + f" after row {n_before}" * (
-            n_before > 0
-        )
+        after = f" after row {n_before}" if n_before else ""
+        got = f"the non-numeric column(s) {quoted(names)}{after}"
         remedy = remedy.replace("it", "them", 1)
         return invalid("X", "hold numbers only", got, remedy) if names else None
     values: Any = np.asarray(X)  # of a sparse array, one object
@@ -47,15 +39,7 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
 
 
 def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False) -> None:
-    """Raise an error if the rows, made of X, are not finite.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, np.inf]])
-    >>> refuse_infinite(X, X)
-    Traceback (most recent call last):
-    ValueError: X must be finite. Got infinity in row 0, column 1; correct or drop it.
-    """
+    """Raise an error if the rows, made of X, are not finite."""
     values: Array = rows.data if issparse(rows) else rows
     with np.errstate(over="ignore", invalid="ignore"):
         # One pass without an array of their size; a sum can be infinite though no value is.
@@ -70,10 +54,8 @@ def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False
         value = rows[row, column]
     what, remedy = "infinity", "correct or drop it"
     if np.isnan(value):
-        what, remedy = "NaN, a missing value,", "correct it"
-        if not pairwise:
-            remedy = "use TableModel(GPOD(...), missing='median') or 'mean' or 'drop', or drop the "
-            remedy += "rows"
+        what, remedy = "NaN, a missing value,", "use TableModel(GPOD(...), missing='median') or "
+        remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
     place = repr(names[column]) if column < len(names) else column
     raise invalid("X", "be finite", f"{what} in row {row + n_before}, column {place}", remedy)
@@ -95,14 +77,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _first_refused(error: RefusedRow, rows: Any, n_before: int = 0) -> RefusedRow | None:
+def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
     """Return the error for the first such row of an array; None if there is none."""
     for block_rows in row_blocks(rows.shape[0], 1, 1 << 14):
         block = rows[block_rows]
         try:
             error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
         except RefusedRow as refused:
-            refused.row += block_rows.start + n_before
+            refused.row += block_rows.start
             return refused
     return None
 
@@ -116,22 +98,18 @@ def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterat
     try:
         yield
     except RefusedRow as error:
-        raise _named(error, rows, names) from error
-
-
-def _named(error: RefusedRow, rows: Any, names: Sequence[str] | None) -> RefusedRow:
-    if not getattr(rows, "is_local", True):
-        return error.at("some row")  # reading all of a cluster's rows again is not for an error
-    is_stream = rows is None or hasattr(rows, "tables")
-    n_before = 0
-    for block in (rows or ()) if is_stream else [rows if issparse(rows) else np.asarray(rows)]:
-        refused = _first_refused(error, block, n_before)
-        if refused is not None:
-            is_named = refused.column is not None and names is not None
-            name = str(names[refused.column]) if is_named else None  # type: ignore[index]
-            return refused.at(f"row {refused.row}", name)
-        n_before += block.shape[0]
-    return error if error.place is not None else error.at("some row")
+        if not getattr(rows, "is_local", True):  # to read a cluster's rows again takes too long
+            raise error.at("some row") from error
+        is_stream, n_before = rows is None or hasattr(rows, "tables"), 0
+        for block in (rows or ()) if is_stream else [rows if issparse(rows) else np.asarray(rows)]:
+            refused = _first_refused(error, block)
+            if refused is not None:
+                is_named = refused.column is not None and names is not None
+                name = str(names[refused.column]) if is_named else None  # type: ignore[index]
+                refused.row += n_before
+                raise refused.at(f"row {refused.row}", name) from error
+            n_before += block.shape[0]
+        raise (error if error.place is not None else error.at("some row")) from error
 
 
 @contextmanager

@@ -276,13 +276,9 @@ class Rows:
         from eigencut.io.readers import open_source
 
         files = files_at(path)
-
-        def opened(file: Path) -> Source:
-            return open_source(
-                str(file), delimiter=delimiter, header=header, encoding=encoding, decimal=decimal
-            )
-
-        first = opened(files[0])
+        dialect: dict[str, Any] = {"delimiter": delimiter, "header": header}
+        dialect |= {"encoding": encoding, "decimal": decimal}
+        first = open_source(str(files[0]), **dialect)
         first.close()
         names = chosen_names(columns, first)
         if weights is not None:
@@ -304,7 +300,7 @@ class Rows:
                 wanted = coding.chosen(names)
                 coding.kinds |= dict.fromkeys(read, NUMERIC)
             read = [*absent(wanted, read), *read]
-            for source in map(opened, files):
+            for source in (open_source(str(file), **dialect) for file in files):
                 starts.append(n_rows)
                 sources.append(source)
                 for block in source.blocks(chosen_names(read, source), coding=coding):

@@ -29,15 +29,6 @@ class RowSample:
 
     ``counts`` says how many times each row was seen (of weighted rows the sum of their weights),
     ``n_rows`` from how many rows the sample was drawn, and ``total`` what they count together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(12.0).reshape(6, 2)
-    >>> whole = RowSample.draw(X, size=3, seed=0)
-    >>> parts = [RowSample.draw(some, size=3, seed=0) for some in (X[4:], X[:4])]
-    >>> bool((whole.rows == parts[0].merged(parts[1]).rows).all())
-    True
     """
 
     size: int

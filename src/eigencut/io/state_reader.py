@@ -88,29 +88,19 @@ class StateReader:
             what = self._where or "the content"
             raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")
         parameters, kinds = self.part("parameters"), getattr(known, "_parameter_kinds", {})
-        given = parameters.scalars()
-        for group in parameters.groups():
-            if group not in kinds:
-                raise parameters._refuse(group, "a number or a word")
-            given[group] = parameters.part(group)._unfitted(kinds[group])
+        given = dict(parameters._values)
+        for name, value in given.items():
+            if name in kinds and isinstance(value, Mapping):
+                given[name] = parameters.part(name)._unfitted(kinds[name])
+            elif not (value is None or isinstance(value, (bool, int, float, str))):
+                raise parameters._refuse(name, "a number or a word")
+            elif type(value) is int and abs(value) > 2**32:  # no parameter counts so many
+                raise parameters._refuse(name, "an integer below 2^32", _short(value))
         return known(**given)
 
     def groups(self) -> list[str]:
         """Return the names of the groups of values inside this one."""
         return [name for name, value in self._values.items() if isinstance(value, Mapping)]
-
-    def scalars(self) -> dict[str, Any]:
-        """Return numbers, words, booleans and None; refuse anything else but groups."""
-        found = {}
-        for name, value in self._values.items():
-            if isinstance(value, Mapping):
-                continue
-            if not (value is None or isinstance(value, (bool, int, float, str))):
-                raise self._refuse(name, "a number or a word")
-            if type(value) is int and abs(value) > 2**32:  # no parameter counts so many
-                raise self._refuse(name, "an integer below 2^32", _short(value))
-            found[name] = value
-        return found
 
     def _refuse(self, name: str, expected: str, got: Any = None) -> ModelFileError:
         """Return the error for a value that is not what it must be."""

@@ -1,4 +1,1 @@
-"""Models of tables: columns of every kind, their units and missing values.
-
-Imports gpod and everything below it.
-"""
+"""Models of tables: columns of every kind, their units and missing values."""
