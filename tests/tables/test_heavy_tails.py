@@ -9,8 +9,12 @@ from sklearn.metrics import adjusted_rand_score
 from eigencut import GPOD, GraphWarning, Landmarks, Rows, TableModel, load
 from eigencut.export import run_onnx, to_onnx
 from eigencut.io.table import Table
-from eigencut.tables.preparation import learn_preparation, learn_preparation_from_stream
-from eigencut.tables.units import logged, unlogged
+from eigencut.tables.preparation import (
+    learn_preparation,
+    learn_preparation_from_stream,
+    logged,
+    unlogged,
+)
 
 RNG = np.random.default_rng(3)
 LEVEL = RNG.integers(3, size=600)

@@ -192,7 +192,7 @@ def _prepared_rows(
 
 
 def _logged(rows: Tensor, floor: Array) -> Tensor:
-    """Return what ``tables.units.logged`` does."""
+    """Return what ``tables.preparation.logged`` does."""
     if not floor.any():
         return rows
     safe, is_logged = np.where(floor > 0, floor, 1.0), (floor > 0).astype(np.float64)

@@ -60,6 +60,9 @@ class Coding:
     is the parameter of a model of that name.
     """
 
+    decimal: str | None = None  # the mark of a text file, where all cells are text
+    place: Place = "row {}".format  # of a row of the table that is read
+
     def __init__(self, kinds: Mapping[str, Kind] | None = None, columns: Any = None) -> None:
         self._columns = columns
         self.kinds = dict(kinds or {}) | given_kinds(columns)
@@ -77,69 +80,57 @@ class Coding:
             return absent(names, ignored)
         return [str(name) for name in columns]
 
-    def numbers(
-        self,
-        name: str,
-        column: Any,
-        place: Place = "row {}".format,
-        decimal: str | None = None,
-    ) -> Array:
-        """Return a column of pandas, polars, pyarrow or numpy as float64; missing values are NaN.
-
-        ``place`` names a row of the column in errors; ``decimal`` is the mark in a text file.
-        """
+    def numbers(self, name: str, column: Any) -> Array:
+        """Return a column of any library as float64; missing values are NaN."""
         kind = self.kinds.get(name)
         if hasattr(column, "cat") and str(column.dtype) == "category":  # of pandas
             if kind is None or kind.has_words:
                 different = list(column.cat.categories)
                 order = Kind.ordered(different) if column.cat.ordered else None
                 self.kinds.setdefault(name, order or Kind("categorical"))
-                return self._of_text(name, different, np.asarray(column.cat.codes), place, decimal)
+                return self._of_text(name, different, np.asarray(column.cat.codes))
             column = np.asarray(column, dtype=object)
         if hasattr(column, "dictionary_encode"):  # of pyarrow
             is_dictionary = hasattr(column.type, "index_type")
             of_values = column.type.value_type if is_dictionary else column.type
             if str(of_values) in ("string", "large_string", "string_view"):
                 is_number = kind is None or kind.name == "numeric"
-                numbers = numbers_of_arrow_text(column, decimal) if is_number else None
+                numbers = numbers_of_arrow_text(column, self.decimal) if is_number else None
                 if numbers is None:
-                    return self._of_text(name, *_dictionary(column), place, decimal)
+                    return self._of_text(name, *_dictionary(column))
                 if not np.isnan(numbers).all():
                     self.kinds.setdefault(name, NUMERIC)
                 return numbers
             column = column.cast(of_values) if is_dictionary else column
             if hasattr(column.type, "precision"):  # decimal numbers, which numpy has as objects
                 column = column.cast("float64", safe=False)
-        return self._of_cells(name, _cells(column), place, decimal)
+        return self._of_cells(name, _cells(column))
 
-    def _of_cells(self, name: str, cells: NDArray[Any], place: Place, decimal: str | None) -> Array:
+    def _of_cells(self, name: str, cells: NDArray[Any]) -> Array:
         """Return cells of any dtype as numbers."""
         if cells.dtype.kind == "O" and any(isinstance(cell, str) for cell in cells):
             words = [cell if isinstance(cell, str) else word_of(cell) for cell in cells]
-            return self._of_text(name, *_different(words), place, decimal)
+            return self._of_text(name, *_different(words))
         kind = self.kinds.setdefault(name, kind_of_cells(cells))
         if kind.has_words:
-            return self._of_text(name, *_different(cells.tolist()), place, decimal)
+            return self._of_text(name, *_different(cells.tolist()))
         if cells.dtype.kind in "mM":
             if (kind.name == "date") == (cells.dtype.kind == "M"):
                 return numbers_of_dates(cells, kind.unit)
             raise _other_kind(kind, name, str(cells.dtype))
         if kind.name == "numeric" and cells.dtype.kind in "fiub":
             return cells.astype(np.float64)
-        return self._of_text(name, cells.tolist(), np.arange(len(cells)), place, decimal)
+        return self._of_text(name, cells.tolist(), np.arange(len(cells)))
 
-    def _of_text(
-        self, name: str, different: Sequence[Any], at: Any, place: Place, decimal: str | None
-    ) -> Array:
+    def _of_text(self, name: str, different: Sequence[Any], at: Any) -> Array:
         """Return cells that are given as places in a list of different ones; -1 is missing."""
         cells = {i: different[i] for i in np.unique(at).tolist() if i >= 0}
-        if decimal is not None:  # of a text file, where all cells are text
+        if self.decimal is not None:
             cells = {i: cell for i, cell in cells.items() if cell.strip().lower() not in MISSING}
-        decimal = decimal or "."
         words = {i: word for i, cell in cells.items() if (word := word_of(cell)) is not None}
         kind = self.kinds.get(name)
         if kind is None:
-            kind = kind_of_text([cells[i] for i in words], decimal)
+            kind = kind_of_text([cells[i] for i in words], self.decimal or ".")
             if words:  # a column of gaps only can still become anything
                 self.kinds[name] = kind
         codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
@@ -150,12 +141,32 @@ class Coding:
             elif kind.name == "date":
                 number = date_number(cells[i], kind.unit)
             else:
-                number = _number(cells[i], decimal)
+                number = self._number(cells[i])
             if number is None:
-                where = place(int(np.argmax(at == i)) + 1)
-                raise _other_cell(kind, name, cells[i], where, [*cells.values()], decimal)
+                where = self.place(int(np.argmax(at == i)) + 1)
+                raise self._other_cell(name, cells[i], where, list(cells.values()))
             codes[i] = number
         return codes[at]
+
+    def _number(self, cell: Any) -> float | None:
+        if isinstance(cell, str):
+            return number_of_text(cell, self.decimal or ".")
+        try:
+            return float(cell) if isinstance(cell, (Real, Decimal)) else None
+        except OverflowError:
+            return math.inf if cell > 0 else -math.inf
+
+    def _other_cell(self, name: str, cell: Any, where: str, cells: Sequence[Any]) -> Exception:
+        """Return the error for a cell that is not of the kind of its column."""
+        got = f"{shown_word(str(cell))} in {where}"
+        if self.kinds[name].name == "numeric" and isinstance(cell, str):
+            others = [other for other in cells if self._number(other) is None]
+            hint = other_notation(others, self.decimal or ".")
+            got += f": {hint}" if hint else ""
+        error = _other_kind(self.kinds[name], name, got)
+        if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
+            return TypeError(f"{error} (argument must be a string or a real number)")
+        return error
 
     def _code(self, name: str, word: str) -> int:
         """Return the number of a word; a new one gets the next number."""
@@ -197,16 +208,16 @@ def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
 
 
 def _many_columns_of_text(
-    columns: Mapping[str, Any], names: Sequence[str], coding: Coding, decimal: str | None
+    columns: Mapping[str, Any], names: Sequence[str], coding: Coding
 ) -> list[Array]:
     """Return very many columns of a text file as numbers, all at once; nothing if they are not."""
     is_number = all(coding.kinds.get(name, NUMERIC) == NUMERIC for name in names)
-    if decimal is None or len(names) < 100 or not is_number:
+    if coding.decimal is None or len(names) < 100 or not is_number:
         return []
     import pyarrow as pa
 
     whole = pa.concat_arrays([columns[name] for name in names])
-    numbers = numbers_of_arrow_text(whole, decimal)
+    numbers = numbers_of_arrow_text(whole, coding.decimal)
     if numbers is None:
         return []
     coded = list(numbers.reshape(len(names), -1))
@@ -243,29 +254,6 @@ def _cells(column: Any) -> NDArray[Any]:
     return cells.astype(object) if cells.dtype.kind in "US" else cells
 
 
-def _number(cell: Any, decimal: str) -> float | None:
-    if isinstance(cell, str):
-        return number_of_text(cell, decimal)
-    try:
-        return float(cell) if isinstance(cell, (Real, Decimal)) else None
-    except OverflowError:
-        return math.inf if cell > 0 else -math.inf
-
-
-def _other_cell(
-    kind: Kind, name: str, cell: Any, where: str, cells: Sequence[Any], decimal: str
-) -> Exception:
-    """Return the error for a cell that is not of the kind of its column."""
-    got = f"{shown_word(str(cell))} in {where}"
-    if kind.name == "numeric" and isinstance(cell, str):
-        hint = other_notation([c for c in cells if _number(c, decimal) is None], decimal)
-        got += f": {hint}" if hint else ""
-    error = _other_kind(kind, name, got)
-    if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
-        return TypeError(f"{error} (argument must be a string or a real number)")
-    return error
-
-
 def _other_kind(kind: Kind, name: str, got: str) -> Exception:
     expected = "hold dates" if kind.name == "date" else "hold numbers"
     remedy = "correct it, drop the column, or say that it is categorical"
@@ -299,7 +287,6 @@ class Table:
         coding: Coding | None = None,
         first_row: int = 1,
         row_place: Place = "row {}".format,
-        decimal: str | None = None,
     ) -> Table:
         """Return the table of a data frame, an array, a mapping of columns, or a table.
 
@@ -320,11 +307,9 @@ class Table:
             values = X.astype(np.float64)[:, places(names, there)]
             coding.kinds |= dict.fromkeys(names, NUMERIC)
         else:
-            place = lambda row: row_place(row + first_row - 1)  # noqa: E731
-            at_once = _many_columns_of_text(columns, names, coding, decimal)
-            coded = at_once or [
-                coding.numbers(name, columns[name], place, decimal) for name in names
-            ]
+            coding.place = lambda row: row_place(row + first_row - 1)
+            at_once = _many_columns_of_text(columns, names, coding)
+            coded = at_once or [coding.numbers(name, columns[name]) for name in names]
             values = np.column_stack(coded) if coded else np.empty((len(X), 0))
         return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
 
@@ -451,6 +436,7 @@ class Source(ABC):
         does not know are found out from the first rows, as many as are read at once.
         """
         coding = Coding(dict.fromkeys(columns, NUMERIC)) if coding is None else coding
+        coding.decimal = self.decimal
         read = [*columns, *([] if id_column in (None, *columns) else [id_column])]
         done = 0
         for batch in self.batches([name for name in read if name is not None]):
@@ -461,7 +447,7 @@ class Source(ABC):
             if isinstance(batch, np.ndarray):
                 batch = batch[:, : len(columns)]
             with self.named_errors():
-                table = Table.from_data(batch, columns, coding, done + 1, self.place, self.decimal)
+                table = Table.from_data(batch, columns, coding, done + 1, self.place)
             done += len(table.values)
             yield replace(table, ids=ids)
 

@@ -38,13 +38,13 @@ from eigencut.tables.preparation import (
     Preparation,
     learn_preparation,
     learn_preparation_from_stream,
+    logged,
     preparation_state,
     refuse_other_kinds,
     restored_preparation,
     restored_table,
 )
 from eigencut.tables.summary import TableSummary, summarize_preparation
-from eigencut.tables.units import logged
 from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
