@@ -346,7 +346,7 @@ class Model(BaseEstimator, ABC):
         >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
         True
         """
-        from eigencut.io.saving import save_model
+        from eigencut.io.state_reader import save_model
 
         save_model(self, path, include_training_data=include_training_data)
 

@@ -237,7 +237,7 @@ def test_model_and_labels_appear_together_or_not_at_all(ending, fails, tmp_path,
             patched.setattr("numpy.save", full)
             patched.setattr("pyarrow.parquet.ParquetWriter", full)
         else:
-            patched.setattr("eigencut.io.saving.save_model", full)
+            patched.setattr("eigencut.io.state_reader.save_model", full)
         assert main(command) == 1
     assert model.read_bytes() == labels.read_bytes() == b"old"
     assert main(command) == 0

@@ -29,7 +29,7 @@ from eigencut import (
 )
 from eigencut.io.model_format import VERSION, read, write
 from eigencut.io.rows import Rows
-from eigencut.io.saving import save_model
+from eigencut.io.state_reader import save_model
 
 GOLDEN = Path(__file__).parent / "golden"
 MANY = np.random.default_rng(2).normal(size=(4000, 2)) * 4

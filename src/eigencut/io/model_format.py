@@ -25,7 +25,7 @@ import stat
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -132,39 +132,37 @@ def write(
     """Write a file; it appears at ``path`` only when it is complete."""
     import numpy as np
 
-    described: list[dict[str, Any]] = []
+    entries: list[Entry] = []
     raw: list[memoryview] = []
     for name, array in arrays.items():
         order: Order = "F" if array.flags.fnc else "C"
         stored = np.asarray(array, array.dtype.newbyteorder("<"), order=order)
         raw.append(_bytes(stored))
         digest = hashlib.sha256(raw[-1]).hexdigest()
-        about = {"dtype": stored.dtype.str, "shape": list(stored.shape), "sha256": digest}
-        described.append({"name": name, "order": order, **about})
-    header = _header(content, described)
-    _check_places(tuple(map(_entry, described)), _PREAMBLE.size + _DIGEST + len(header))
+        entries.append(Entry(name, stored.dtype.str, stored.shape, order, 0, digest))
+    header = _header(content, entries)
+    end = _PREAMBLE.size + _DIGEST + len(header)
+    _check_places(tuple(_entry(asdict(entry)) for entry in entries), end)
     preamble = _PREAMBLE.pack(_MAGIC, VERSION, len(header))
     with replacing(path) as file:
         file.write(preamble + hashlib.sha256(preamble + header).digest() + header)
-        end = _PREAMBLE.size + _DIGEST + len(header)
-        for entry, buffer in zip(described, raw, strict=True):
-            file.write(bytes(entry["offset"] - end))
+        for entry, buffer in zip(entries, raw, strict=True):
+            file.write(bytes(entry.offset - end))
             file.write(buffer)
-            end = entry["offset"] + len(buffer)
+            end = entry.end
 
 
-def _header(content: Mapping[str, Any], described: list[dict[str, Any]]) -> bytes:
-    """The header as bytes. Offsets are part of it and depend on its length: solved by repeating."""
+def _header(content: Mapping[str, Any], entries: list[Entry]) -> bytes:
+    """Place the arrays, and return the header, which says where: solved by repeating."""
     length, header = -1, b""
     while len(header) != length:
         length = len(header)
         end = _PREAMBLE.size + _DIGEST + length
-        for entry in described:
-            entry["offset"] = _aligned(end)
-            n_items = math.prod(entry["shape"])
-            end = entry["offset"] + n_items * ITEM_SIZES[entry["dtype"]]
+        for i, entry in enumerate(entries):
+            entries[i] = replace(entry, offset=_aligned(end))
+            end = entries[i].end
         text = json.dumps(
-            {"content": content, "arrays": described},
+            {"content": content, "arrays": [asdict(entry) for entry in entries]},
             ensure_ascii=False,
             allow_nan=False,
             sort_keys=True,

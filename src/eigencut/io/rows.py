@@ -88,14 +88,6 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
 # Weights of rows that are read in blocks: checked, and carried as one more column.
 
 
-def weights_of(weight: ArrayLike | None, n_rows: int, n_before: int = 0) -> Any:
-    """Return the weights of a block of rows, checked; None for None.
-
-    All of a block may be zero. Rows are numbered from the first of the stream in errors.
-    """
-    return None if weight is None else weights_of_rows(weight, n_rows, n_before)
-
-
 def with_weights(rows: Array, weight: Array | None) -> Array:
     """Return the rows with one more column, if they have weights."""
     return rows if weight is None else np.column_stack([rows, weight])
@@ -235,7 +227,7 @@ class Rows:
         array: NDArray[Any] = np.asanyarray(X)
         if sample_weight is None:
             return cls(lambda: (array[rows] for rows in row_blocks(len(array), 1, BLOCK_ROWS)))
-        weight = weights_of(sample_weight, len(array))
+        weight = weights_of_rows(sample_weight, len(array))
         pairs = lambda rows: (array[rows], weight[rows])  # noqa: E731
         return cls(lambda: map(pairs, row_blocks(len(array), 1, BLOCK_ROWS)), weighted=True)
 
@@ -393,8 +385,10 @@ class Rows:
                 table = Table.from_data(block, names, coding, n_seen + 1)
                 names = names or list(table.names)
                 table = table.choose(coding.chosen(given) if given else None)
-            yield replace(table, weight=weights_of(weight, len(table.values), n_seen))
+            if weight is not None:
+                table = replace(table, weight=weights_of_rows(weight, len(table.values), n_seen))
             n_seen += len(table.values)
+            yield table
 
     def __iter__(self) -> Iterator[Array]:
         """Blocks of 131072 finite float64 rows; the last one may be shorter."""

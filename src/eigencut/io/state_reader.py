@@ -1,20 +1,28 @@
-"""What a fitted object consists of, in plain values and arrays; and how it is read back with care.
+"""Fitted objects as plain values and arrays: written to a file, and read back with care.
 
-Every class that can be saved says what its state is (``_state()``: a dict of numbers, words, lists,
-dicts, arrays and other such objects) and takes it back (``_restore(state)``) from a
-``StateReader``, which trusts nothing: a file can have been made by anyone.
+What can be saved says its name there (``_saved_as``) and answers two questions: ``_state()`` is
+what was fitted, a dict of numbers, words, lists, dicts, arrays and other such objects;
+``_restore(state)`` takes it back instead of a fit, from a ``StateReader``, which trusts nothing: a
+file can have been made by anyone. A file describes an object as ``{"class": ..., "parameters": ...,
+"state": ...}``: plain values in the header, arrays by their path (see ``io.model_format``).
 """
 
 from __future__ import annotations
 
 import math
+import os
+import platform
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.exceptions import ModelFileError
+from eigencut._utils.validation import numbers_in_words
+from eigencut._version import __version__
+from eigencut.exceptions import ModelFileError, invalid
+from eigencut.io.model_format import write
 
 Shape = tuple[int | None, ...]  # None: any length
 
@@ -137,18 +145,18 @@ class StateReader:
 
     def words(self, name: str, length: int | None = None, most: int | None = None) -> list[str]:
         """Return a list of different words: of this length, or at most so many."""
-        value = self.raw(name)
-        is_list = _is_list_of_text(value) and len(set(value)) == len(value)
-        if not is_list or length not in (None, len(value)) or len(value) > (most or len(value)):
-            expected = "different names" if length is None else f"{length} different names"
+        expected = "different names" if length is None else f"{length} different names"
+        value = self.texts(name, most, expected)
+        if len(set(value)) < len(value) or length not in (None, len(value)):
             raise self._refuse(name, expected)
-        return list(value)
+        return value
 
-    def texts(self, name: str, most: int) -> list[str]:
-        """Return a list of so many texts, at most."""
+    def texts(self, name: str, most: int | None, expected: str = "a few texts") -> list[str]:
+        """Return a list of texts: at most so many."""
         value = self.raw(name)
-        if not (_is_list_of_text(value) and len(value) <= most):
-            raise self._refuse(name, f"{most} texts at most")
+        is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        if not is_list or len(value) > (most or len(value)):
+            raise self._refuse(name, expected)
         return list(value)
 
     def words_and_numbers(self, name: str) -> list[tuple[str, float]]:
@@ -226,10 +234,76 @@ def csr_state(matrix: Any) -> dict[str, Any]:
     }
 
 
-def _is_list_of_text(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def save_model(
+    model: Any, path: str | os.PathLike[str], *, include_training_data: bool = True
+) -> None:
+    """Write a fitted model, or an affinity, to a file."""
+    values, arrays = _split(_fitted(model, include_training_data))
+    content = {
+        "eigencut": __version__,
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
+        "model": values,
+    }
+    write(path, content, arrays)
+
+
+def _class_name(item: Any) -> str:
+    name = vars(type(item)).get("_saved_as")  # its own: a class derived from it is another
+    if name is None:
+        raise ValueError(
+            "Only models and affinities of eigencut that are plain numbers can be saved. Got "
+            f"{type(item).__name__}, which is Python code; of a kernel, use affinity='precomputed' "
+            "with the weights that it computes."
+        )
+    return str(name)
+
+
+def _unfitted(item: Any) -> dict[str, Any]:
+    kind = _class_name(item)
+    given = getattr(item, "_saved_parameters", item.get_params)(deep=False)
+    parameters = {name: _parameter(name, value) for name, value in given.items()}
+    return {"class": kind, "parameters": parameters}
+
+
+def _fitted(item: Any, include_training_data: bool) -> dict[str, Any]:
+    _class_name(item)  # before asking it for its state
+    state = {
+        name: _fitted(value, include_training_data) if hasattr(value, "get_params") else value
+        for name, value in item._state(include_training_data).items()
+    }
+    return {**_unfitted(item), "state": state}
+
+
+def _parameter(name: str, value: Any) -> Any:
+    if hasattr(value, "get_params"):
+        return _unfitted(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    if name == "n_clusters" and isinstance(value, (range, list, tuple)):
+        return numbers_in_words(value)
+    if not (value is None or isinstance(value, (bool, int, float, str))):
+        expected = "be a number, a word or None for a model to be saved"
+        got = f"{type(value).__name__}, which is Python code"
+        raise invalid(name, expected, got, f"use another, or set_params({name}=...)")
+    return value
+
+
+def _split(tree: Mapping[str, Any], path: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+    """The plain values of a tree, and its arrays by their path in it."""
+    values: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, value in tree.items():
+        here = f"{path}{name}"
+        if isinstance(value, np.ndarray):
+            arrays[here] = value
+        elif isinstance(value, Mapping):
+            values[name], found = _split(value, f"{here}.")
+            arrays |= found
+        else:
+            values[name] = value.item() if isinstance(value, np.generic) else value
+    return values, arrays
