@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from copy import copy
+from functools import cached_property
 from itertools import pairwise
 from threading import RLock
 from typing import Any, Self, TypeVar
@@ -318,7 +319,12 @@ class _BlasThreads:
         self._asked: dict[object, int] = {}
         self._found: dict[Any, int] = {}  # threads of each library, before
         self._held: int | None = None  # what all libraries are limited to
-        self._libraries: list[Any] = []
+
+    @cached_property
+    def _libraries(self) -> list[Any]:
+        """Finding them takes longer than limiting them."""
+        found = ThreadpoolController().lib_controllers
+        return [library for library in found if library.user_api == "blas"]
 
     @contextmanager
     def __call__(self, limit: int) -> Iterator[None]:
@@ -340,18 +346,12 @@ class _BlasThreads:
                         library.set_num_threads(number)
                 self._found, self._held = {}, None
             elif smallest != self._held:
-                self._hold(smallest)
-
-    def _hold(self, limit: int) -> None:
-        self._held = None
-        if not self._libraries:  # finding them takes longer than limiting them
-            found = ThreadpoolController().lib_controllers
-            self._libraries = [library for library in found if library.user_api == "blas"]
-        for library in self._libraries:
-            if library not in self._found:
-                self._found[library] = library.get_num_threads()
-            library.set_num_threads(limit)
-        self._held = limit
+                self._held = None
+                for library in self._libraries:
+                    if library not in self._found:
+                        self._found[library] = library.get_num_threads()
+                    library.set_num_threads(smallest)
+                self._held = smallest
 
 
 blas_threads = _BlasThreads()

@@ -44,10 +44,8 @@ def needed(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = module.split(".")[0]
-        raise ImportError(
-            f"{package} is needed for this: pip install 'eigencut[{extra}]'."
-        ) from error
+        text = f"{module.split('.')[0]} is needed for this: pip install 'eigencut[{extra}]'."
+        raise ImportError(text) from error
 
 
 def shown(value: object, longest: int = 60) -> str:

@@ -269,9 +269,8 @@ def _edges(
     weight, width = affinity._weight, affinity._width
     radii = distances.graph.constant(affinity.radii_, np.float64).take(numbers)
     # Not times SLACK, which onnxruntime takes for 1.
-    of_row, of_vertex = (
-        (distances <= r + r * (SLACK - 1)).astype(np.float64) for r in (radius, radii)
-    )
+    is_near = (distances <= r + r * (SLACK - 1) for r in (radius, radii))
+    of_row, of_vertex = (each.astype(np.float64) for each in is_near)
     share = of_row * of_vertex if weight.is_mutual else (of_row + of_vertex) * 0.5
     exponent = distances * 0.0
     if weight.width is not None:

@@ -370,12 +370,10 @@ def _pieces(graph: SparseGraph, thresh: float) -> NDArray[Any]:
 
 def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
     """The vertices above the best of evenly spaced thresholds, and the NCut of that."""
-    vector = _second_vector(graph)
-    least, largest = vector.min(), vector.max()
-    thresholds = np.linspace(least, largest, num_cuts, endpoint=False)
-    is_above = np.column_stack(
-        [vector[:, np.newaxis] > thresholds, vector[:, np.newaxis] >= largest]
-    )
+    vector = _second_vector(graph)[:, np.newaxis]
+    largest = vector.max()
+    thresholds = np.linspace(vector.min(), largest, num_cuts, endpoint=False)
+    is_above = np.hstack([vector > thresholds, vector >= largest])
     edges = graph.weights.tocoo()
     cut = edges.data @ (is_above[edges.row] & ~is_above[edges.col])
     volumes = graph.n_rows * graph.degrees

@@ -207,10 +207,8 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
     if by_label and by_position and index not in (ids, list(range(n))) and not has_labels:
         got = f"weights that number {n} rows from 0, and an index that is another order of these "
         got += "numbers: they may be its labels or positions"
-        remedy = (
-            "pass contiguity=weights.sparse for positions (made from this frame), or make them "
-        )
-        remedy += "by from_dataframe(frame, use_index=True)"
+        remedy = "pass contiguity=weights.sparse for positions (made from this frame), or make "
+        remedy += "them by from_dataframe(frame, use_index=True)"
         raise invalid("contiguity", "be matched with frame without doubt", got, remedy)
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
