@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from eigencut.inspection.consensus import consensus
     from eigencut.io.rows import Rows
     from eigencut.loading import load
-    from eigencut.semi_supervised.constraints import Constraints
+    from eigencut.semi_supervised.known_labels import Constraints
     from eigencut.tables.table_model import TableModel
     from eigencut.updating.alignment import align_labels
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # a second, and imports pandas where that is installed.
 _HOME = {
     "Affinity": "eigencut.affinities",
-    "Constraints": "eigencut.semi_supervised.constraints",
+    "Constraints": "eigencut.semi_supervised.known_labels",
     "GPOD": "eigencut.gpod",
     "Gaussian": "eigencut.affinities",
     "GraphWarning": "eigencut.exceptions",

@@ -47,8 +47,7 @@ from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.io.validation import check_rows, check_source, check_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared
 from eigencut.pipeline import Fit, Settings, fit_rows
-from eigencut.semi_supervised.constraints import Constraints
-from eigencut.semi_supervised.known_labels import Known
+from eigencut.semi_supervised.known_labels import Constraints, Known
 
 if TYPE_CHECKING:
     from eigencut.hierarchy.hierarchy import Hierarchy

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigencut import Constraints
-from eigencut.semi_supervised.constraints import linked_groups, refuse_contradictions
+from eigencut.semi_supervised.known_labels import linked_groups, refuse_contradictions
 
 N_ROWS, N_CLASSES = 6, 2
 PAIR = st.tuples(st.integers(0, N_ROWS - 1), st.integers(0, N_ROWS - 1)).filter(

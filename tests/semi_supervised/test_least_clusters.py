@@ -11,8 +11,7 @@ from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, Constraints
 from eigencut.exceptions import GraphWarning
-from eigencut.semi_supervised.constraints import least_apart
-from eigencut.semi_supervised.known_labels import Known
+from eigencut.semi_supervised.known_labels import Known, least_apart
 
 
 def colours(n, pairs):

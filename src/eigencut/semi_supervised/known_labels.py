@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.sparse import issparse
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import block_array, coo_array, issparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.validation import shown
 from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import shown_word, word_of
 from eigencut.io.rows import Rows
 from eigencut.neighbors.metrics import row_keys
-from eigencut.semi_supervised.constraints import (
-    Constraints,
-    check_kind,
-    least_apart,
-    linked_groups,
-    refuse_contradictions,
-)
 
 UNKNOWN = -1
 
@@ -77,6 +73,99 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Constraints:
+    """Pairs of rows that belong together, and pairs that do not.
+
+    ``GPOD.fit(X, constraints=...)`` gives rows that must be linked equal labels, always. Rows that
+    cannot be linked get different ones as far as a smooth cut can tell them apart, and a warning
+    says how many it could not.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (n_pairs, 2)
+        Numbers of rows, from 0 on.
+
+    Examples
+    --------
+    >>> Constraints(must_link=[(0, 3), (3, 7)], cannot_link=[(0, 5)])
+    Constraints(2 must-link pairs, 1 cannot-link pair)
+    """
+
+    def __init__(
+        self, must_link: ArrayLike | Sequence[Any] = (), cannot_link: ArrayLike | Sequence[Any] = ()
+    ) -> None:
+        self.must_link = _checked_pairs("must_link", must_link)
+        self.cannot_link = _checked_pairs("cannot_link", cannot_link)
+
+    def __repr__(self) -> str:
+        counts = (len(self.must_link), "must-link"), (len(self.cannot_link), "cannot-link")
+        listed = (f"{n} {kind} pair{'' if n == 1 else 's'}" for n, kind in counts)
+        return f"{type(self).__name__}({', '.join(listed)})"
+
+    def check_rows(self, n_rows: int) -> None:
+        """Refuse numbers that no row has.
+
+        Parameters
+        ----------
+        n_rows : int
+        """
+        for name in ("must_link", "cannot_link"):
+            pairs = getattr(self, name)
+            if len(pairs) and pairs.max() >= n_rows:
+                expected = f"hold numbers of rows, from 0 to {n_rows - 1}"
+                raise invalid(name, expected, pairs.max(), "rows are counted from 0")
+
+    def among(self, is_there: NDArray[np.bool_]) -> Constraints:
+        """The same pairs by the numbers that rows have among those that are there.
+
+        Parameters
+        ----------
+        is_there : array of bool, one for each row
+
+        Returns
+        -------
+        constraints : Constraints
+        """
+        self.check_rows(len(is_there))
+        for name in ("must_link", "cannot_link"):
+            rows = np.unique(getattr(self, name))
+            absent = rows[~is_there[rows]]
+            if len(absent):
+                got = f"row {absent[0]}, which has missing values"
+                remedy = "fill them in with missing='median', or drop its pairs"
+                raise invalid(name, "hold rows that take part", got, remedy)
+        number = np.cumsum(is_there) - 1
+        return Constraints(number[self.must_link], number[self.cannot_link])
+
+
+def check_kind(constraints: Any) -> Constraints:
+    """Refuse what is no ``Constraints``."""
+    if not isinstance(constraints, Constraints):
+        remedy = "use eigencut.Constraints(must_link=pairs, cannot_link=pairs)"
+        expected = "be eigencut.Constraints"
+        raise invalid("constraints", expected, shown(constraints), remedy, TypeError)
+    return constraints
+
+
+def _checked_pairs(name: str, pairs: Any) -> Indices:
+    """Return pairs of different, non-negative integers."""
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        expected = "be pairs of row numbers, integers of shape (n_pairs, 2)"
+        got = f"shape {array.shape} of {array.dtype}"
+        raise invalid(name, expected, got, "pass pairs like [(0, 3), (2, 5)]")
+    if array.min() < 0:
+        remedy = "negative numbers do not count from the end"
+        raise invalid(name, "hold numbers of rows, from 0 on", array.min(), remedy)
+    itself = array[array[:, 0] == array[:, 1]]
+    if len(itself):
+        got = f"row {itself[0, 0]} with itself"
+        raise invalid(name, "hold pairs of different rows", got, "drop it")
+    return array.astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -195,3 +284,99 @@ def _members(group: Indices, rows: Indices) -> tuple[Indices, ...]:
     order = rows[np.argsort(group[rows], kind="stable")]
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
     return tuple(groups) if len(rows) else ()
+
+
+def _links(n_rows: int, pairs: Indices) -> coo_array:
+    return coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_rows, n_rows))
+
+
+def linked_groups(n_rows: int, pairs: Indices) -> Indices:
+    """Return the group of every row that pairs, directly or by a chain of them, put together."""
+    groups = connected_components(_links(n_rows, pairs), directed=False)[1]
+    return np.asarray(groups, dtype=np.intp)
+
+
+def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, labels: Indices) -> None:
+    """Raise an error that names the chain, where pairs contradict each other or the labels.
+
+    ``groups`` are the ``linked_groups`` of ``must``; ``labels`` are -1 where unknown.
+    """
+    # A known row of each group, whose class is then that of the whole group.
+    known = np.flatnonzero(labels >= 0)
+    speaker = np.full(int(groups.max(initial=-1)) + 1, -1, dtype=np.intp)
+    speaker[groups[known[::-1]]] = known[::-1]
+    inside = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
+    against = known[labels[known] != labels[speaker[groups[known]]]]
+    of_pair = speaker[groups[cannot]]
+    is_same = (of_pair >= 0).all(axis=1) & (labels[of_pair[:, 0]] == labels[of_pair[:, 1]])
+    if len(inside):
+        first, last = inside[0]
+        together = _chain(must, first, last)
+        found = f"rows {together} must be together, but {first} and {last} cannot-link"
+    elif len(against):
+        last = against[0]
+        first = speaker[groups[last]]
+        found = (
+            f"rows {_chain(must, first, last)} must be together, but row {first} is known to be of "
+            f"class {labels[first]} and row {last} of class {labels[last]}"
+        )
+    elif is_same.any():
+        (first, last), speakers = cannot[is_same][0], of_pair[is_same][0]
+        found = f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
+        for row, knows in zip((first, last), speakers, strict=True):
+            if row != knows:
+                found += f" (rows {_chain(must, row, knows)} must be together)"
+    else:
+        return
+    expected, remedy = "not contradict each other or known_labels", "drop one of them"
+    raise invalid("constraints", expected, f"a contradiction: {found}", remedy)
+
+
+def _chain(must: Indices, first: int, last: int) -> str:
+    """Name a shortest chain of must-link pairs from one row to another; not its middle if long."""
+    n_rows = int(must.max(initial=max(first, last))) + 1
+    _, towards_last = breadth_first_order(_links(n_rows, must).tocsr(), last, directed=False)
+    names = [str(first)]
+    while first != last:
+        first = int(towards_last[first])
+        names.append(str(first))
+    return " - ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-6:]])
+
+
+def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> int:
+    """A number of clusters below which some pair must be broken; 1 where there are none.
+
+    Rows that must be together, and rows of one class, count as one; classes are apart. Rows that
+    are all apart from each other need a cluster each, and an odd ring of pairs needs three. The
+    least number is that of colours of a graph, which nobody can compute quickly; more than this
+    may be needed.
+    """
+    if not len(apart):
+        return 1
+    one = np.arange(len(labels))
+    for group in groups:
+        one[group] = group[0]
+    one = np.where(labels >= 0, len(labels) + labels, one)
+    classes = (len(labels) + np.unique(labels[labels >= 0])).tolist()
+    pairs = np.array([*one[apart].tolist(), *combinations(classes, 2)])
+    nodes, places = np.unique(pairs, return_inverse=True)
+    links = _links(len(nodes), places.reshape(-1, 2)).tocsr()
+    # A graph has two colours if its double cover has two parts for each of its own.
+    cover = block_array([[None, links], [links, None]])
+    n_parts, of_cover = (connected_components(each, directed=False)[0] for each in (links, cover))
+    return max(_clique(links + links.T), 2 if of_cover == 2 * n_parts else 3)
+
+
+def _clique(links: Any, n_starts: int = 50) -> int:
+    """Return the most nodes that are all beside each other that greed finds from a few starts."""
+    beside = [set(row.tolist()) for row in np.split(links.indices, links.indptr[1:-1])]
+    best = 0
+    for start in sorted(range(len(beside)), key=lambda node: -len(beside[node]))[:n_starts]:
+        if len(beside[start]) < best:
+            break  # and so have all that follow
+        size, left = 1, set(beside[start])
+        while left:
+            node = max(left, key=lambda other: (len(beside[other] & left), -other))
+            size, left = size + 1, left & beside[node]
+        best = max(best, size)
+    return best

@@ -30,8 +30,7 @@ from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_is_stream, check_rows, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
-from eigencut.semi_supervised.constraints import Constraints, check_kind
-from eigencut.semi_supervised.known_labels import read_known_labels
+from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
 from eigencut.tables.preparation import (
     MISSING,
     UNITS,
