@@ -78,8 +78,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self : the transformer
         """
         check_choice("mode", self.mode, ("distance", "connectivity"))
-        metrics = ("euclidean", "cosine", "manhattan", "chebyshev")
-        check_choice("metric", self.metric, metrics)
+        check_choice("metric", self.metric, ("euclidean", "cosine", "manhattan", "chebyshev"))
         check_choice("index", self.index, ("auto", *allowed_indexes(self.metric, False)))
         check_count("n_neighbors", self.n_neighbors, "use the default of 5")
         check_n_jobs(self.n_jobs)

@@ -364,21 +364,19 @@ def basis_for_pairs(
 
 def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) -> Eigenfunctions:
     """Return the functions, with one value for all rows of a group that they would tear apart."""
-    torn: list[Indices] = []
-    fixed_values: list[Array] = []
+    torn: list[tuple[Indices, Array]] = []
     for group in known.groups:
         values = functions(known.rows_at(group))
         units = normalize_rows(values)
-        if len(np.unique(assign(units @ rotation))) == 1:
-            continue
-        label = known.labels[group[0]]
-        direction = rotation[:, label] if label >= 0 else units.sum(axis=0)
-        value = np.linalg.norm(values, axis=1).mean() * normalize_rows(direction[np.newaxis])
-        torn.append(group)
-        fixed_values.append(np.repeat(value, len(group), axis=0))
+        if len(np.unique(assign(units @ rotation))) > 1:
+            label = known.labels[group[0]]
+            direction = rotation[:, label] if label >= 0 else units.sum(axis=0)
+            value = np.linalg.norm(values, axis=1).mean() * normalize_rows(direction[np.newaxis])
+            torn.append((group, np.repeat(value, len(group), axis=0)))
     if not torn:
         return functions
-    fixed = FixedRows.from_rows(known.rows_at(np.concatenate(torn)), np.concatenate(fixed_values))
+    rows, fixed_values = map(np.concatenate, zip(*torn, strict=True))
+    fixed = FixedRows.from_rows(known.rows_at(rows), fixed_values)
     if isinstance(functions, CombinedFunctions):
         return replace(functions, fixed=fixed)
     return CombinedFunctions.combine(functions, np.eye(len(rotation)), fixed)
