@@ -33,7 +33,6 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -405,17 +404,14 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
 
     def at(z: float) -> _Strengths:
         with np.errstate(divide="ignore", invalid="ignore"):
-            share, other = counts / inside, (in_all - counts) / outside
             own = share_interval(counts, inside, z)
-            of_others = share_interval(in_all - counts, outside, z)
-            low, high = difference_interval(share, own, other, of_others)
-            ratios = ratio_interval(share, own, other, of_others)
+            others = share_interval(in_all - counts, outside, z)
+            low, high = difference_interval(own, others)
             weight = inside / n
-            lift = share / (in_all / n)
             # The lift, share / overall, rises with the ratio, share / elsewhere.
             lifts = [
                 np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
-                for ratio in ratios
+                for ratio in ratio_interval(own, others)
             ]
         for k in clusters:
             for j in present:
@@ -427,12 +423,12 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                     column=column.name,
                     category=names[j],
                     how="more often" if strength > 0 else "less often",
-                    effect=float(share[j, k] - other[j, k]),
+                    effect=float(own.share[j, k] - others.share[j, k]),
                     interval=(float(low[j, k]), float(high[j, k])),
-                    share=float(share[j, k]),
-                    share_interval=(float(own[0][j, k]), float(own[1][j, k])),
-                    overall=float(counts[j].sum() / n),
-                    lift=float(lift[j, k]),
+                    share=float(own.share[j, k]),
+                    share_interval=(float(own.low[j, k]), float(own.high[j, k])),
+                    overall=float(in_all[j, 0] / n),
+                    lift=float(own.share[j, k] / (in_all[j, 0] / n)),
                     lift_interval=(float(lifts[0][j, k]), float(lifts[1][j, k])),
                     n_inside=int(sizes[k]),
                     n_outside=int(n - sizes[k]),
@@ -468,14 +464,13 @@ def words(
     for k in range(n_clusters):
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
-        share, other = own / max(1, sizes[k]), (in_all - own) / max(1, n - sizes[k])
         inside = share_interval(own, sizes[k], z)
         outside = share_interval(in_all - own, n - sizes[k], z)
-        low, _ = difference_interval(share, inside, other, outside)
+        low, _ = difference_interval(inside, outside)
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
         best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][:n_words]
         of_cluster = (
-            Word(str(vocabulary[j]), float(scores[j]), float(share[j]), float(in_all[j] / n))
+            Word(str(vocabulary[j]), float(scores[j]), float(inside.share[j]), float(in_all[j] / n))
             for j in best
         )
         found.append(tuple(of_cluster))
@@ -487,8 +482,16 @@ def quantile_of(confidence: float) -> float:
     return float(ndtri((1 + confidence) / 2))
 
 
-def share_interval(count: Any, total: Any, z: float) -> Interval:
-    """Return Wilson's interval of ``count / total``."""
+class Share(NamedTuple):
+    """A share and its interval."""
+
+    share: Array
+    low: Array
+    high: Array
+
+
+def share_interval(count: Any, total: Any, z: float) -> Share:
+    """Return ``count / total`` and Wilson's interval."""
     nothing = np.asarray(total) <= 0
     total = np.where(nothing, 1.0, total)
     share = np.asarray(count, dtype=np.float64) / total
@@ -496,32 +499,27 @@ def share_interval(count: Any, total: Any, z: float) -> Interval:
     width = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2)) / (1 + z**2 / total)
     low = np.where(share <= 0, 0.0, np.maximum(middle - width, 0.0))
     high = np.where((share >= 1) | nothing, 1.0, np.minimum(middle + width, 1.0))
-    return np.minimum(low, share), np.maximum(high, share)
+    return Share(share, np.minimum(low, share), np.maximum(high, share))
 
 
-def difference_interval(
-    share: Array, own: Interval, other_share: Array, other: Interval
-) -> Interval:
-    """Return the interval of ``share - other_share``, given that of each."""
-    difference = share - other_share
-    low = difference - np.hypot(share - own[0], other[1] - other_share)
-    high = difference + np.hypot(own[1] - share, other_share - other[0])
-    return low, high
+def difference_interval(one: Share, other: Share) -> Interval:
+    """Return the interval of the difference of two shares."""
+    difference = one.share - other.share
+    low = difference - np.hypot(one.share - one.low, other.high - other.share)
+    return low, difference + np.hypot(one.high - one.share, other.share - other.low)
 
 
-def ratio_interval(share: Array, own: Interval, other_share: Array, other: Interval) -> Interval:
-    """Return the interval of ``share / other_share``; infinite where the other may be 0."""
-    both = share * other_share
+def ratio_interval(one: Share, other: Share) -> Interval:
+    """Return the interval of the ratio of two shares; infinite where the other may be 0."""
+    both = one.share * other.share
+    least, most = (end * (2 * one.share - end) for end in (one.low, one.high))
+    above, below = (end * (2 * other.share - end) for end in (other.low, other.high))
     with np.errstate(divide="ignore", invalid="ignore"):
-        below = other[1] * (2 * other_share - other[1])
-        root = np.sqrt(np.maximum(both**2 - own[0] * (2 * share - own[0]) * below, 0.0))
         # Both forms are the same root; neither divides by what cancels.
-        conjugate = own[0] * (2 * share - own[0]) / (both + root)
-        low = np.where(both + root > 0, conjugate, 0.0)
-        above = other[0] * (2 * other_share - other[0])
-        root = np.sqrt(np.maximum(both**2 - own[1] * (2 * share - own[1]) * above, 0.0))
-        high = np.where(above > 0, (both + root) / above, np.inf)
-    return low, high
+        sums = both + np.sqrt(np.maximum(both**2 - least * below, 0.0))
+        low = np.where(sums > 0, least / sums, 0.0)
+        sums = both + np.sqrt(np.maximum(both**2 - most * above, 0.0))
+        return low, np.where(above > 0, sums / above, np.inf)
 
 
 def superiority_interval(
@@ -555,7 +553,7 @@ def superiority_interval(
 
 def nearest_to_zero(low: float, high: float) -> float:
     """Return how strong an effect is at least: 0 where the interval holds 0."""
-    return 0.0 if low <= 0 <= high else math.copysign(min(abs(low), abs(high)), low)
+    return max(low, 0.0) + min(high, 0.0)
 
 
 # -------------------------------------------------------------------- rules
@@ -666,16 +664,18 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
-    low, high = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
+    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
+    (precision, coverage), *intervals = (of.tolist() for of in found)
+    of_precision, of_coverage = zip(*intervals, strict=True)
     return Rule(
         conditions=tuple(
             Condition(column.name, relation, column.plain(value))
             for column, relation, value in tests
         ),
-        precision=n_both / n_meets,
-        precision_interval=(float(low[0]), float(high[0])),
-        coverage=n_both / n_own,
-        coverage_interval=(float(low[1]), float(high[1])),
+        precision=precision,
+        precision_interval=of_precision,
+        coverage=coverage,
+        coverage_interval=of_coverage,
         n_rows=len(rows),
         held_out=held_out,
     )

@@ -22,7 +22,7 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import check_fraction
 from eigencut.exceptions import invalid
 from eigencut.theory.betting import STAKES, limits_of_mean
-from eigencut.theory.errors import measured_on
+from eigencut.theory.errors import measured_on, ratio
 
 
 @dataclass(frozen=True)
@@ -143,18 +143,10 @@ def leaving_of(fitted: Any, rows: Any, counts: Array | None, confidence: float) 
             raise invalid("sample_weight", "be integers, for limits of a mean", "others", remedy)
         labels, leaves = np.repeat(labels, times), np.repeat(leaves, times)
     K = fitted.n_clusters
-    sizes = np.bincount(labels, minlength=K)
-    sums = np.bincount(labels, leaves, K)
+    sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K
-    limits = np.array([limits_of_mean(leaves[labels == k], alpha) for k in range(K)])
-    mean = np.divide(sums, sizes, out=np.full(K, np.nan), where=sizes > 0)
-    return LeavingShares(
-        mean=mean,
-        low=limits[:, 0],
-        high=limits[:, 1],
-        sizes=sizes,
-        confidence=confidence,
-    )
+    low, high = np.transpose([limits_of_mean(leaves[labels == k], alpha) for k in range(K)])
+    return LeavingShares(ratio(sums, sizes), low, high, sizes=sizes, confidence=confidence)
 
 
 def _leaves(fitted: Any, rows: Any) -> tuple[Indices, Array]:
@@ -260,14 +252,8 @@ class LeavingSequence:
             self._bet(k, mine, when, enough)
             self._sizes[k] += len(mine)
             self._sums[k] += mine.sum()
-        mean = np.divide(self._sums, self._sizes, out=np.full(K, np.nan), where=self._sizes > 0)
-        return LeavingShares(
-            mean=mean,
-            low=self.low.copy(),
-            high=self.high.copy(),
-            sizes=self._sizes.copy(),
-            confidence=self.confidence,
-        )
+        mean, low, high = ratio(self._sums, self._sizes), self.low.copy(), self.high.copy()
+        return LeavingShares(mean, low, high, sizes=self._sizes.copy(), confidence=self.confidence)
 
     def _bet(self, k: int, values: Array, when: Any, enough: float) -> None:
         if not len(values):

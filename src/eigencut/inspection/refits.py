@@ -30,7 +30,7 @@ from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.inspection.policy import POLICY
 from eigencut.io.sample import seeded_by
-from eigencut.theory.errors import measured_on
+from eigencut.theory.errors import measured_on, ratio
 
 
 def refits(model: Any, samples: Iterable[Any], n_samples: int, **changes: Any) -> Iterator[Any]:
@@ -201,12 +201,9 @@ def stability(
             dealt = shuffle.permutation(of_refit)
             chance += float((renumbered(dealt, labels, K)[dealt] == labels).mean()) / n_refits
     per_row = agreement / n_refits
-    count = np.bincount(labels, minlength=K)
-    sums = np.bincount(labels, per_row, minlength=K)
-    per_cluster = np.divide(sums, count, out=np.full(K, np.nan), where=count > 0)
     return Stability(
         per_row=per_row,
-        per_cluster=per_cluster,
+        per_cluster=ratio(np.bincount(labels, per_row, K), np.bincount(labels, minlength=K)),
         mean=float(per_row.mean()),
         chance=chance,
         labels=labels,

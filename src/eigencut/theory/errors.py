@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -226,13 +226,10 @@ class CutValue(JsonReady):
     confidence: float
     n_rows: float
 
-    # From so many standard errors away from zero on, these are no understatement.
-    errors_from_zero: ClassVar[float] = 4.0
-
     @property
     def is_near_zero(self) -> bool:
         """Whether so little weight leaves clusters that the standard error is not to be used."""
-        return not self.value > self.errors_from_zero * self.standard_error > 0
+        return not self.value > 4 * self.standard_error > 0
 
 
 def cut_of_pairs(
@@ -257,8 +254,8 @@ def cut_of_pairs(
     else:
         volumes = pairs.n_partners * sizes
         left = (pairs.n_partners - 1) * (sizes - is_in)
-    per_cluster = _ratio(cuts, volumes)
-    without = np.nansum(_ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
+    per_cluster = ratio(cuts, volumes)
+    without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
     n, interval = pairs.n_rows, None
     if largest_weight is not None and not pairs.with_itself:
         interval = _interval(pairs.disjoint(), is_in, cut, largest_weight, confidence)
@@ -286,7 +283,7 @@ def pairs_of_cut(
     return RowPairs.from_rows(fitted.affinity, rows, counts, bool(with_itself)), labels
 
 
-def _ratio(above: Array, below: Array) -> Array:
+def ratio(above: Any, below: Any) -> Array:
     """Return above / below, and NaN where there is nothing below."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
