@@ -199,34 +199,29 @@ class Reclustered(Model):
         """
         self.check_fitted()
         with one_at_a_time(self):
-            return self._update(X, sample_weight, decay)
-
-    def _update(self, X: Any, sample_weight: Any, decay: float) -> Self:
-        base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
-        updated = Reclustered._from_splits(base)
-        with updated.preparing(X) as (rows, complete):
-            weight = check_sample_weight(sample_weight, len(complete))
-            counts = None if weight is None else weight[complete]
-            for split in self.splits_:
-                inside = np.flatnonzero(updated.labels_of(rows) == split.cluster)
-                part = copy(split.part)
-                if len(inside):
-                    own = None if counts is None else counts[inside]
-                    part.update(rows[inside], sample_weight=own, decay=decay)
-                updated.splits_ = (*updated.splits_, replace(split, part=part))
-        pairs = [(self.gpod, updated.gpod)]
-        pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
-        if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
-            raise invalid(
-                "X",
-                "leave the clusters of the model, whose parts are numbered after them",
-                "rows with which clusters come or go",
-                "update the model before the split, model.unsplit.update(X), and split it again",
-            )
-        with all_or_nothing(self) as fresh:
-            fresh.base_, fresh.splits_ = updated.base_, updated.splits_
-            fresh.labels_ = updated.predict(X)
-        return self
+            base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
+            updated = Reclustered._from_splits(base)
+            with updated.preparing(X) as (rows, complete):
+                weight = check_sample_weight(sample_weight, len(complete))
+                counts = None if weight is None else weight[complete]
+                for split in self.splits_:
+                    inside = np.flatnonzero(updated.labels_of(rows) == split.cluster)
+                    part = copy(split.part)
+                    if len(inside):
+                        own = None if counts is None else counts[inside]
+                        part.update(rows[inside], sample_weight=own, decay=decay)
+                    updated.splits_ = (*updated.splits_, replace(split, part=part))
+            pairs = [(self.gpod, updated.gpod)]
+            pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
+            if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
+                expected = "leave the clusters of the model, whose parts are numbered after them"
+                got = "rows with which clusters come or go"
+                remedy = "update the model before the split, model.unsplit.update(X), and split it "
+                raise invalid("X", expected, got, f"{remedy}again")
+            with all_or_nothing(self) as fresh:
+                fresh.base_, fresh.splits_ = updated.base_, updated.splits_
+                fresh.labels_ = updated.predict(X)
+            return self
 
     # ------------------------------------------------- what a Model is asked
 

@@ -24,7 +24,7 @@ from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import RowGraph
 from eigencut.inspection.certificate import Certificate, certificate
-from eigencut.inspection.leaving import LeavingShares, leaving_of
+from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
 from eigencut.theory.errors import (
@@ -294,7 +294,7 @@ def assess(
             )
         leaving = None
         if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
-            leaving = leaving_of(fitted, rows, counts, POLICY.confidence)
+            leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
         is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
         is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None
         pairs, labels = None, None

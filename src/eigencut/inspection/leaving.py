@@ -130,19 +130,14 @@ def leaving_share(
     """
     confidence = check_fraction("confidence", confidence, 0.95)
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        return leaving_of(gpod.fitted_cut_, rows, counts, confidence)
-
-
-def leaving_of(fitted: Any, rows: Any, counts: Array | None, confidence: float) -> LeavingShares:
-    """Return the leaving shares of prepared rows."""
-    labels, leaves = _leaves(fitted, rows)
+        labels, leaves = _leaves(gpod.fitted_cut_, rows)
     if counts is not None:
         times = np.rint(counts).astype(np.intp)
         if not np.allclose(times, counts, rtol=1e-9):
             remedy = "leave it out, or repeat rows in proportion"
             raise invalid("sample_weight", "be integers, for limits of a mean", "others", remedy)
         labels, leaves = np.repeat(labels, times), np.repeat(leaves, times)
-    K = fitted.n_clusters
+    K = gpod.fitted_cut_.n_clusters
     sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K
     low, high = np.transpose([limits_of_mean(leaves[labels == k], alpha) for k in range(K)])
