@@ -242,13 +242,10 @@ class Reclustered(Model):
 
     def one_cut(self) -> GPOD:
         """Raise: each part has a cut of its own."""
-        raise invalid(
-            "model",
-            "be one whose clusters all come from one cut",
-            "one whose clusters were split",
-            "ask about the model before the split, model.unsplit, or a part, model.splits_[0].part",
-            error=TypeError,
-        )
+        expected = "be one whose clusters all come from one cut"
+        remedy = "ask about the model before the split, model.unsplit, or a part, "
+        remedy += "model.splits_[0].part"
+        raise invalid("model", expected, "one whose clusters were split", remedy, TypeError)
 
     @property
     def cluster_numbers_(self) -> Indices:
@@ -379,12 +376,9 @@ def recluster(
     before = check_model(model)
     gpod = before.gpod
     if gpod.affinity_.pairwise:
-        raise invalid(
-            "model",
-            "be of rows of features to split a cluster",
-            "one of precomputed affinities",
-            "fit GPOD on the affinities among the rows of the cluster instead",
-        )
+        expected, got = "be of rows of features to split a cluster", "one of precomputed affinities"
+        remedy = "fit GPOD on the affinities among the rows of the cluster instead"
+        raise invalid("model", expected, got, remedy)
     if not isinstance(before, Reclustered):
         before = Reclustered._from_splits(before)
     gpod.numbering_.refuse_gaps("recluster")

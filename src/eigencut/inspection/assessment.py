@@ -286,12 +286,8 @@ def assess(
         C = float(affinity.largest_weight_ if known is None else known)
         has_rows = hasattr(affinity, "rows_")
         if rows is None and not (has_rows or hasattr(gpod, "embedding_")):
-            raise invalid(
-                "X_heldout",
-                "be given for a model that has not kept its training rows",
-                None,
-                "pass rows that it was not fitted on",
-            )
+            expected = "be given for a model that has not kept its training rows"
+            raise invalid("X_heldout", expected, None, "pass rows that it was not fitted on")
         leaving = None
         if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)

@@ -74,11 +74,11 @@ _LINE = 100  # letters of a line
 
 @dataclass(frozen=True)
 class Column:
-    """A column: numbers, dates (days since 1970), or codes of categories; missing: NaN, -1."""
+    """A column: numbers, dates (days since 1970), or numbers of categories; NaN is missing."""
 
     name: str
     kind: str  # "number", "date" or "category"
-    values: NDArray[Any]
+    values: Array
     categories: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -90,16 +90,14 @@ class Column:
     @property
     def is_missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
-        if self.kind == "category":
-            return np.asarray(self.values < 0)
-        return np.asarray(np.isnan(self.values))
+        return np.isnan(self.values)
 
     def meets(self, relation: str, value: Any) -> Mask:
         """Return which rows have a value that is ``<=`` or ``>`` another, ``is`` it, or not."""
         if relation in ("<=", ">"):
             return np.asarray(self.values <= value if relation == "<=" else self.values > value)
         is_it = self.values == value
-        return np.asarray(is_it if relation == "is" else ~is_it & (self.values >= 0))
+        return np.asarray(is_it if relation == "is" else ~(is_it | self.is_missing))
 
     @property
     def names_rows(self) -> bool:
@@ -109,12 +107,10 @@ class Column:
 
     def plain(self, value: Any) -> float | str | None:
         """Return a value as people write it: a number, the text of a date, or a category."""
-        if self.kind == "category":
-            return self.categories[int(value)] if value >= 0 else None
         if not np.isfinite(value):
             return None
-        if self.kind == "number":
-            return float(value)
+        if self.kind != "date":
+            return self.categories[int(value)] if self.categories else float(value)
         moment = np.datetime64(round(float(value) * _DAY), "us")
         is_day = moment == moment.astype("datetime64[D]")
         return str(moment.astype("datetime64[D]" if is_day else "datetime64[s]"))
@@ -148,8 +144,8 @@ def _of_table(table: Table, name: str) -> Column:
     if kind.has_words:
         words = np.array([*table.words(name)], dtype=object)
         categories, place = np.unique(words, return_inverse=True)
-        codes = np.where(np.isnan(values), len(words), values).astype(np.intp)
-        return Column(name, "category", np.append(place, -1)[codes], tuple(categories))
+        at = np.where(np.isnan(values), len(words), values).astype(np.intp)
+        return Column(name, "category", np.append(place, np.nan)[at], tuple(categories))
     if kind.name == "date":
         in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
         return Column(name, "date", values * in_days)
@@ -164,13 +160,13 @@ def _column(name: str, given: Any) -> Column:
     is_category = str(getattr(given, "dtype", "")).lower().startswith(("categor", "enum"))
     if values.dtype.kind in "fiuO" and not is_category:
         with suppress(OverflowError, TypeError, ValueError):
-            numbers = [_number(cell) for cell in values] if values.dtype == object else values
-            return Column(name, "number", _finite(np.array(numbers, dtype=np.float64)))
+            cells = [_number(cell) for cell in values] if values.dtype == object else values
+            return Column(name, "number", _finite(np.array(cells, dtype=np.float64)))
     words = [None if is_missing(cell) else str(cell) for cell in values.tolist()]
     categories = sorted(word for word in set(words) if word is not None)
     place: dict[Any, int] = {word: number for number, word in enumerate(categories)}
-    codes = np.array([place.get(word, -1) for word in words], dtype=np.intp)
-    return Column(name, "category", codes, tuple(categories))
+    numbers = np.array([place.get(word, np.nan) for word in words], dtype=np.float64)
+    return Column(name, "category", numbers, tuple(categories))
 
 
 def _finite(values: Array) -> Array:
@@ -287,8 +283,7 @@ def contrasts(
             candidates.append(_number_contrasts(column, labels, n_clusters))
             if not column.is_missing.any():
                 continue
-            codes = -column.is_missing.astype(np.intp)
-            column = Column(column.name, "category", codes, ("",))
+            column = Column(column.name, "category", 0.0 * column.values, ("",))
         candidates.append(_category_contrasts(column, labels, n_clusters))
     n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
     strengths: list[tuple[int, float, Contrast]] = []
@@ -392,7 +387,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     """Return contrasts of each category; of two, that of the one that is more frequent inside."""
     names = [*column.categories, "(missing)"]
     last = len(names) - 1
-    codes = np.where(column.values < 0, last, column.values)
+    codes = np.where(column.is_missing, last, column.values).astype(np.intp)
     counts = np.bincount(codes * K + labels, minlength=len(names) * K).reshape(len(names), K)
     sizes = counts.sum(axis=0)
     present = np.flatnonzero(counts.any(axis=1))
@@ -605,12 +600,12 @@ _Feature = tuple[Column, int | None, NDArray[Any]]
 def _features(columns: Sequence[Column], rows: Indices) -> Iterator[_Feature]:
     for column in columns:
         values = column.values[rows]
+        there = ~np.isnan(values)
         if column.kind == "category":
-            counts = np.bincount(values[values >= 0], minlength=len(column.categories))
+            counts = np.bincount(values[there].astype(np.intp), minlength=len(column.categories))
             common = np.argsort(-counts, kind="stable")[: POLICY.categories_of_rule]
             yield from ((column, int(code), values == code) for code in common if counts[code])
             continue
-        there = ~np.isnan(values)
         ranks = np.unique(values[there], return_inverse=True)[1]
         numbers = np.full(len(rows), float(np.median(ranks)) if len(ranks) else 0.0)
         numbers[there] = ranks
@@ -878,12 +873,9 @@ def describe_model(
         names = model.described_columns(X)
         table = None if affinity.pairwise or (texts is not None and names is None) else X
     if table is None and texts is None:
-        raise invalid(
-            "columns",
-            "be given for a model of affinities, which have none",
-            None,
-            "pass a table of as many rows as X that describes them, or documents",
-        )
+        expected = "be given for a model of affinities, which have none"
+        remedy = "pass a table of as many rows as X that describes them, or documents"
+        raise invalid("columns", expected, None, remedy)
     notes: list[str] = []
     described = [] if table is None else _described_columns(table, names, labels, notes)
     K, there, names_of = len(numbers), np.flatnonzero(labels >= 0), model.names_of_clusters()

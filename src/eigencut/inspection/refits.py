@@ -51,35 +51,25 @@ def training_rows(gpod: Any, rows: Any = None) -> Any:
     """Return rows to fit again on: those given, or the sorted rows that a model keeps."""
     affinity = gpod.affinity_
     if affinity.pairwise:
-        raise invalid(
-            "affinity",
-            "be one of rows of features, for samples of rows are fitted again",
-            "a matrix of affinities",
-            "use e.g. affinity='gaussian'",
-        )
+        expected = "be one of rows of features, for samples of rows are fitted again"
+        remedy = "use e.g. affinity='gaussian'"
+        raise invalid("affinity", expected, "a matrix of affinities", remedy)
     if rows is not None:
         if rows.shape[0] < 2:
             raise invalid("X", "have at least 2 rows", rows.shape[0], "pass more rows")
         return rows
     rows = getattr(affinity, "rows_", None)
     if rows is None:
-        raise invalid(
-            "X",
-            f"be given for a model with {type(affinity).__name__}, which does not keep its "
-            "training rows",
-            None,
-            "pass the rows that it was fitted on",
-        )
+        kind = type(affinity).__name__
+        expected = f"be given for a model with {kind}, which does not keep its training rows"
+        raise invalid("X", expected, None, "pass the rows that it was fitted on")
     counts = np.rint(affinity.multiplicity_).astype(np.intp)
     is_whole = (counts == affinity.multiplicity_).all()
     if not is_whole or counts.sum() > POLICY.most_copies * len(counts):
-        raise invalid(
-            "model",
-            "be fitted on rows that are there once, or a few times, for samples of them to be "
-            "fitted again",
-            f"weights that add up to {affinity.n_rows_:g} on {len(counts)} different rows",
-            "pass X, a sample of rows by their weights",
-        )
+        expected = "be fitted on rows that are there once, or a few times, for samples of them to "
+        expected += "be fitted again"
+        got = f"weights that add up to {affinity.n_rows_:g} on {len(counts)} different rows"
+        raise invalid("model", expected, got, "pass X, a sample of rows by their weights")
     return rows[np.repeat(np.arange(len(counts)), counts)]
 
 
@@ -431,12 +421,9 @@ def label_sets(
     with measured_on(model, X_heldout) as (_, held_out, _):
         batch_size = held_out.shape[0] // n_batches
         if batch_size == 0:
-            raise invalid(
-                "X_heldout",
-                f"have at least n_batches={n_batches} rows",
-                held_out.shape[0],
-                "hold out more rows, or lower n_batches",
-            )
+            expected = f"have at least n_batches={n_batches} rows"
+            remedy = "hold out more rows, or lower n_batches"
+            raise invalid("X_heldout", expected, held_out.shape[0], remedy)
         rng = seeded_by(held_out, random_state)
         dealt = rng.permutation(held_out.shape[0])[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)

@@ -226,11 +226,9 @@ def learning_curve(
     n_rows = rows.shape[0] if counts is None else int(counts.sum())
     chosen = _checked_sizes(sizes, n_rows, estimator.n_clusters)
     if len(chosen) * n_repeats < 3:
+        got = f"{len(chosen)} sizes and {n_repeats=}"
         raise invalid(
-            "sizes and n_repeats",
-            "give at least 3 points to fit a line",
-            f"{len(chosen)} sizes and n_repeats={n_repeats}",
-            "raise n_repeats",
+            "sizes and n_repeats", "give at least 3 points to fit a line", got, "raise n_repeats"
         )
     reference.fit(X, sample_weight=counts)
     population = reference.affinity_
@@ -267,12 +265,9 @@ def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
 def _fit_on_sample(sampled: Any, rows: Array, drawn: Indices) -> Any:
     n_distinct, K = len(np.unique(drawn)), sampled.n_clusters
     if n_distinct < K:
-        raise invalid(
-            "sizes",
-            f"be large enough for samples with n_clusters={K} different rows",
-            f"a sample of {len(drawn)} rows with {n_distinct} different ones",
-            "use larger sizes",
-        )
+        expected = f"be large enough for samples with n_clusters={K} different rows"
+        got = f"a sample of {len(drawn)} rows with {n_distinct} different ones"
+        raise invalid("sizes", expected, got, "use larger sizes")
     with warnings.catch_warnings():
         # What is odd about the graph of a sample is what the curve measures.
         warnings.simplefilter("ignore", GraphWarning)

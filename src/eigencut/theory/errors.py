@@ -570,13 +570,9 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
     enough = triangle.shape[0] == F.shape[1] and bool(length.all())
     # What a function adds to the span of those before it is not rounding.
     if not enough or (np.abs(triangle.diagonal()) < 1e-10 * length).any():
-        raise invalid(
-            "X",
-            f"have rows on which the {F.shape[1]} eigenfunctions are linearly independent",
-            f"{n} rows on which they are not",
-            "hold out more rows, from every cluster",
-            DependentFunctionsError,
-        )
+        expected = f"have rows on which the {F.shape[1]} eigenfunctions are linearly independent"
+        got, remedy = f"{n} rows on which they are not", "hold out more rows, from every cluster"
+        raise invalid("X", expected, got, remedy, DependentFunctionsError)
     H = np.linalg.solve(triangle.T, F.T).T
     sums = pairs.sums(H) / pairs.n_partners
     E = (share * H).T @ (degrees * H - sums)
@@ -926,12 +922,9 @@ def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
 def refuse_matrices(given: Any, affinity: Affinity) -> None:
     """Refuse an affinity that has no weight function."""
     if not isinstance(affinity, VectorAffinity):
-        raise invalid(
-            "affinity",
-            "be a weight function of two rows, which stays the same for samples of rows",
-            repr(given),
-            "use affinity='gaussian' or a function k(A, B)",
-        )
+        expected = "be a weight function of two rows, which stays the same for samples of rows"
+        remedy = "use affinity='gaussian' or a function k(A, B)"
+        raise invalid("affinity", expected, repr(given), remedy)
 
 
 @dataclass(frozen=True)
