@@ -323,7 +323,9 @@ def assess(
             C=C,
         )
         if is_relaxed:
-            return _with_functions(summary, gpod, rows, counts, pairs, labels)
+            return _with_functions(
+                summary, gpod, rows=rows, counts=counts, pairs=pairs, labels=labels
+            )
     note = (
         "A discrete cut has no eigenfunctions: errors of functions, the discretization gap and the "
         "bounds were left out. Fit with solver='relaxed' for them."
@@ -337,7 +339,7 @@ def assess(
 
 
 def _with_functions(
-    summary: RiskSummary, gpod: Any, rows: Any, counts: Any, pairs: Any, labels: Any
+    summary: RiskSummary, gpod: Any, *, rows: Any, counts: Any, pairs: Any, labels: Any
 ) -> RiskSummary:
     """Add what eigenfunctions tell: errors, the cost of discretization and the bounds."""
     fitted, affinity, C, heldout = gpod.fitted_cut_, gpod.affinity_, summary.C, summary.cut_heldout

@@ -728,7 +728,7 @@ def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[l
             continue
         feature = features[grown.feature[node]]
         for child, goes_right in ((grown.children_left, False), (grown.children_right, True)):
-            new = _test(feature, rows, float(grown.threshold[node]), goes_right)
+            new = _test(feature, rows, float(grown.threshold[node]), goes_right=goes_right)
             # A bound takes the place of a wider one on the same side.
             key = new[0].name, *new[1 : 2 if feature[1] is None else 3]
             others = {name: test for name, test in tests.items() if name != key}

@@ -298,8 +298,9 @@ def _interval(
         remedy = "leave it out if you do not know it"
         raise invalid("largest_weight", "be an upper bound of the weights", largest, remedy)
     alpha = (1 - confidence) / is_in.shape[1]
-    ends = [pairs.limits(mine, bool(cut.mass_power), largest, alpha) for mine in is_in.T]
-    low, high = np.sum(ends, axis=0) * (1.0 if cut.mass_power else largest)
+    by_degree = bool(cut.mass_power)
+    ends = [pairs.limits(mine, by_degree, largest=largest, alpha=alpha) for mine in is_in.T]
+    low, high = np.sum(ends, axis=0) * (1.0 if by_degree else largest)
     return float(low), float(high)
 
 
