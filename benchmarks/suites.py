@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.suites             # shapes, tables, texts: some minutes
     OMP_NUM_THREADS=1 python -m benchmarks.suites --clean 2000   # generated sets of clear clusters
+    OMP_NUM_THREADS=1 python -m benchmarks.suites --clean 2000 --auto   # and K is to be found
     OMP_NUM_THREADS=1 python -m benchmarks.suites --ablation  # each threshold halved and doubled
 
 Reads ``../shared/data/suites``: the halves on which rules are chosen. A set of shapes has several
@@ -30,6 +31,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import RESULTS, ROOT
 from benchmarks.growth.peers import _eigencut, _kmeans, _mixture, _sklearn
 from benchmarks.harness.markdown import table
+from eigencut import GPOD
 
 SUITES = ROOT.parent / "shared" / "data" / "suites"
 STORED = RESULTS / "suites.json"
@@ -150,25 +152,30 @@ def clean_set(seed: int) -> tuple[Any, Any]:
     return X[order], y[order]
 
 
-def clean(n_sets: int, first: int) -> None:
-    """Print the clean sets on which the default fails and a peer does not."""
+def clean(n_sets: int, first: int, finds_k: bool) -> None:
+    """Print the clean sets on which the default fails and a peer that is given K does not."""
     failures = silent = 0
     for seed in range(first, first + n_sets):
         X, y = clean_set(seed)
         K = len(np.unique(y))
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            own = adjusted_rand_score(y, methods()["eigencut"](X, K))
+            model = GPOD("auto" if finds_k else K, n_jobs=1).fit(X)
+        own = adjusted_rand_score(y, model.labels_)
         if own >= 0.95:
             continue
         peers = [adjusted_rand_score(y, methods()[p](X, K)) for p in ("k-means", "sklearn kNN")]
         if max(peers) >= 0.99:
             failures, silent = failures + 1, silent + (not heard)
-            print(f"seed {seed}, {X.shape}, K = {K}: {own:.3f}, peers {max(peers):.3f}", flush=True)
+            found = f"K = {K}, {model.n_clusters_} found"
+            least = np.bincount(y).min()
+            print(
+                f"seed {seed}, {X.shape}, {found}, least {least}: {own:.3f}", not heard, flush=True
+            )
     print(f"{failures} failures on {n_sets} clean sets, {silent} of them without a warning")
 
 
-RULE = ("many_local_dimensions", "clear", "wide_gap", "faithful", "relaxed_work", "least_cluster")
+RULE = ("many_local_dimensions", "clear", "wide_gap", "same", "relaxed_work", "least_cluster")
 
 
 def ablation() -> None:
@@ -199,12 +206,13 @@ def main() -> None:
     )
     options.add_argument("--clean", type=int, metavar="N", help="so many clean sets instead")
     options.add_argument("--first", type=int, default=0, help="seed of the first clean set")
+    options.add_argument("--auto", action="store_true", help="do not tell K of clean sets")
     options.add_argument("--ablation", action="store_true")
     options.add_argument("--methods", nargs="+", default=list(methods()))
     given = options.parse_args()
     warnings.simplefilter("ignore")
     if given.clean:
-        clean(given.clean, given.first)
+        clean(given.clean, given.first, given.auto)
     elif given.ablation:
         ablation()
     else:

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from conftest import change_auto_policy, same_partition
 from eigencut import GPOD, Gaussian, Neighbors, RankedNeighbors
+from eigencut.auto.gaps import clusters_with_gaps
 from eigencut.auto.graph import Judges
 from eigencut.auto.policy import POLICY
 from eigencut.exceptions import GraphWarning
@@ -18,6 +19,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
 def judges_of(X, K, weight=None):
     return Judges(RankedNeighbors().search(X, weight), K, "euclidean")
+
+
+def gaps_of(judges):
+    return clusters_with_gaps(judges.searched, judges.rows, judges.n_clusters)
 
 
 def of_vertices(judges, values):
@@ -81,7 +86,7 @@ def test_the_yardstick_is_the_mean_log_cut_on_all_graphs(d, weighted):
     for seed in range(3):
         labels = np.random.default_rng(seed).integers(3, size=judges.n)
         expected = yardstick(judges.graphs, judges.rows, judges.count, labels, 3)
-        assert -judges.score(labels) == pytest.approx(expected, abs=1e-10)
+        assert -judges.judge(labels)[0] == pytest.approx(expected, abs=1e-10)
 
 
 def test_a_cluster_of_very_few_rows_is_not_believed():
@@ -89,7 +94,7 @@ def test_a_cluster_of_very_few_rows_is_not_believed():
     halves = (X[:, 0] > 2).astype(np.intp)
     corner = (X[:, 0] >= np.sort(X[:, 0])[-2]).astype(np.intp)  # two rows at the edge
     judges = judges_of(X, 2)
-    good, odd = (judges.score(of_vertices(judges, one)) for one in (halves, corner))
+    good, odd = (judges.judge(of_vertices(judges, one))[0] for one in (halves, corner))
     assert good > odd + 0.5
 
 
@@ -105,7 +110,7 @@ def test_the_best_by_the_yardstick_is_taken(seed):
             k = int(choice.affinity.split("n_neighbors=")[1].rstrip(")"))
             graph = Neighbors(k, graph="mutual", density_contrast=1.0)
             labels = GPOD(4, affinity=graph).fit(X).labels_
-            assert choice.score >= judges.score(of_vertices(judges, labels)) - 1e-9
+            assert choice.score >= judges.judge(of_vertices(judges, labels))[0] - 1e-9
 
 
 def test_what_is_compared():
@@ -149,7 +154,7 @@ def test_clusters_with_gaps_are_those_of_single_linkage(seed):
     X, y = groups(sizes, 25.0 if d > 1 else 60.0, seed, max(d, 2))
     X = X[:, :d]
     judges = judges_of(X, K)
-    found = judges.clusters_with_gaps()
+    found = gaps_of(judges)
     expected = fcluster(linkage(judges.searched.distinct.rows), K, criterion="maxclust")
     assert found is not None and same_partition(found, expected)
     assert same_partition(found, of_vertices(judges, y))
@@ -157,25 +162,60 @@ def test_clusters_with_gaps_are_those_of_single_linkage(seed):
 
 def test_gaps_must_be_wide():
     X, _ = groups([100, 100], 1.0)
-    assert judges_of(X, 2).clusters_with_gaps() is None  # they overlap
+    assert gaps_of(judges_of(X, 2)) is None  # they overlap
     line = np.arange(50.0)[:, np.newaxis]
     for gap, is_wide in ((1.9, False), (2.1, True)):
         rows = np.vstack([line, 49 + gap + line])
-        assert (judges_of(rows, 2).clusters_with_gaps() is not None) == is_wide
+        assert (gaps_of(judges_of(rows, 2)) is not None) == is_wide
 
 
 @pytest.mark.parametrize("n_far", [1, POLICY.least_cluster - 1, POLICY.least_cluster])
 def test_fewer_rows_than_a_cluster_has_are_no_cluster(n_far):
     X, y = groups([200, n_far], 60.0)
-    found = judges_of(X, 2).clusters_with_gaps()
+    found = gaps_of(judges_of(X, 2))
     assert (found is not None) == (n_far >= POLICY.least_cluster)
     X, y = groups([200, 150, n_far], 60.0)
     judges = judges_of(X, 2)
-    found = judges.clusters_with_gaps()
+    found = gaps_of(judges)
     if n_far < POLICY.least_cluster:  # what is odd does not hide the gap between others
         assert same_partition(found[of_vertices(judges, y) < 2], np.sort(y)[y < 2])
     else:  # there are three, so two are not all of them
         assert found is None or len(np.unique(found)) == 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_number_of_clusters_with_gaps_is_found(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(6, 60, size=int(rng.integers(2, 12)))
+    X, y = groups(sizes, 40.0, seed, int(rng.choice([2, 5, 30])))
+    model = GPOD("auto").fit(X)
+    assert model.n_clusters_ == len(sizes) and adjusted_rand_score(y, model.labels_) == 1
+    assert GPOD((2, 50)).fit(X).n_clusters_ in (2, 50)  # no other number was asked for
+
+
+def test_smaller_clusters_are_found_in_larger_ones():
+    X, y = groups([30, 30, 30, 30], 0.0)
+    X = X + np.array([[0.0, 0.0], [40.0, 0.0], [1000.0, 0.0], [1040.0, 0.0]])[y]
+    searched = judges_of(X, 4).searched
+    labels = clusters_with_gaps(searched, np.ones(len(X)))
+    assert len(np.unique(labels)) == 4
+    assert len(np.unique(clusters_with_gaps(searched, np.ones(len(X)), 2))) == 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 10])
+def test_one_cluster_has_no_wide_gaps(d):
+    found = 0
+    for seed in range(60):
+        X = np.random.default_rng(seed).uniform(size=(40, d))
+        found += clusters_with_gaps(judges_of(X, 2).searched, np.ones(40)) is not None
+    assert found <= 6  # 0.05 of 60, and two standard errors
+
+
+def test_the_gaps_of_words_say_nothing():
+    X, _ = groups([50, 50], 30.0)
+    steps = np.tile([0.0, 90.0], 50)[:, np.newaxis]
+    assert gaps_of(judges_of(X, 2)) is not None
+    assert gaps_of(judges_of(np.hstack([X, steps]), 2)) is None
 
 
 SMALL = [([1000, 40], 20.0), ([290, 9], 50.0), ([400, 60, 37, 6], 50.0), ([1000, 5], 90.0)]

@@ -222,10 +222,10 @@ def test_clusters_of_few_rows_must_be_clear():
         X, _ = make_moons(300, noise=0.1, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = find_number(X, default_affinities(300), Candidates.parse("auto"))
+            found = find_number(X, default_affinities(X), Candidates.parse("auto"))
         assert found.best.n_clusters <= 10 or found.best.score >= 1
     X, _ = make_blobs(200, centers=15, n_features=5, random_state=0)
-    found = find_number(X, default_affinities(200), Candidates.parse("auto"))
+    found = find_number(X, default_affinities(X), Candidates.parse("auto"))
     assert found.best.n_clusters == 15
 
 

@@ -30,6 +30,7 @@ from eigencut.auto.n_clusters import (
     find_number,
     is_number,
     may_be_one_cluster,
+    number_with_gaps,
     numbers_of_graph,
     some_rows,
 )
@@ -160,13 +161,19 @@ def _number_of_rows(X: Any, task: Task, given: Affinity, sample_weight: Array | 
         if compared.best.n_clusters >= task.least:
             compared.report(candidates, X.shape[0])
         return max(task.least, compared.best.n_clusters)
+    metric = (task.metric or "euclidean") if task.is_auto else None
+    n_apart = 1
+    if metric is not None:
+        n_apart = number_with_gaps(*some_rows(X, POLICY.some_rows, sample_weight), metric)
     rows, weight = some_rows(X, POLICY.choice_rows, sample_weight)
-    affinities, metric = [given], None
-    if task.is_auto:
-        metric = task.metric or "euclidean"
-        affinities = default_affinities(rows.shape[0], metric)
     return choose_number(
-        rows, affinities, candidates, sample_weight=weight, least=task.least, metric=metric
+        rows,
+        [given] if metric is None else default_affinities(rows, metric),
+        candidates,
+        sample_weight=weight,
+        least=task.least,
+        metric=metric,
+        n_apart=n_apart if candidates.allow(n_apart) else 1,
     )
 
 
@@ -188,13 +195,17 @@ def choose_number(
     sample_weight: Array,
     least: int = 1,
     metric: str | None = None,
+    n_apart: int = 1,
 ) -> int:
     """Return K for these different rows by the graphs of affinities, not below the least.
 
-    The metric is that of the default affinity.
+    The metric is that of the default affinity. ``n_apart`` clusters are known to be apart.
     """
     compared = find_number(rows, affinities, candidates, sample_weight=sample_weight, metric=metric)
     best = compared.best
+    n_found = best.n_clusters + compared.n_apart
+    if n_apart > 1 and n_apart >= max(n_found + compared.is_edge, least):
+        return n_apart
     if best.n_clusters < least:
         return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
@@ -202,7 +213,7 @@ def choose_number(
     untested = compared.is_sure(rows.shape[0]) or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         compared.report(candidates, rows.shape[0])
-        return best.n_clusters + compared.n_apart
+        return n_found
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]
     answer = "are taken for" if candidates.may_be_one else "may be"
@@ -276,7 +287,7 @@ def choose_cut(X: Any, n_clusters: int, task: Task, sample_weight: Array | None 
     if is_small:
         budget.refuse(cuts[0].affinity)
     chosen = Chosen(K, cuts[0], compared, is_sample=not is_small)
-    if is_small or is_many:
+    if is_many or (is_small and not cuts[0].affinity.streams):
         return chosen
     with stage("cut of all rows"):
         return _cut_of_all_rows(X, chosen, judges, task, sample_weight)
@@ -290,14 +301,21 @@ def _cut_of_all_rows(
     It goes through landmarks where these agree with the sample. Otherwise a discrete cut stays that
     of the sample.
     """
+    from sklearn.metrics import adjusted_rand_score
+
     best, K, metric = chosen.cut, chosen.n_clusters, judges.metric
     if best.has_wide_gaps and best.relaxed is None:  # some clusters may be too small for landmarks
         return chosen
-    landmarks: Affinity = Landmarks(landmarks_for(K), metric=metric)
-    found = task.cut_of(landmarks, landmarks.fit_graph(X, sample_weight), K)
-    if judges.agreement(best, found, task.cut) < POLICY.faithful:
-        if best.relaxed is None:
-            return chosen
+    found = None
+    if not best.affinity.streams:
+        landmarks: Affinity = Landmarks(landmarks_for(K), metric=metric)
+        found = task.cut_of(landmarks, landmarks.fit_graph(X, sample_weight), K)
+        labels = (judges.labels_at_rows(one, task.cut) for one in (best, found))
+        if adjusted_rand_score(*labels) < POLICY.same:
+            found = None
+    if found is None and best.relaxed is None:
+        return chosen
+    if found is None:
         affinity = clone(best.affinity)
         found = task.cut_of(affinity, affinity.fit_graph(X, sample_weight), K)
     return replace(chosen, cut=replace(found, score=best.score), is_sample=False)

@@ -27,8 +27,10 @@ from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.running import advance, blas_threads, without_progress
-from eigencut.affinities import Affinity, Neighbors, RankedNeighbors
+from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.neighbors import local_dimension
+from eigencut.auto.budget import wide_landmarks_for
+from eigencut.auto.gaps import clusters_with_gaps
 from eigencut.auto.policy import POLICY
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
@@ -135,6 +137,8 @@ class Judges:
         one_row = max(float(self.count.min()), float(np.median(self.count)) / 100)
         self.rows = np.maximum(self.count / one_row, 1.0)
         self._mutual: dict[int, tuple[Neighbors, Graph]] = {}
+        self._ranked: dict[int, tuple[RankedNeighbors, Graph]] = {}
+        self.wide: CutOfGraph | None = None
         # One search: a tree takes longer for more neighbours, all pairs do not.
         is_tree = searched.points.index_name == "kdtree"
         most = max(POLICY.scales) if is_tree else RankedNeighbors.most_neighbors + 1
@@ -181,28 +185,25 @@ class Judges:
 
     def cuts(self, labels: Indices) -> Array:
         """Return the normalized cut of each cluster in each graph; that of no rows is 1."""
-        cuts = []
-        for graph in self.graphs:
-            weights, origin = graph.weights, np.repeat(labels, np.diff(graph.weights.indptr))
-            both = self.count[weights.indices] * weights.data
-            both *= np.repeat(self.count, np.diff(weights.indptr))
-            volume = np.bincount(origin, both, self.n_clusters)
-            is_inside = origin == labels[weights.indices]
-            inside = np.bincount(origin[is_inside], both[is_inside], self.n_clusters)
-            cuts.append(1 - inside / np.where(volume > 0, volume, np.inf))
-        return np.clip(np.array(cuts), 0.0, 1.0)
+        shares = [_inside_shares(graph, labels, self.n_clusters) for graph in self.graphs]
+        if self.wide is not None:
+            shares.append(self._inside_wide(labels))
+        return np.clip(1 - np.array(shares), 0.0, 1.0)
 
-    def score(self, labels: Indices) -> float:
-        """Return -J."""
-        doubt = 1 / np.maximum(np.bincount(labels, self.rows, self.n_clusters), 1.0)
-        return -float(np.log((self.cuts(labels) + doubt).mean(axis=1)).mean())
+    def _inside_wide(self, labels: Indices) -> Array:
+        """Return the share of each cluster's weight that stays inside, through landmarks."""
+        assert self.wide is not None
+        member = np.eye(self.n_clusters)[labels] * self.count[:, np.newaxis]
+        products = self.wide.affinity.within(self.searched.distinct.rows, member)
+        volume = (member * products.sum(axis=1, keepdims=True)).sum(axis=0)
+        return (member * products).sum(axis=0) / np.where(volume > 0, volume, np.inf)
 
-    def is_clear(self, labels: Indices) -> bool:
-        """Whether no cluster is cut much, at any scale, nor has very few rows."""
-        rows = np.bincount(labels, self.rows, self.n_clusters)
-        worst = np.maximum(self.cuts(labels).max(axis=1), TINY)
-        is_small = np.exp(np.log(worst).mean()) <= POLICY.clear
-        return bool(is_small and rows.min() >= POLICY.least_cluster)
+    def judge(self, labels: Indices) -> tuple[float, bool]:
+        """Return -J, and whether no cluster is cut much, at any scale, nor has very few rows."""
+        cuts, rows = self.cuts(labels), np.bincount(labels, self.rows, self.n_clusters)
+        score = -float(np.log((cuts + 1 / np.maximum(rows, 1.0)).mean(axis=1)).mean())
+        worst = np.log(np.maximum(cuts.max(axis=1), TINY)).mean()
+        return score, np.exp(worst) <= POLICY.clear and rows.min() >= POLICY.least_cluster
 
     def are_more_pieces(self, relaxed: RelaxedCut) -> bool:
         """Whether a graph has more components than clusters: its cut does not tell which belong."""
@@ -222,70 +223,48 @@ class Judges:
         k = min(int(np.clip(self.n // (2 * self.n_clusters), least, most)) + 1, self.n)
         k = RankedNeighbors(k, metric=self.metric).local_neighbors(self.searched, k)
         k = min(k, smallest or k)
-        affinity = RankedNeighbors(max(k, 2), metric=self.metric)
-        return affinity, affinity.graph_of(self.searched)
+        if max(k, 2) not in self._ranked:
+            affinity = RankedNeighbors(max(k, 2), metric=self.metric)
+            self._ranked[max(k, 2)] = affinity, affinity.graph_of(self.searched)
+        return self._ranked[max(k, 2)]
 
-    def agreement(self, best: CutOfGraph, other: CutOfGraph, cut: Cut) -> float:
-        """Return how well another cut, extended to these rows, agrees with the best (ARI)."""
-        from sklearn.metrics import adjusted_rand_score
-
-        if other.relaxed is None or other.partition is None:
-            return 0.0
-        pairs, degrees = other.relaxed.pairs, other.graph.degrees
-        functions = extend("consistent", other.affinity, cut, pairs, degrees)
+    def labels_at_rows(self, found: CutOfGraph, cut: Cut) -> Indices:
+        """Return the clusters of these rows, to which a cut of landmarks is extended."""
+        if found.relaxed is None or found.partition is None or not found.affinity.streams:
+            return found.labels
+        functions = extend(
+            "consistent", found.affinity, cut, found.relaxed.pairs, found.graph.degrees
+        )
         values = normalize_rows(functions(self.searched.distinct.rows))
-        labels = assign(values @ other.partition.rotation)
-        return float(adjusted_rand_score(best.labels, labels))
+        return assign(values @ found.partition.rotation)
 
-    def clusters_with_gaps(self) -> Indices | None:
-        """Return K clusters that have wide gaps between them, if there are any.
+    def look_wider(self, cut: Cut, starts: Mapping[str, Any]) -> CutOfGraph:
+        """Return the cut of a graph of few landmarks, and judge all cuts on that graph from now on.
 
-        They are what is left of the minimum spanning tree of the neighbours without its longest
-        edges, as far as these do not cut off fewer rows than a cluster has. Gaps are wide where no
-        row of another cluster is nearer than twice the longest edge inside a cluster.
+        Where the nearest rows of each row make more pieces than clusters, as equal words do, they
+        do not tell which pieces belong together. Landmarks have many rows each, and so do.
         """
-        from scipy.sparse.csgraph import minimum_spanning_tree
-
-        K, k = self.n_clusters, min(POLICY.cut_scales[0], self.n)
-        distances, numbers = self.searched.points.nearest(k)
-        origin, end = np.repeat(np.arange(self.n), k - 1), numbers[:, 1:].ravel()
-        length = np.maximum(distances[:, 1:].ravel(), TINY)
-        edges = sparse.csr_array((length, (origin, end)), shape=(self.n, self.n))
-        tree = minimum_spanning_tree(edges.maximum(edges.T)).tocoo()
-        order = np.argsort(-tree.data, kind="stable")
-        is_left = np.ones(tree.nnz, dtype=bool)
-        is_left[order[: K + POLICY.tried_gaps]] = False
-        part = _components(self.n, tree.row[is_left], tree.col[is_left])
-        rows = np.bincount(part, self.rows)
-        long_edges = part[tree.row[order]], part[tree.col[order]]
-        is_cut = np.zeros(len(order), dtype=bool)
-        n_pieces = self.n - tree.nnz
-        for edge in range(min(K + POLICY.tried_gaps, len(order))):
-            if n_pieces >= K:
-                break
-            is_cut[edge] = True
-            sides = _components(len(rows), *(ends[~is_cut] for ends in long_edges))
-            sizes = np.bincount(sides, rows)
-            smaller = min(sizes[sides[ends[edge]]] for ends in long_edges)
-            is_cut[edge] = smaller >= POLICY.least_cluster
-            n_pieces += is_cut[edge]
-        labels = _components(len(rows), *(ends[~is_cut] for ends in long_edges))[part]
-        if n_pieces != K or np.bincount(labels, self.rows).min() < POLICY.least_cluster:
-            return None
-        inside, between = np.zeros(K), np.full(K, np.inf)
-        inner, outer = order[~is_cut], labels[origin] != labels[end]
-        np.maximum.at(inside, labels[tree.row[inner]], tree.data[inner])
-        for ends in (origin, end):
-            np.minimum.at(between, labels[ends[outer]], length[outer])
-        return labels if (between >= POLICY.wide_gap * inside).all() else None
+        p = min(wide_landmarks_for(self.n_clusters), self.n // 10)
+        affinity = Landmarks(max(p, 2 * self.n_clusters), metric=self.metric)
+        graph = affinity.fit_graph(self.searched.distinct.rows, self.count)
+        pieces = pieces_of(graph, affinity)
+        n_pieces = pieces.n_large(self.n_clusters)
+        self.wide = relaxed_candidate(pieces, affinity, cut, self.n_clusters, starts, n_pieces)
+        return self.wide
 
 
-def _components(n: int, origin: Indices, end: Indices) -> Indices:
-    """Return the component of each of n vertices."""
-    from scipy.sparse.csgraph import connected_components
-
-    edges = sparse.csr_array((np.ones(len(origin)), (origin, end)), shape=(n, n))
-    return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+def _inside_shares(graph: Graph, labels: Indices, n_clusters: int) -> Array:
+    """Return the share of each cluster's weight that stays inside it."""
+    weights, count = graph.weights, graph.multiplicity
+    origin = np.repeat(labels, np.diff(weights.indptr))
+    is_inside = np.flatnonzero(origin == labels[weights.indices])
+    data = weights.data[is_inside]
+    if count.min() != count.max():
+        rows = np.repeat(count, np.diff(weights.indptr))
+        data = data * rows[is_inside] * count[weights.indices[is_inside]]
+    inside = np.bincount(origin[is_inside], data, n_clusters)
+    volume = graph.n_rows * np.bincount(labels, count * graph.degrees, n_clusters)
+    return inside / np.where(volume > 0, volume, np.inf)
 
 
 def compared_cuts(
@@ -301,24 +280,42 @@ def compared_cuts(
             return [discrete_candidate(*judges.ranked(), cut, judges.n_clusters, starts)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
-        apart = judges.clusters_with_gaps()
+        apart = clusters_with_gaps(judges.searched, judges.rows, judges.n_clusters)
         for one in _counted(_candidates(judges, cut, starts, solver)):
             if apart is not None and solver == "auto" and not _are_same(one.labels, apart):
                 affinity, graph = judges.ranked(int(np.bincount(apart).min()))
                 one = CutOfGraph(f"gaps in {affinity!r}", affinity, graph, apart)
-            score = judges.score(one.labels)
+            score, is_clear = judges.judge(judges.labels_at_rows(one, cut))
             if apart is not None and _are_same(one.labels, apart):
                 return [replace(one, score=score, has_wide_gaps=True)]
             found.append(replace(one, score=score))
-            is_first = apart is None and len(found) == 1
-            if is_first and judges.is_clear(one.labels) and not judges.are_more_pieces(one.relaxed):
+            if apart is None and len(found) == 1 and judges.are_more_pieces(one.relaxed):
+                judges.look_wider(cut, starts)
+            elif apart is None and judges.wide is None and _is_settled(found, is_clear):
                 break
+        if judges.wide is not None:
+            found.append(judges.wide)
+            labels = [judges.labels_at_rows(one, cut) for one in found]
+            found = [
+                replace(one, score=judges.judge(own)[0])
+                for one, own in zip(found, labels, strict=True)
+            ]
     best, *others = sorted(found, key=lambda one: -one.score)
-    if best.relaxed is not None and judges.is_clear(best.labels):
+    if best.relaxed is not None and not best.affinity.streams and judges.judge(best.labels)[1]:
         sizes = np.bincount(best.relaxed.components, judges.rows)
         n_apart = int((sizes >= 2 * POLICY.least_cluster).sum()) - best.relaxed.groups.max() - 1
         best = replace(best, relaxed=replace(best.relaxed, n_apart=max(0, n_apart)))
     return [best, *others]
+
+
+def _is_settled(found: list[CutOfGraph], is_clear: bool) -> bool:
+    """Whether the first cut is clear, or another way of cutting finds the same clusters."""
+    from sklearn.metrics import adjusted_rand_score
+
+    if len(found) == 1:
+        return is_clear
+    first, second = found[0].labels, found[1].labels
+    return len(found) == 2 and adjusted_rand_score(first, second) >= POLICY.same
 
 
 def _counted(cuts: Iterator[Any]) -> Iterator[Any]:
@@ -346,13 +343,13 @@ def _candidates(judges: Judges, cut: Cut, starts: Mapping[str, Any], solver: str
         pieces = pieces_of(graph, affinity)
         n_large = pieces.n_large(K)
         n_all = min(judges.n_components_of_rows(pieces.component), K)
-        for n_pieces in sorted({n_large, max(n_large, n_all)}):
-            yield relaxed_candidate(pieces, affinity, cut, K, starts, n_pieces)
+        yield relaxed_candidate(pieces, affinity, cut, K, starts, n_large)
+        if k == next(judges.scales()) and solver != "relaxed" and METRICS[judges.metric].has_means:
+            yield _kmeans_candidate(judges, *judges.ranked(), starts)
+        if n_all > n_large:
+            yield relaxed_candidate(pieces, affinity, cut, K, starts, n_all)
     if solver != "relaxed":
-        discrete = discrete_candidate(*judges.ranked(), cut, K, starts)
-        yield discrete
-        if METRICS[judges.metric].has_means:
-            yield _kmeans_candidate(judges, discrete.affinity, discrete.graph, starts)
+        yield discrete_candidate(*judges.ranked(), cut, K, starts)
 
 
 def _kmeans_candidate(
@@ -365,7 +362,7 @@ def _kmeans_candidate(
     with blas_threads(1):
         first = _spread_rows(points, judges.count, K, random)
     order = np.append(first, np.setdiff1d(np.arange(judges.n), first))
-    centres = kmeans_centres(points[order], judges.count[order], K)
+    centres = kmeans_centres(points[order], judges.count[order], K, steps=10)
     labels = nearest_centres(points, NearestLandmarks(centres, 1))
     return CutOfGraph(f"k-means in {affinity!r}", affinity, graph, labels)
 

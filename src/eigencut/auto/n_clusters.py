@@ -22,11 +22,12 @@ from scipy.sparse import issparse
 from scipy.special import stdtrit
 from sklearn.base import clone
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import TINY, Array
 from eigencut._utils.running import counted, warn_user, without_progress
 from eigencut._utils.validation import check_count, parse_numbers
-from eigencut.affinities import Affinity, Neighbors, RankedNeighbors
+from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.neighbors import local_dimension
+from eigencut.auto.gaps import clusters_with_gaps, has_steps
 from eigencut.auto.policy import POLICY
 from eigencut.auto.spectrum import Choice, Spectrum, conductance, least_rows
 from eigencut.cut import CUTS
@@ -91,6 +92,10 @@ class Candidates:
             return self
         return replace(self, numbers=tuple(K for K in self.numbers if least <= K))
 
+    def allow(self, n_clusters: int) -> bool:
+        """Return whether the number is one of them."""
+        return self.numbers is None or n_clusters in self.numbers
+
     def among(self, n_distinct: int) -> tuple[int, ...] | None:
         """Those that n_distinct different rows allow (an eigenvalue beyond is needed)."""
         possible = None
@@ -135,6 +140,16 @@ def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[
     distinct = distinct_rows(X, sample_weight)
     some = slice(None, None, -(-len(distinct.multiplicity) // n_rows))
     return distinct.rows[some], distinct.multiplicity[some]
+
+
+def number_with_gaps(rows: Any, sample_weight: Array, metric: str) -> int:
+    """Return how many clusters there are at least, because wide gaps are between them."""
+    if issparse(rows) or rows.shape[0] < 2 * POLICY.least_cluster:
+        return 1
+    searched = RankedNeighbors(metric=metric).search(rows, sample_weight)
+    count = np.asarray(searched.distinct.multiplicity, dtype=np.float64)
+    labels = clusters_with_gaps(searched, count / max(float(count.min()), TINY))
+    return 1 if labels is None else int(labels.max()) + 1
 
 
 # Whether rows that show no clear clusters may be one: a quick form of ``significance``. The relaxed
@@ -267,13 +282,17 @@ class ComparedNumbers:
             )
 
 
-def default_affinities(n_rows: int, metric: str = "euclidean") -> list[Affinity]:
+def default_affinities(rows: Any, metric: str = "euclidean") -> list[Affinity]:
     """The graph on which K is looked for, and one to turn to where it shows nothing clear.
 
     Both are symmetric: outliers make many small pieces of a mutual graph. With contrast, gaps show
-    that are narrow and long, and clusters of different density less well.
+    that are narrow and long, and clusters of different density less well. Neighbours that have the
+    same words make a piece of each cell of words: then few landmarks show what belongs together.
     """
-    k = int(np.clip(n_rows // 4, POLICY.least_neighbors, POLICY.most_neighbors))
+    n = rows.shape[0]
+    if not issparse(rows) and METRICS[metric].has_means and has_steps(rows):
+        return [Landmarks(int(np.clip(n // 10, 10, POLICY.wide_landmarks)), metric=metric)]
+    k = int(np.clip(n // 4, POLICY.least_neighbors, POLICY.most_neighbors))
     return [Neighbors(k, metric=metric), Neighbors(k, density_contrast=1.0, metric=metric)]
 
 

@@ -24,14 +24,14 @@ class Policy:
     clear: float = 0.005
     # A component of at least this many rows may be a cluster.
     least_cluster: int = 5
-    # Landmarks stand for many rows if their cut agrees with that of a sample so well.
-    faithful: float = 0.97
+    # So many landmarks show which pieces belong together where a graph has more than clusters.
+    wide_landmarks: int = 100
+    # Two cuts show the same clusters from this ARI on.
+    same: float = 0.97
     # Relaxed cuts are looked at up to this number of rows times squared clusters.
     relaxed_work: float = 1e7
     # Gaps are wide if they are so many times as long as the longest edge inside a cluster.
     wide_gap: float = 2.0
-    # This many edges more than clusters are tried as gaps.
-    tried_gaps: int = 20
 
     # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
     most_rows_for_neighbors: int = 500_000

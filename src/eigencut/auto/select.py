@@ -142,7 +142,7 @@ def select(
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
         rows, weight = some_rows(rows, POLICY.choice_rows, weight)
-        affinities = default_affinities(rows.shape[0], metric or "euclidean")
+        affinities = default_affinities(rows, metric or "euclidean")
     budget = Budget.from_rows(rows, max(candidates.numbers or (2,)))
     for one in affinities:
         if issparse(rows) and not one.accepts_sparse:

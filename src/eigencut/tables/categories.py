@@ -51,11 +51,6 @@ class Policy:
     skewed: float = 1.5  # a column of no negative number is logged above this skewness
     mended: float = 0.5  # if the logarithm has less than this share of it
     much_missing: float = 0.4  # from which share of missing values on a user is warned
-    some_rows: int = 500  # from which on rows with words have a graph of
-    neighbors: int = 30  # so many neighbours;
-    many_rows: int = 1000  # from which on they are cut through landmarks,
-    landmarks: int = 100  # so many of them,
-    landmarks_per_cluster: int = 4  # or so many for each cluster
 
 
 POLICY = Policy()

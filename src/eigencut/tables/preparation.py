@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import advance, stage, warn_user
-from eigencut.affinities import Landmarks, Neighbors
+from eigencut.affinities import Landmarks
+from eigencut.auto.budget import wide_landmarks_for
 from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
 from eigencut.io.rows import Rows
@@ -85,23 +86,17 @@ class Preparation:
         of_words = 0 if self.categories is None else self.categories.points.shape[1]
         return int(self.is_scaled.sum()) + of_words
 
-    def affinity_for(self, model: Any, n_rows: int | None) -> Any:
-        """Return the affinity of a model: another one than "auto" for many rows with words.
+    def affinity_for_stream(self, model: Any) -> Any:
+        """Return the affinity of a model: few landmarks instead of "auto" where there are words.
 
-        The nearest of many rows all have the same words. So a graph of neighbours falls into cells
-        of equal words, and which of them belong together is left to chance. Few landmarks stand for
-        cells and the ways between them.
+        Many landmarks fall into cells of equal words, as neighbours do. Few stand for cells and the
+        ways between them.
         """
         is_auto = isinstance(model.affinity, str) and model.affinity == "auto"
-        are_few = n_rows is not None and n_rows < POLICY.some_rows
-        if self.categories is None or are_few or not (is_auto and model.solver == "auto"):
+        if self.categories is None or not (is_auto and model.solver == "auto"):
             return model.affinity
-        metric = model.metric or "euclidean"
-        if n_rows is not None and n_rows < POLICY.many_rows:
-            return Neighbors(POLICY.neighbors, metric=metric)
         K = model.n_clusters if isinstance(model.n_clusters, Integral) else 1
-        n_landmarks = max(POLICY.landmarks, POLICY.landmarks_per_cluster * int(K))
-        return Landmarks(n_landmarks, metric=metric)
+        return Landmarks(wide_landmarks_for(int(K)), metric=model.metric or "euclidean")
 
     def coding(self) -> Coding:
         """Return which columns of another table are read, and what they must hold."""

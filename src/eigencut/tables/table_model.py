@@ -159,7 +159,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             preparation = learn_preparation_from_stream(
                 X, units=self.scale, missing=self.missing, columns=self.columns
             )
-            model.set_params(affinity=preparation.affinity_for(model, None))
+            model.set_params(affinity=preparation.affinity_for_stream(model))
             with naming_rows_of_table(X, None, preparation):
                 model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)
             return self._take(preparation, model)
@@ -168,7 +168,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         weight = check_sample_weight(sample_weight, len(table.values))
         preparation = learn_preparation(replace(table, weight=weight), self.scale, self.missing)
         rows, complete = preparation.apply(table)
-        model.set_params(affinity=preparation.affinity_for(model, len(rows)))
         class_names: Sequence[str] = ()
         if known_labels is not None:
             known = read_known_labels(known_labels, len(table.values))

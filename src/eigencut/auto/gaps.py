@@ -1,0 +1,159 @@
+"""Clusters with wide gaps between them: they need no judge.
+
+Single linkage merges the parts of the minimum spanning tree by the length of its edges. A part has
+a wide gap around it if the edge that joins it to another is ``POLICY.wide_gap`` times as long as
+the longest edge inside, and it has the rows of a cluster. Where all rows are in such parts, these
+are the clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from eigencut._utils.arrays import TINY, Array, Indices
+from eigencut.auto.policy import POLICY
+from eigencut.neighbors.search import SearchedRows
+
+
+@dataclass
+class _Part:
+    """A part of the tree: its rows, its longest edge, the edge that joins it, and its halves."""
+
+    rows: float
+    inside: float
+    joined: float = np.inf
+    halves: tuple[int, int] | None = None
+
+    @property
+    def is_apart(self) -> bool:
+        is_wide = self.joined >= POLICY.wide_gap * self.inside
+        return is_wide and self.rows >= POLICY.least_cluster
+
+
+def clusters_with_gaps(
+    searched: SearchedRows, rows: Array, n_clusters: int | None = None
+) -> Indices | None:
+    """Return the clusters of the different rows if all have wide gaps between them, or None.
+
+    ``rows`` says how many rows each different one counts for. Without a number of clusters these
+    are as small as they can be, and there are at least two. A column of two or three values, as a
+    word makes it, leaves gaps that say nothing.
+    """
+    points, n = searched.points.points, len(rows)
+    if sparse.issparse(points) or has_steps(points):
+        return None
+    origin, end, length = _spanning_edges(searched, n_clusters or 1)
+    order = np.argsort(-length, kind="stable")
+    n_cut = int(rows.sum() / POLICY.least_cluster) if n_clusters is None else n_clusters + 20
+    cut, left = order[:n_cut], order[n_cut:]
+    small = _components(n, origin[left], end[left])
+    parts = [_Part(float(count), 0.0) for count in np.bincount(small, rows)]
+    longest = np.zeros(len(parts))
+    np.maximum.at(longest, small[origin[left]], length[left])
+    for part, inside in zip(parts, longest, strict=True):
+        part.inside = float(inside)
+    roots = list(range(len(parts)))
+    for edge in cut[::-1]:
+        halves = _root(roots, small[origin[edge]]), _root(roots, small[end[edge]])
+        for half in halves:
+            parts[half].joined, roots[half] = float(length[edge]), len(parts)
+        roots.append(len(parts))
+        count = parts[halves[0]].rows + parts[halves[1]].rows
+        parts.append(_Part(count, float(length[edge]), halves=halves))
+    tops = [place for place, root in enumerate(roots) if place == root]
+    chosen = _finest(parts, tops) if n_clusters is None else _longest(parts, tops, n_clusters)
+    if chosen is None or len(chosen) < 2:
+        return None
+    label = np.full(len(parts), -1)
+    label[chosen] = np.arange(len(chosen))
+    for place in range(len(parts) - 1, -1, -1):  # halves stand before the whole
+        of_part = parts[place].halves
+        if of_part is not None and label[place] >= 0:
+            label[list(of_part)] = label[place]
+    return np.asarray(label[small], dtype=np.intp)
+
+
+def _finest(parts: list[_Part], tops: list[int]) -> list[int] | None:
+    """Return the smallest parts that are apart and hold all rows."""
+    is_covered: list[bool] = []  # whether such parts hold all rows of this one
+    for part in parts:
+        in_halves = part.halves is not None and all(is_covered[half] for half in part.halves)
+        is_covered.append(in_halves or part.is_apart)
+    chosen, open_parts = [], list(tops)
+    while open_parts:
+        place = open_parts.pop()
+        halves = parts[place].halves
+        if not is_covered[place]:
+            return None
+        if halves is not None and all(is_covered[half] for half in halves):
+            open_parts += halves
+        else:
+            chosen.append(place)
+    return chosen
+
+
+def _longest(parts: list[_Part], tops: list[int], n_clusters: int) -> list[int] | None:
+    """Return so many parts by cutting the longest edges that do not cut off odd rows."""
+    chosen, whole = list(tops), list[int]()
+    while chosen and len(chosen) + len(whole) < n_clusters:
+        place = max(chosen, key=lambda one: parts[one].inside)
+        chosen.remove(place)
+        halves = parts[place].halves
+        if halves is None or min(parts[h].rows for h in halves) < POLICY.least_cluster:
+            whole.append(place)
+        else:
+            chosen += halves
+    chosen += whole
+    is_right = len(chosen) == n_clusters and all(parts[place].is_apart for place in chosen)
+    return chosen if is_right else None
+
+
+def _spanning_edges(searched: SearchedRows, n_trees: int) -> tuple[Indices, Indices, Array]:
+    """Return the edges of the minimum spanning tree of each component of the neighbours.
+
+    Components of few rows are joined by the shortest edges between them, down to so many trees.
+    """
+    n = len(searched.distinct.multiplicity)
+    k = min(POLICY.cut_scales[0], n)
+    distances, numbers = searched.points.nearest(k)
+    starts, ends = np.repeat(np.arange(n), k - 1), numbers[:, 1:].ravel()
+    lengths = np.maximum(distances[:, 1:].ravel(), TINY)
+    tree = minimum_spanning_tree(sparse.csr_array((lengths, (starts, ends)), shape=(n, n))).tocoo()
+    origin, end, length = tree.row, tree.col, tree.data
+    part = _components(n, origin, end)
+    points, metric = searched.points.points, searched.points.space.metric
+    while part.max() >= n_trees and n <= POLICY.choice_rows:
+        smallest = np.argmin(np.bincount(part))
+        own, others = np.flatnonzero(part == smallest), np.flatnonzero(part != smallest)
+        nearest = others[metric.nearest(points[own], points[others])]
+        between = metric.between(points[own], points[nearest])
+        best = int(np.argmin(between))
+        origin, end = np.append(origin, own[best]), np.append(end, nearest[best])
+        length = np.append(length, between[best])
+        part = _components(n, origin, end)
+    return origin, end, length
+
+
+def has_steps(points: Array) -> bool:
+    """Return whether a column that spreads as others do has two or three values only."""
+    some = points[:: 1 + len(points) // 1000]
+    spread = some.var(axis=0)
+    columns = some.T[spread > 0.01 * spread.max(initial=0.0)]
+    return len(some) > 3 and any(len(np.unique(column)) < 4 for column in columns)
+
+
+def _root(roots: list[int], place: int) -> int:
+    while roots[place] != place:
+        roots[place] = roots[roots[place]]
+        place = roots[place]
+    return place
+
+
+def _components(n: int, origin: Indices, end: Indices) -> Indices:
+    """Return the component of each of n vertices."""
+    edges = sparse.csr_array((np.ones(len(origin)), (origin, end)), shape=(n, n))
+    return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
