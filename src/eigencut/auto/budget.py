@@ -153,11 +153,6 @@ def landmarks_for(n_clusters: int) -> int:
     return max(POLICY.landmarks_per_cluster * n_clusters, POLICY.landmarks)
 
 
-def wide_landmarks_for(n_clusters: int) -> int:
-    """Return how many landmarks show which parts of so many clusters belong together."""
-    return max(4 * n_clusters, POLICY.wide_landmarks)
-
-
 def reads_blocks(X: Any, n_clusters: Any, affinity: Any, memory_limit: Any) -> bool:
     """Whether a fit on an array reads no more than some of its rows at a time.
 

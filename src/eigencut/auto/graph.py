@@ -29,7 +29,6 @@ from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.running import advance, blas_threads, without_progress
 from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.neighbors import local_dimension
-from eigencut.auto.budget import wide_landmarks_for
 from eigencut.auto.gaps import clusters_with_gaps
 from eigencut.auto.policy import POLICY
 from eigencut.cut import Cut
@@ -244,7 +243,7 @@ class Judges:
         Where the nearest rows of each row make more pieces than clusters, as equal words do, they
         do not tell which pieces belong together. Landmarks have many rows each, and so do.
         """
-        p = min(wide_landmarks_for(self.n_clusters), self.n // 10)
+        p = min(POLICY.wide_landmarks_for(self.n_clusters), self.n // 10)
         affinity = Landmarks(max(p, 2 * self.n_clusters), metric=self.metric)
         graph = affinity.fit_graph(self.searched.distinct.rows, self.count)
         pieces = pieces_of(graph, affinity)

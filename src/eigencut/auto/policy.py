@@ -124,5 +124,9 @@ class Policy:
     # A rough discretization ends when the objective grows by less than this share.
     rough_growth: float = 1e-3
 
+    def wide_landmarks_for(self, n_clusters: int) -> int:
+        """Return how many landmarks show which parts of so many clusters belong together."""
+        return max(4 * n_clusters, self.wide_landmarks)
+
 
 POLICY = Policy()

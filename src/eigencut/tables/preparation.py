@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import advance, stage, warn_user
 from eigencut.affinities import Landmarks
-from eigencut.auto.budget import wide_landmarks_for
+from eigencut.auto.policy import POLICY as AUTO_POLICY
 from eigencut.exceptions import ModelFileError, invalid
 from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
 from eigencut.io.rows import Rows
@@ -96,7 +96,7 @@ class Preparation:
         if self.categories is None or not (is_auto and model.solver == "auto"):
             return model.affinity
         K = model.n_clusters if isinstance(model.n_clusters, Integral) else 1
-        return Landmarks(wide_landmarks_for(int(K)), metric=model.metric or "euclidean")
+        return Landmarks(AUTO_POLICY.wide_landmarks_for(int(K)), metric=model.metric or "euclidean")
 
     def coding(self) -> Coding:
         """Return which columns of another table are read, and what they must hold."""
