@@ -30,10 +30,11 @@ from eigencut._utils.validation import (
     check_n_jobs,
     check_quantile,
     check_random,
+    is_integer,
 )
 from eigencut.affinities import NAMES, Affinity, named_affinity
 from eigencut.auto.budget import reads_blocks
-from eigencut.auto.n_clusters import check_n_clusters_parameter
+from eigencut.auto.n_clusters import Candidates
 from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, check_n_init, pod
@@ -873,7 +874,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)
-        check_n_clusters_parameter(self.n_clusters)
+        if not (is_integer(self.n_clusters) and self.n_clusters > 0):
+            Candidates.parse(self.n_clusters)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_n_init(self.n_init)

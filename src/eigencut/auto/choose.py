@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from eigencut.auto.n_clusters import (
     Candidates,
     default_affinities,
     find_number,
-    is_number,
     may_be_one_cluster,
     number_with_gaps,
     numbers_of_graph,
@@ -95,7 +95,7 @@ def choose(X: Any, task: Task, sample_weight: Array | None = None) -> Chosen:
     An affinity that takes more memory than it may is refused. What is decided depends on the
     different rows and what each counts.
     """
-    K = int(task.n_clusters) if is_number(task.n_clusters) else None
+    K = int(task.n_clusters) if isinstance(task.n_clusters, Integral) else None
     if isinstance(X, Rows):
         return _choose_for_stream(X, task, K)
     given: Affinity = clone(named_affinity(task.affinity, task.metric))
@@ -230,8 +230,8 @@ def choose_for_graph(graph: Graph, affinity: Affinity, task: Task, present: int)
 
     K so far, ``present``, stays unless another is clearly better.
     """
-    K = int(task.n_clusters) if is_number(task.n_clusters) else present
-    if not is_number(task.n_clusters):
+    K = int(task.n_clusters) if isinstance(task.n_clusters, Integral) else present
+    if not isinstance(task.n_clusters, Integral):
         candidates = Candidates.parse(task.n_clusters)
         with warnings.catch_warnings(), without_progress():
             warnings.simplefilter("ignore", GraphWarning)

@@ -70,14 +70,19 @@ class Candidates:
         """Read what was given, and check it as far as possible without the rows."""
         text = repr(n_clusters)
         text = text if len(text) <= 60 else f"{text[:57]}..."
-        if isinstance(n_clusters, str):
-            if n_clusters == "auto":
-                return cls(None, True, text)
+        if isinstance(n_clusters, str) and n_clusters == "auto":
+            return cls(None, True, text)
+        is_text = isinstance(n_clusters, str)
+        are_numbers = is_text and re.fullmatch(r"[\d\s,-]+", n_clusters)  # "2-30" or "2,4,8"
+        if not are_numbers and (is_text or not isinstance(n_clusters, Iterable)):
+            remedy = "use the number of clusters you expect, or 'auto'"
+            check_count("n_clusters", n_clusters, remedy)
+        if is_text:
             try:
                 n_clusters = parse_numbers(n_clusters)
             except ValueError as error:
                 raise ValueError(f"n_clusters {error}") from None
-        numbers: list[Any] = [n_clusters] if is_number(n_clusters) else []
+        numbers: list[Any] = [n_clusters] if isinstance(n_clusters, Integral) else []
         if isinstance(n_clusters, Iterable):
             numbers = list(islice(n_clusters, 1001))
             if len(numbers) > 1000:
@@ -109,22 +114,6 @@ class Candidates:
             remedy = "add data, or give smaller candidates"
             raise invalid("n_clusters", f"hold a candidate of {expected}", self.text, remedy)
         return possible
-
-
-def check_n_clusters_parameter(n_clusters: Any) -> None:
-    """Refuse what is neither a number of clusters, "auto", nor candidates."""
-    is_text = isinstance(n_clusters, str)
-    is_list = isinstance(n_clusters, Iterable) and not is_text
-    are_numbers = is_text and re.fullmatch(r"[\d\s,-]+", n_clusters)  # "2-30" or "2,4,8"
-    if is_list or n_clusters == "auto" or are_numbers:
-        Candidates.parse(n_clusters)
-    else:
-        check_count("n_clusters", n_clusters, "use the number of clusters you expect, or 'auto'")
-
-
-def is_number(n_clusters: Any) -> bool:
-    """Whether the number of clusters is given, so that there is nothing to choose."""
-    return isinstance(n_clusters, Integral)
 
 
 def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[Any, Array]:

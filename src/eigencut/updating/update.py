@@ -7,6 +7,7 @@ counting as often as it was seen, and the new ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import is_real
 from eigencut.affinities.landmarks import grown
 from eigencut.auto.choose import choose_for_graph
-from eigencut.auto.n_clusters import is_number
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.extension.labelling import ClusterNumbers
@@ -203,7 +203,7 @@ def _from_sums(
     before, settings = model.fitted_cut_, model._settings()
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
-    may_go = None if is_number(model.n_clusters) else clusters
+    may_go = None if isinstance(model.n_clusters, Integral) else clusters
     found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
     is_left = found.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
