@@ -874,8 +874,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
 
     def _check_parameters(self) -> None:
         named_affinity(self.affinity, self.metric)
-        if not (is_integer(self.n_clusters) and self.n_clusters > 0):
-            Candidates.parse(self.n_clusters)
+        K: Any = self.n_clusters
+        if not (is_integer(K) and K > 0):
+            Candidates.parse(K)
         check_choice("outliers", self.outliers, ("keep", "label"))
         check_quantile("outlier_quantile", self.outlier_quantile, usual=0.01)
         check_n_init(self.n_init)
