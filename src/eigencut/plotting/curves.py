@@ -67,11 +67,6 @@ class ChoiceDisplay(Display):
         Parameters
         ----------
         selection : Selection
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ChoiceDisplay
         """
         check_drawable("selection", selection, "Selection", "eigencut.select")
         numbers = sorted({choice.n_clusters for choice in selection.choices})
@@ -191,11 +186,6 @@ class LearningCurveDisplay(Display):
         Parameters
         ----------
         curve : LearningCurve
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        LearningCurveDisplay
         """
         check_drawable("curve", curve, "LearningCurve", "eigencut.theory.learning_curve")
         line = None

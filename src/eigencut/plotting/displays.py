@@ -490,12 +490,6 @@ class ClusterDisplay(Display):
             The points of X_new, where ``projection`` is an array.
         grid_resolution : int, default=300
             Cells of the decision regions along an axis, at least 2.
-        ax : matplotlib axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        ClusterDisplay
         """
         check_count("grid_resolution", grid_resolution, "use the default of 300", least=2)
         has_points = X_new is not None and not isinstance(projection, str)
@@ -644,11 +638,6 @@ class EmbeddingDisplay(Display):
             tell connected components apart; or else the last two. Of more clusters: no two of them,
             but the plane in which all directions lie evenly around a circle, clusters that share
             rows beside each other.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        EmbeddingDisplay
         """
         model = check_model(model).unsplit
         K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
@@ -783,11 +772,6 @@ class MarginDisplay(Display):
         X : array-like of shape (n_samples, n_features)
         kind : {"margin", "probability"}, default="margin"
             As of ``predict_margin``, or the largest of ``predict_proba``.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        MarginDisplay
         """
         check_choice("kind", kind, ("margin", "probability"))
         with prepared_rows(model, X) as taken:
@@ -899,11 +883,6 @@ class SupportDisplay(Display):
             The training rows, or some of them.
         X_new : array-like of shape (m, n_features), optional
             Rows to compare with them.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        SupportDisplay
         """
         support, shown = _support(model, X)
         new_support, new_shown = (None, None) if X_new is None else _support(model, X_new)
@@ -997,11 +976,6 @@ class SimilarityDisplay(Display):
         model : fitted GPOD, TableModel or Reclustered
         X : array-like of shape (n_samples, n_features)
             Of a model of precomputed affinities, the square matrix among its training rows.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        SimilarityDisplay
         """
         with prepared_rows(model, X, most=2000) as taken:
             labels, W = model.labels_of(taken.some), _similarities(model, taken)
@@ -1108,11 +1082,6 @@ class DriftDisplay(Display):
         ----------
         model : fitted GPOD, TableModel or Reclustered
         X_new : array-like of shape (m, n_features)
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        DriftDisplay
         """
         model = check_model(model)
         return cls.from_drift(model.drift(X_new), cluster_names=model.class_names_, ax=ax)
@@ -1128,11 +1097,6 @@ class DriftDisplay(Display):
         drift : Drift
         cluster_names : sequence of str, optional
             What clusters 0, 1, ... are called.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        DriftDisplay
         """
         check_drawable("drift", drift, "Drift", "model.drift(X_new)")
         outside = drift.without_support
@@ -1209,11 +1173,6 @@ class CutValueDisplay(Display):
         model : fitted GPOD or TableModel
         X_held_out : array-like of shape (m, n_features), optional
             Rows that played no part in the fit. Needed for landmarks, which keep no rows.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        CutValueDisplay
         """
         gpod = check_model(model).one_cut()
         held_out = None if X_held_out is None else cut_value(model, X_held_out)
@@ -1302,11 +1261,6 @@ class SpectrumDisplay(Display):
             them there are the eigenvalues of the clusters only.
         n_more : int, default=6
             Eigenvalues besides. They take about as long as a fit.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        SpectrumDisplay
         """
         check_count("n_more", n_more, "use the default of 6")
         gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
@@ -1380,11 +1334,6 @@ class ConvergenceDisplay(Display):
         ----------
         model : fitted GPOD, TableModel or Reclustered
             Of a ``Reclustered``, the model before the split.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         return cls.from_partition(check_model(model).gpod.fitted_cut_.partition, ax=ax)
 
@@ -1395,11 +1344,6 @@ class ConvergenceDisplay(Display):
         Parameters
         ----------
         partition : Partition
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         check_drawable("partition", partition, "Partition", "eigencut.pod")
         if not len(partition.gap_history):
@@ -1477,11 +1421,6 @@ class HierarchyDisplay(Display):
         Parameters
         ----------
         model : fitted GPOD, TableModel or Reclustered
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        HierarchyDisplay
         """
         model = check_model(model)
         return cls.from_hierarchy(model.hierarchy(), cluster_names=model.class_names_, ax=ax)
@@ -1497,11 +1436,6 @@ class HierarchyDisplay(Display):
         hierarchy : Hierarchy
         cluster_names : sequence of str, optional
             What clusters 0, 1, ... are called.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        HierarchyDisplay
         """
         check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
         K = len(hierarchy.sizes)
@@ -1604,11 +1538,6 @@ class SplitDisplay(Display):
         model : fitted GPOD, TableModel or Reclustered
         counts : sequence of int or "auto", optional
             As of ``predict_levels``. Default: 2, 3, ... up to all clusters, at most ten.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        SplitDisplay
         """
         model = check_model(model)
         tree = model.hierarchy()
@@ -1647,11 +1576,6 @@ class SplitDisplay(Display):
             What clusters 0, 1, ... of the last one are called.
         sample_weight : array of shape (n_rows,), optional
             How many times each row counts.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        SplitDisplay
         """
         columns = [np.asarray(labels) for labels in labels_list]
         shapes = {column.shape for column in columns}

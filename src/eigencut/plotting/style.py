@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Any, NamedTuple, Self
 
 from eigencut._utils.validation import needed, shown
@@ -69,6 +70,14 @@ class Display(ABC):
     ax_: Any
     figure_: Any
     cluster_names: Sequence[str] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Add to the docstrings of all ``from_...`` what these have in common."""
+        common = "\nax : matplotlib axes, optional\n    Default: those of a new figure.\n"
+        for name, method in vars(cls).items():
+            if name.startswith("from_"):
+                text = cleandoc(method.__doc__ or "")
+                method.__func__.__doc__ = f"{text}{common}\nReturns\n-------\n{cls.__name__}\n"
 
     def _with_names(self, names: Sequence[str]) -> Self:
         """Take what clusters 0, 1, ... are called; an empty text is no name."""
