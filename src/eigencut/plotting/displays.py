@@ -208,16 +208,13 @@ def given_points(points: Any, n_rows: int, name: str) -> Array:
     except ValueError:  # lists of different lengths
         given = np.array(None)
     if given.shape != (n_rows, 2):
-        raise invalid(
-            name,
-            f"be points of shape ({n_rows}, 2), one for each row",
-            f"shape {given.shape}" if given.ndim else shown(points),
-            "pass two numbers for each row",
-        )
-    if given.dtype.kind not in "biuf":
-        numbers = np.array([[_number(value) for value in row] for row in given])
-    else:
+        expected = f"be points of shape ({n_rows}, 2), one for each row"
+        got = f"shape {given.shape}" if given.ndim else shown(points)
+        raise invalid(name, expected, got, "pass two numbers for each row")
+    if given.dtype.kind in "biuf":
         numbers = given.astype(np.float64)
+    else:
+        numbers = np.array([[_number(value) for value in row] for row in given])
     is_bad = ~np.isfinite(numbers).all(axis=1)
     if is_bad.any():
         row = int(is_bad.argmax())
@@ -286,13 +283,9 @@ def regions_around(model: Model, points: Array, support: Array, resolution: int)
     """Return the regions of a model around points; None where these have no finite extent."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
-    sides = [
-        np.linspace(a - 0.07 * w, b + 0.07 * w, resolution)
-        for a, b, w in zip(low, high, width, strict=True)
-    ]
-    if not np.isfinite(sides).all():
+    x, y = np.linspace(low - 0.07 * width, high + 0.07 * width, resolution, axis=1)
+    if not np.isfinite([x, y]).all():
         return None
-    x, y = sides
     grid = model.from_units(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
     shape, answers = (resolution, resolution), model.answers_of(grid)
     least = model.gpod.fitted_cut_.least_support
@@ -328,8 +321,7 @@ def region_image(regions: Regions) -> Array:
     """Return red, green and blue of each cell, with a white line between clusters."""
     labels, support = regions.labels, regions.bounded
     numbers, place = np.unique(labels, return_inverse=True)
-    styles = [cluster_style(int(number)) for number in numbers]
-    colors = np.array([[*bytes.fromhex(style.color[1:])] for style in styles]) / 255
+    colors = np.array([_rgb(cluster_style(int(number)).color) for number in numbers])
     top = max(float(regions.levels[-1]), regions.least_support + 1e-9)
     depth = np.clip((support - regions.least_support) / (top - regions.least_support), 0, 1)
     # The share of white in the colour of a region.

@@ -23,7 +23,7 @@ from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
 from eigencut.inspection.describe import value_in_words
 from eigencut.io.atomic import check_replaceable, replacing
-from eigencut.plotting.style import Style, cluster_style, spaced
+from eigencut.plotting.style import cluster_style, spaced
 from eigencut.report.summary import (
     ModelSummary,
     Picture,
@@ -40,6 +40,7 @@ from eigencut.report.summary import (
 # Where the marks of a page stand: plain numbers and words, which the templates write as SVG.
 
 BOX = (52.0, 14.0, 428.0, 206.0)  # of a plot: left, top, right and bottom of what lies in it
+FRAME = (720.0, 470.0)  # width and height of the picture of rows
 
 
 class Mark(NamedTuple):
@@ -52,29 +53,6 @@ class Mark(NamedTuple):
     width: float = 0.0
     height: float = 0.0
     far: tuple[float, float] | None = None  # where it lies, if it is drawn elsewhere
-
-
-class Plot(NamedTuple):
-    """Points, bars and upright lines over a grid."""
-
-    axis: str
-    grid: list[tuple[float, str]]
-    ticks: list[tuple[float, str, str]]
-    bars: list[Mark]
-    lines: list[Mark]
-    points: list[Mark]
-    box: tuple[float, float, float, float] = BOX
-
-
-class Scatter(NamedTuple):
-    """Rows as points, a group for each cluster; how many lie beyond the frame."""
-
-    groups: list[tuple[int, Style, list[Mark]]]
-    numbers: list[tuple[int, float, float]]
-    n_beyond: int
-    n_new_beyond: int
-    width: float = 720.0
-    height: float = 470.0
 
 
 def outline(shape: str, radius: float) -> str:
@@ -97,7 +75,7 @@ def short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def spectrum_plot(spectrum: SpectrumSummary) -> Plot:
+def spectrum_plot(spectrum: SpectrumSummary) -> dict[str, Any]:
     """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
     K, values = len(spectrum.values), spectrum.measured or spectrum.values
     left, top, right, bottom = BOX
@@ -115,10 +93,11 @@ def spectrum_plot(spectrum: SpectrumSummary) -> Plot:
         points.append(Mark(x[i], y[i], "mark own" if i < K else "mark beyond", tip))
         if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
             ticks.append((x[i], str(i + 1), "mid"))
-    return Plot("number of the eigenvalue", _grid(highest, ".2g"), ticks, bars, [], points)
+    marks = dict(ticks=ticks, bars=bars, points=points)
+    return _plot("number of the eigenvalue", highest, ".2g", **marks)
 
 
-def similarity_plot(support: SupportSummary) -> Plot | None:
+def similarity_plot(support: SupportSummary) -> dict[str, Any] | None:
     """Two histograms of shares, rows and new rows, and the line below which is outside."""
     if not support.edges:
         return None
@@ -139,27 +118,27 @@ def similarity_plot(support: SupportSummary) -> Plot | None:
     tip = f"below {support.least:.3g}: outside what the model knows"
     ticks = [(left, f"{edges[0]:.3g}", "start"), (right, f"{edges[-1]:.3g}", "end")]
     axis = "similarity to the training rows (log of the mean affinity)"
-    return Plot(
-        axis, _grid(highest, ".0%"), ticks, bars, [Mark(at, top, "mark least", tip)], points=[]
-    )
+    marks = dict(ticks=ticks, bars=bars, lines=[Mark(at, top, "mark least", tip)])
+    return _plot(axis, highest, ".0%", **marks)
 
 
-def _grid(highest: float, form: str) -> list[tuple[float, str]]:
-    """Four lines across, and what they stand for."""
+def _plot(axis: str, highest: float, form: str, **marks: Any) -> dict[str, Any]:
+    """Marks, with four lines across and what these stand for."""
     _, top, _, bottom = BOX
     shares = (0.0, 1 / 3, 2 / 3, 1.0)
-    return [(bottom - share * (bottom - top), f"{share * highest:{form}}") for share in shares]
+    grid = [(bottom - share * (bottom - top), f"{share * highest:{form}}") for share in shares]
+    return dict(axis=axis, box=BOX, grid=grid, lines=[], points=[]) | marks
 
 
-def scatter(picture: Picture, names: dict[int, str]) -> Scatter:
+def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
     """Rows as points within a frame that far rows do not widen; these stand at its edge."""
     labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
-    found = Scatter([], [], 0, 0)
     (x, drawn_x), (y, drawn_y) = (
-        _placed(np.asarray(values), labels, is_new, length)
-        for values, length in ((picture.x, found.width), (-np.asarray(picture.y), found.height))
+        _placed(values, labels, is_new, length)
+        for values, length in zip((np.array(picture.x), -np.array(picture.y)), FRAME, strict=True)
     )
     beyond = (x != drawn_x) | (y != drawn_y)
+    groups, numbers = [], []
     for cluster in (-1, *names):
         name, own = clipped(names.get(cluster, "in no cluster"), 60), labels == cluster
         marks = []
@@ -170,12 +149,12 @@ def scatter(picture: Picture, names: dict[int, str]) -> Scatter:
             far = (x[i], y[i]) if beyond[i] else None
             marks.append(Mark(drawn_x[i], drawn_y[i], kind, tip, far=far))
         if marks:
-            found.groups.append((cluster, cluster_style(cluster), marks))
+            groups.append((cluster, cluster_style(cluster), marks))
         if marks and cluster >= 0 and len(names) <= 60:  # more numbers would cover the points
             middle = float(np.median(drawn_x[own])), float(np.median(drawn_y[own])) + 7
-            found.numbers.append((cluster, *middle))
+            numbers.append((cluster, *middle))
     n_beyond, n_new = int((beyond & ~is_new).sum()), int((beyond & is_new).sum())
-    return found._replace(n_beyond=n_beyond, n_new_beyond=n_new)
+    return dict(groups=groups, numbers=numbers, n_beyond=n_beyond, n_new_beyond=n_new, frame=FRAME)
 
 
 def _placed(
