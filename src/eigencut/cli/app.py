@@ -17,7 +17,7 @@ import eigencut
 from eigencut.cli import options as opt
 from eigencut.cli.options import command, option, output
 from eigencut.cli.outputs import check_output, is_standard_output, open_writer, say
-from eigencut.exceptions import printable
+from eigencut.exceptions import EmptyTableError, printable
 
 _SYNONYMS = {
     "--help": "help",
@@ -196,33 +196,16 @@ def select(
     run = run.with_scale_for(metric)
 
     from eigencut.cli import tables
-    from eigencut.io.refused_rows import naming_rows_of_table
-    from eigencut.tables.preparation import learn_preparation
-    from eigencut.tables.table_model import table_model
 
-    source = tables.open_table(table, run)
-    columns = tables.data_columns(source, run)
-    kinds = tables.kinds_of_columns(source, columns, run)
-    some, _ = tables.sample_rows(tables.read_data(source, columns, kinds, run), run)
-    preparation = learn_preparation(some, run.scale, run.missing)
-    rows, complete = preparation.apply(some)
-    affinities: Any = "auto"
+    affinity: Any = "auto"
     if sigma != ["auto"]:
-        affinities = [eigencut.Gaussian(width, metric=metric or "euclidean") for width in sigma]
-    with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
-        best = eigencut.select(
-            rows,
-            clusters,
-            affinities,
-            cut=cut,
-            n_jobs=run.jobs,
-            sample_weight=None if some.weight is None else some.weight[complete],
-            metric=metric,
-        )
+        affinity = [eigencut.Gaussian(width, metric=metric or "euclidean") for width in sigma]
+    how = dict(n_clusters=clusters, affinity=affinity, cut=cut, metric=metric)
+    best, model = tables.select_table(table, run, **how)
     result = best.to_dict() | {"n_clusters": best.best.n_clusters, "output": output}
     text = str(best)
     if output is not None:
-        table_model(best.model, preparation, complete, kinds).save(output)
+        model.save(output)
         text += f"\nThe best model is in {output}"
     run.say(result, text, output)
 
@@ -663,10 +646,7 @@ def predict(
         "Also the groups of clusters at these numbers of them, e.g. 20,5, or auto.", opt.levels
     ),
     min_children: int = option(
-        "How many groups of one level a group of the next has.",
-        opt.number(1),
-        "--min-children",
-        default=1,
+        "How many groups of one level a group of the next has.", opt.number(1), default=1
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     run: opt.RunOptions,
@@ -685,10 +665,7 @@ def predict(
             "--levels use .csv or .parquet."
         )
 
-    import numpy as np
-
     from eigencut.cli import tables
-    from eigencut.exceptions import EmptyTableError
 
     fitted = tables.load_model(model, run.jobs)
     groups = fitted.hierarchy().levels(levels, min_children) if levels else ()
@@ -704,8 +681,8 @@ def predict(
         if proba:
             columns |= {f"p{k}": column for k, column in enumerate(answers.probabilities.T)}
         for group in groups:
-            n_groups = len(np.unique(group[group >= 0]))
-            columns[f"level_{n_groups}"] = np.where(labels < 0, labels, group[labels])
+            own = columns[f"level_{len({*group} - {-1})}"] = group[labels]
+            own[labels < 0] = -1
         return columns
 
     matrix = tables.sparse_matrix(table)
@@ -777,11 +754,10 @@ def consensus(
     check_output("table", output, [table], run.as_json)
 
     from eigencut.cli import tables
-    from eigencut.inspection.consensus import consensus as consensus_of
 
     labels, ids = tables.labellings(table, columns, id_column, run)
     with run.progress("consensus"):
-        found = consensus_of(labels, clusters, random_state=seed)
+        found = eigencut.consensus(labels, clusters, random_state=seed)
     answer = {"cluster": found.labels, "agreement": found.agreement}
     with open_writer(output) as write:
         write(({} if id_column is None else {id_column: ids}) | answer)

@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from eigencut._utils.running import tell, warn_user
+from eigencut.auto.select import Selection, select
 from eigencut.cli.options import RunOptions, TableOptions, is_given
 from eigencut.exceptions import invalid
 from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, plain_names, quoted
@@ -24,7 +25,7 @@ from eigencut.io.table import Coding, Source, Table
 from eigencut.loading import load
 from eigencut.neighbors.metrics import are_unit_vectors
 from eigencut.semi_supervised.known_labels import named, read_known_labels
-from eigencut.tables.preparation import Preparation
+from eigencut.tables.preparation import Preparation, learn_preparation
 from eigencut.tables.table_model import TableModel, table_model
 
 
@@ -84,12 +85,10 @@ def kinds_of_columns(
 
 def _date(source: Source, text: str) -> tuple[str, str]:
     """A column and its kind, from its name or ``name:unit``."""
-    name, mark, unit = text.rpartition(":")
-    if text in source.names or not mark:
-        return text, "date"
-    if unit in UNITS_OF_DATES:
+    name, _, unit = text.rpartition(":")
+    if text not in source.names and name and unit in UNITS_OF_DATES:
         return name, f"date:{unit}"
-    if name not in source.names:
+    if text in source.names or name not in source.names:
         return text, "date"
     expected, remedy = f"be one of {', '.join(UNITS_OF_DATES)}", f"use --date {name} for days"
     raise invalid(f"--date {text}: the unit of a date", expected, repr(unit), remedy)
@@ -135,6 +134,20 @@ def fit_table(
     labels[rows] = model.labels_
     names = {} if run.id_column is None else {run.id_column: table.ids}
     return model, [names | cluster_columns(model, labels)]
+
+
+def select_table(path: str, run: TableOptions, **how: Any) -> tuple[Selection, TableModel]:
+    """``eigencut.select`` on a table, and its best model."""
+    source = open_table(path, run)
+    columns = data_columns(source, run)
+    kinds = kinds_of_columns(source, columns, run)
+    some, _ = sample_rows(read_data(source, columns, kinds, run), run)
+    preparation = learn_preparation(some, run.scale, run.missing)
+    rows, complete = preparation.apply(some)
+    weight = None if some.weight is None else some.weight[complete]
+    with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
+        best = select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
+    return best, table_model(best.model, preparation, complete, kinds)
 
 
 def fit_matrix(gpod: Any, matrix: Any, run: TableOptions) -> TableModel:
