@@ -1,55 +1,43 @@
 """Models for services without Python: ONNX graphs that give the same labels.
 
 A graph takes rows through what ``predict`` does: the columns' units (of a ``TableModel``), the
-eigenfunctions (``eigenfunctions.py``) and the label by the fitted rotation; or, of a discrete cut,
-the shares of clusters and the largest of them.
+eigenfunctions and the label by the fitted rotation; or, of a discrete cut, the shares of clusters
+and the largest of them.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import SQUARABLE, Array
 from eigencut._utils.running import warn_user
 from eigencut._utils.validation import check_choice
 from eigencut._version import __version__
 from eigencut.affinities import Gaussian, Landmarks, Neighbors, RankedNeighbors
+from eigencut.affinities.landmarks import LEAST_WIDTH
 from eigencut.discretization import TIE
 from eigencut.exceptions import invalid
-from eigencut.export.eigenfunctions import (
-    EXPORTED,
-    divided,
-    gaussian_functions,
-    has_point,
-    landmark_functions,
-    neighbor_functions,
-    probabilities,
-    ranked_shares,
-    share_probabilities,
-)
 from eigencut.export.graph import PRECISIONS, OnnxGraph, Tensor, where
-from eigencut.extension.eigenfunctions import Algorithm1, CombinedFunctions
-from eigencut.fitted import FittedRelaxedCut
+from eigencut.extension.eigenfunctions import SUPPORT, Algorithm1, CombinedFunctions
+from eigencut.fitted import FittedCut, FittedRelaxedCut
 from eigencut.gpod import GPOD
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.io.column_kinds import quoted
+from eigencut.kernels.numpy_kernels import SLACK
 from eigencut.model import check_model
+from eigencut.neighbors.metrics import EARTH_RADIUS, FARTHEST, middle
 from eigencut.tables.preparation import Preparation
 from eigencut.tables.table_model import TableModel, table_model
 
 __all__ = ["run_onnx", "to_onnx"]
 
-# How the eigenfunctions are written, by the affinity.
-_FUNCTIONS: dict[type, Any] = {
-    Gaussian: gaussian_functions,
-    Landmarks: landmark_functions,
-    Neighbors: neighbor_functions,
-    RankedNeighbors: ranked_shares,
-}
+_METRICS = ("euclidean", "cosine", "haversine")
+_NO_EDGE = -1e300  # the exponent of an edge that is none
 _MOST_CLUSTERS = 1000  # of votes, which are an array of rows times neighbours times clusters
 
 
@@ -119,8 +107,8 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
         expected = "be Gaussian, Neighbors, RankedNeighbors or Landmarks for a model to be exported"
         remedy = "fit with affinity='gaussian'"
         raise invalid("affinity", expected, type(model.affinity_).__name__, remedy)
-    if model.affinity_.metric not in EXPORTED:
-        expected = f"be {' or '.join(map(repr, EXPORTED))} for a model to be exported"
+    if model.affinity_.metric not in _METRICS:
+        expected = f"be {' or '.join(map(repr, _METRICS))} for a model to be exported"
         remedy = "fit with metric='euclidean'"
         raise invalid("metric", expected, repr(model.affinity_.metric), remedy)
     kept = (getattr(model.affinity_, name, None) for name in ("rows_", "landmarks_"))
@@ -155,11 +143,11 @@ def _outputs(
     if is_relaxed:
         if isinstance(fitted.functions, CombinedFunctions):
             U = U @ fitted.functions.combination
-        unit = divided(U, abs(U).reduce("Max"))
-        scores = divided(unit, unit.reduce("L2")) @ fitted.rotation
+        unit = _divided(U, abs(U).reduce("Max"))
+        scores = _divided(unit, unit.reduce("L2")) @ fitted.rotation
     is_best = scores >= scores.reduce("Max") - graph.precision.tie  # the first of equal ones
     labels = is_best.astype(np.int32).place("Max")
-    of_scores = probabilities if is_relaxed else share_probabilities
+    of_scores = _probabilities if is_relaxed else _share_probabilities
     shares = of_scores(scores, labels, support, fitted)
     if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
         labels = graph.constant(numbers.numbers, np.int64).take(labels)
@@ -187,7 +175,7 @@ def _prepared_rows(
     most = float(np.finfo(np.float64).max)
     rows = _logged(rows, preparation.floor)
     rows = ((rows - preparation.shift) / preparation.scale).clip(-most, most)
-    is_point = has_point(metric, rows)
+    is_point = _has_point(metric, rows)
     return rows, is_complete if is_point is None else is_complete & is_point
 
 
@@ -260,3 +248,343 @@ def _run(content: bytes | str | os.PathLike[str], X: Any, optimize: bool) -> dic
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {"X": X}), strict=True))
+
+
+def _divided(rows: Tensor, length: Tensor) -> Tensor:
+    """Return rows divided by their length; rows of zeros stay."""
+    return rows / where(length > 0.0, length, 1.0)
+
+
+def _has_point(metric: str, rows: Tensor) -> Tensor | None:
+    """Return whether each row has a point, a column; None where all have."""
+    if metric == "cosine":
+        return abs(rows).reduce("Max") > 0.0
+    if metric != "haversine":
+        return None
+    latitude, longitude = (rows.take([place], axis=1) for place in (0, 1))
+    return (abs(latitude) <= 90.0) & (longitude >= -180.0) & (longitude <= 360.0)
+
+
+def _points(metric: str, rows: Tensor) -> Tensor:
+    """Return the points that stand for rows; any numbers for rows that have none."""
+    if metric == "cosine":
+        scaled = _divided(rows, abs(rows).reduce("Max"))
+        length = np.sqrt(scaled.reduce("SumSquare"))
+        return scaled / np.maximum(length, 1.0)  # the largest number is 1 by now
+    if metric == "haversine":
+        radians = rows * (math.pi / 180)
+        phi, lam = (radians.take([place], axis=1) for place in (0, 1))
+        around = np.cos(phi)
+        places = [around * np.cos(lam), around * np.sin(lam), np.sin(phi)]
+        return rows.graph.concatenate(places) * EARTH_RADIUS
+    return rows
+
+
+def _in_units(points: Tensor, exponent: int, farthest: float) -> Tensor:
+    """Return points in units of a power of two."""
+    first = -exponent // 2  # two factors, for one power of two can be beyond float64
+    for power in (first, -exponent - first):
+        points = points * math.ldexp(1.0, power)
+    return points.clip(-farthest, farthest)
+
+
+def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, Tensor]:
+    """Return numbers of the k vertices nearest to each point, and squared distances to them.
+
+    Distances by products find a few more than k, those by differences tell which are nearest. Of
+    equals the first number comes first, as in the search.
+    """
+    centre = middle(vertices)  # around which products are most accurate
+    moved = vertices - centre
+    partial = (points - centre) @ (-2 * moved.T) + (moved**2).sum(axis=1)  # |y|^2 - 2 x y
+    more = min(k + 8, len(vertices))
+    near = partial.smallest(more)[1].smallest(more)[0]  # by number
+    squared, place = _squared_distances(points, vertices, near).smallest(k)
+    return near.node("GatherElements", place, axis=1), squared
+
+
+def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return points of rows, numbers of their nearest vertices and squared distances to these.
+
+    As ``Index.query_rounded``: a point that is a vertex but for rounding stands where that does.
+    """
+    graph, vertices, k = rows.graph, affinity._points, affinity.n_neighbors_
+    points = _in_units(_points(affinity.metric, rows), affinity._space.exponent, FARTHEST)
+    near, squared = _nearest_vertices(points, vertices, k)
+    first = near.take([0], axis=1).squeeze()
+    most = squared.take([k - 1], axis=1) * affinity._index.same_place**2
+    is_vertex = squared.take([0], axis=1) <= most
+    of_vertices = affinity._index.query(vertices, k)[1]
+    points = where(is_vertex, graph.constant(vertices, np.float64).take(first), points)
+    near = where(is_vertex, graph.constant(of_vertices, np.int64).take(first), near)
+    return points, near, _squared_distances(points, vertices, near)
+
+
+def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
+    """Return those from each point to the vertices of these numbers, by differences."""
+    there = points.graph.constant(vertices, np.float64).take(numbers)  # rows x edges x features
+    difference = there - points.unsqueeze(1)
+    return difference.reduce("SumSquare", axis=2, keepdims=0)
+
+
+def _eigenfunctions(
+    model: GPOD,
+    rows: Tensor,
+    *,
+    nearest: Tensor,
+    near: Tensor | None,
+    largest: Tensor,
+    sums: Tensor,
+    is_alone: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return ``u_k(x)``, see ``eigencut.extension.eigenfunctions``, and the support, log d(x).
+
+    ``sums`` are those of ``_columns_to_sum``, by weights divided by the exponential of ``largest``;
+    density is that of the vertices ``near`` a row. A row that is a training row without similar
+    ones, or ``is_alone``, has the values of the ``nearest`` training row.
+    """
+    graph, affinity, functions = rows.graph, model.affinity_, model.fitted_cut_.functions.base
+    K, pairs, limits = len(functions.pairs.values), functions.pairs, graph.precision
+    degrees = sums.take([K], axis=1)
+    average = (sums.take(range(K), axis=1) / degrees).astype(graph.dtype)
+    support = largest + np.log(degrees)
+    if near is not None:  # times rho(x) to the power of beta
+        densities = graph.constant(affinity._contrast.densities, support.dtype).take(near)
+        support = support + np.log(densities.reduce("Mean")) * affinity._contrast.beta
+    if is_alone is not None:
+        support = where(is_alone, -np.inf, support)
+    log_degrees = np.maximum(support, limits.lowest_finite).astype(graph.dtype)
+    power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
+    mass_per_degree = np.exp(np.minimum(log_degrees * power, limits.largest_log))
+    if not pairs.takes_part.all():
+        of_small = (sums.take([K + 1], axis=1) / degrees).astype(graph.dtype)
+        mass_per_degree = mass_per_degree * (1.0 - of_small)
+    denominator = 1.0 - mass_per_degree * pairs.values
+    is_supported = denominator.reduce("Min") > SUPPORT
+    values = where(is_supported, average / np.maximum(denominator, SUPPORT), average)
+    difference = rows - graph.constant(affinity.rows_, np.float64).take(nearest)
+    is_itself = difference.reduce("SumSquare") == 0.0
+    is_vertex = (is_itself & ~is_supported) | (log_degrees < functions.least_log_degree)
+    values = where(is_vertex, graph.constant(pairs.vectors).take(nearest), values)
+    return values, support.astype(graph.dtype)
+
+
+def _columns_to_sum(model: GPOD) -> Array:
+    """Return what is summed over edges: eigenvectors, ones, the indicator of small components."""
+    affinity, pairs = model.affinity_, model.fitted_cut_.functions.base.pairs
+    weight = affinity.multiplicity_ / affinity.n_rows_
+    if affinity._contrast is not None:
+        weight = weight * affinity._contrast.factors
+    columns = np.column_stack([pairs.vectors, np.ones(len(weight)), ~pairs.takes_part])
+    return np.asarray(columns * weight[:, np.newaxis])
+
+
+def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows.
+
+    The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``.
+    """
+    graph, affinity, limits = rows.graph, model.affinity_, rows.graph.precision
+    widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
+    inverse_widths = 1 / (math.sqrt(2) * widths)
+    centred = _points(affinity.metric, rows) - affinity._center
+    limit = math.sqrt(-limits.lowest_finite)
+    u = _in_units(centred, affinity._exponent, SQUARABLE[1]).clip(-limit, limit).astype(graph.dtype)
+    squared, nearest = _from_all_rows(model, u, inverse_widths)
+    g = _inverse_width(affinity._state(), squared, inverse_widths)
+    exponents = squared * -inverse_widths * g
+    exponents = np.maximum(exponents, limits.lowest_finite)
+    largest = exponents.reduce("Max")
+    weights = np.exp(np.maximum(exponents - largest, limits.lowest_exponent))
+    near = None
+    if affinity._contrast is not None:
+        near = squared.smallest(min(affinity.n_neighbors, len(affinity.rows_)))[1]
+    sums = weights @ _columns_to_sum(model)
+    return _eigenfunctions(model, rows, nearest=nearest, near=near, largest=largest, sums=sums)
+
+
+def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
+    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them.
+
+    They come from a matrix product where that is accurate enough, and else from differences.
+    """
+    points = model.affinity_._to_units(model.affinity_.rows_)
+    if _is_product_accurate(model, points, inverse_widths, u):
+        partial = u @ (-2 * points.T) + (points**2).sum(axis=1)  # |u_j|^2 - 2 u u_j
+        squared = np.maximum(partial + u.reduce("SumSquare"), 0.0)
+    else:
+        differences = [u.take([i], axis=1) - column for i, column in enumerate(points.T)]
+        squared = differences[0] * differences[0]
+        for difference in differences[1:]:
+            squared = squared + difference * difference
+        partial = squared
+    return squared, partial.place("Min").squeeze()
+
+
+def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array, u: Tensor) -> bool:
+    """Return whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm."""
+    functions, largest = model.fitted_cut_.functions.base, np.linalg.norm(points, axis=1).max()
+    reach = (2 * largest * inverse_widths.max()) ** 2
+    if not reach * np.finfo(u.dtype).eps < u.graph.precision.exponent_error:
+        return False
+    log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
+    mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
+    denominator = 1 - mass_per_degree[:, np.newaxis] * functions.pairs.values
+    # Training rows without similar ones are recognized by a distance of zero: by differences.
+    return bool((denominator > SUPPORT).all())
+
+
+def _inverse_width(state: dict[str, Any], squared: Tensor, inverse_widths: Array) -> Any:
+    """Return g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""
+    if "local" not in state or len(inverse_widths) == 1:  # no distance to learn a scale from
+        return inverse_widths[0]
+    local = state["local"]
+    closest = squared.smallest(min(local["k"], len(inverse_widths)))[0]
+    width = np.sqrt(closest.reduce("Max")).clip(local["least"], local["most"]) * local["scale"]
+    limits = SQUARABLE if squared.dtype == np.float64 else np.clip(SQUARABLE, 1e-37, 1e37)
+    return (1 / math.sqrt(2)) / width.clip(limits[0], limits[1])
+
+
+def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the eigenfunctions of a graph of neighbours at rows, and the support of the rows.
+
+    The edges of a row are those to its k nearest vertices, and to the vertices that have its
+    nearest vertex among their own (``neighbor_sums`` of the kernels).
+    """
+    graph, affinity, vertices = rows.graph, model.affinity_, model.affinity_._points
+    points, near, squares = _neighbors(affinity, rows)
+    of_near = np.sqrt(squares)
+    radius, first = of_near.take([affinity.n_neighbors_ - 1], axis=1), near.take([0], axis=1)
+    other, is_other = _reverse_neighbors(affinity._reverse, first, near)
+    of_other = where(is_other, np.sqrt(_squared_distances(points, vertices, other)), FARTHEST)
+    numbers = graph.concatenate([near, other])
+    share, exponent = _edges(affinity, graph.concatenate([of_near, of_other]), radius, numbers)
+    largest = exponent.reduce("Max")
+    is_alone = largest <= _NO_EDGE
+    weights = share * np.exp(np.maximum(exponent - largest, -700.0))
+    # A row without a neighbour is as good as the training row nearest to it.
+    weights = where(is_alone, (numbers == first).astype(np.float64), weights)
+    columns = graph.constant(_columns_to_sum(model), np.float64).take(numbers)
+    return _eigenfunctions(
+        model,
+        rows,
+        nearest=first.squeeze(),
+        near=None if affinity._contrast is None else near,
+        largest=largest,
+        sums=(weights.unsqueeze(1) @ columns).squeeze(),
+        is_alone=is_alone,
+    )
+
+
+def _reverse_neighbors(reverse: Any, first: Tensor, near: Tensor) -> tuple[Tensor, Tensor]:
+    """Return vertices that have the nearest one among their own, and whether each is another."""
+    n_reverse = np.diff(reverse.indptr)
+    padded = np.full((len(n_reverse), max(1, n_reverse.max())), -1)
+    padded[np.arange(padded.shape[1]) < n_reverse[:, np.newaxis]] = reverse.indices
+    listed = near.graph.constant(padded, np.int64).take(first.squeeze())
+    is_same = (listed.unsqueeze(2) == near.unsqueeze(1)).astype(np.float64)
+    is_new = is_same.reduce("Sum", axis=2, keepdims=0) == 0.0
+    return np.maximum(listed, [0]), is_new & (listed >= [0])
+
+
+def _edges(
+    affinity: Any, distances: Tensor, radius: Tensor, numbers: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return share and exponent of each edge, as ``EdgeWeight``."""
+    weight, width = affinity._weight, affinity._width
+    radii = distances.graph.constant(affinity.radii_, np.float64).take(numbers)
+    # Not times SLACK, which onnxruntime takes for 1.
+    is_near = (distances <= r + r * (SLACK - 1) for r in (radius, radii))
+    of_row, of_vertex = (each.astype(np.float64) for each in is_near)
+    share = of_row * of_vertex if weight.is_mutual else (of_row + of_vertex) * 0.5
+    exponent = distances * 0.0
+    if weight.width is not None:
+        widths = [r.clip(width.least, width.most) * width.scale for r in (radius, radii)]
+        exponent = (distances * distances * -0.5) / (widths[0] * widths[1])
+    return share, where(share > 0.0, exponent, _NO_EDGE)
+
+
+def _landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ``u(x) = z(x)^T c``, z(x) on the r nearest landmarks, and the support of the rows."""
+    graph, affinity, search = rows.graph, model.affinity_, model.affinity_._search
+    points = _in_units(_points(affinity.metric, rows), search.space.exponent, FARTHEST)
+    nearest, squared = _nearest_vertices(points, search.points, search.n_nearest)
+    table = graph.constant(model.fitted_cut_.functions.base.eigenvectors()).take(nearest)
+    weights = _memberships(affinity, squared).astype(graph.dtype)
+    values = (weights.unsqueeze(1) @ table).squeeze()  # rows x r x K
+    first = nearest.node("GatherElements", squared.place("Min"), axis=1)
+    spacing = graph.constant(affinity._spacing, np.float64).take(first)
+    # ``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark.
+    support = squared.reduce("Max") / spacing * -0.5
+    return values, support.astype(graph.dtype)
+
+
+def _memberships(affinity: Any, squared: Tensor) -> Tensor:
+    """Return z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
+    excess = squared - squared.reduce("Min")
+    width: Any = affinity._sigma_in_units() ** 2 if affinity.sigma != "auto" else None
+    if width is None:
+        width = farthest = squared.reduce("Max")
+        if affinity.from_nearest:
+            width = np.maximum(excess.reduce("Max"), farthest * LEAST_WIDTH)
+        width = width * affinity.local_scale**2
+    weights = np.exp(excess / np.maximum(width, np.finfo(np.float64).tiny) * -0.5)
+    return weights / weights.reduce("Sum")
+
+
+def _ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h_k(x) of a discrete cut, by the votes of the nearest rows, and the support."""
+    graph, affinity, fitted = rows.graph, model.affinity_, model.fitted_cut_
+    _, near, squared = _neighbors(affinity, rows)
+    k, first = affinity.n_neighbors_, near.take([0], axis=1)
+    votes = graph.constant(affinity.scaling_ * affinity.multiplicity_, np.float64).take(near)
+    votes = votes * (np.arange(1, k + 1) ** -0.5)
+    clusters = graph.constant(fitted.voters, np.int64).take(near)
+    numbers = graph.constant(np.arange(fitted.n_clusters)[np.newaxis, np.newaxis], np.int64)
+    is_voted = (clusters.unsqueeze(2) == numbers).astype(np.float64)  # rows x k x K
+    votes_of_vertices = getattr(fitted, "votes", None)
+    if votes_of_vertices is not None:
+        is_voted = graph.constant(votes_of_vertices, np.float64).take(near)
+    sums = (votes.unsqueeze(1) @ is_voted).squeeze()
+    radius = graph.constant(affinity.support_radii(), np.float64).take(first)
+    support = (np.sqrt(squared.take([0], axis=1)) / radius).clip(0.0, 1e150)
+    support = support * support * -0.5
+    return (sums / sums.reduce("Sum")).astype(graph.dtype), support.astype(graph.dtype)
+
+
+def _share_probabilities(
+    shares: Tensor, labels: Tensor, support: Tensor, fitted: FittedCut
+) -> Tensor:
+    """Return ``c h_k(x) + (1 - c) / K``; the first of the largest is the label."""
+    K, graph = fitted.n_clusters, shares.graph
+    certain = np.exp(np.minimum(support - fitted.least_support, 0.0))
+    found = shares * certain + (1.0 - certain) * (1 / K)
+    largest = shares.reduce("Max") * certain + (1.0 - certain) * (1 / K)
+    numbers = graph.constant(np.arange(K)[np.newaxis], np.int64)
+    # Not times 1 - nudge, which onnxruntime takes for 1.
+    below = np.minimum(found, largest - largest * graph.precision.nudge)
+    found = where(numbers < labels, below, where(numbers == labels, largest, found))
+    return found / found.reduce("Sum")
+
+
+def _probabilities(scores: Tensor, labels: Tensor, support: Tensor, fitted: FittedCut) -> Tensor:
+    """Return p_k for each row, a column per cluster; the first of the largest is the label."""
+    clipped = scores.clip(0.0, 1.0)
+    certain = np.exp(np.minimum(support - fitted.least_support, 0.0))
+    logits = (clipped - clipped.reduce("Max")) * (certain / fitted.temperature)
+    numbers = scores.graph.constant(np.arange(fitted.rotation.shape[1])[np.newaxis], np.int64)
+    zero = scores.graph.constant(0.0)
+    ceiling = where(numbers < labels, -scores.graph.precision.nudge, zero)
+    odds = np.exp(where(numbers == labels, zero, np.minimum(logits, ceiling)))
+    return odds / odds.reduce("Sum")
+
+
+# Of the model and its rows in float64, the eigenfunctions at these, or of a discrete cut the shares
+# of clusters, and the support. The largest exponent of a row is subtracted before ``exp``, so
+# nothing underflows.
+_FUNCTIONS: dict[type, Any] = {
+    Gaussian: _gaussian_functions,
+    Landmarks: _landmark_functions,
+    Neighbors: _neighbor_functions,
+    RankedNeighbors: _ranked_shares,
+}
