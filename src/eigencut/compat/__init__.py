@@ -1,6 +1,308 @@
 """scikit-learn's names with what is here behind them: for code that is there already."""
 
-from eigencut.compat.neighbors import KNeighborsTransformer
-from eigencut.compat.spectral import SpectralClustering
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from scipy.sparse import csr_array, csr_matrix, issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.cluster import SpectralClustering as OfScikitLearn
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_symmetric
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.running import threads, warn_user
+from eigencut._utils.validation import as_numpy, check_choice, check_count, check_n_jobs
+from eigencut.affinities import Gaussian, Kernel, Neighbors
+from eigencut.exceptions import invalid
+from eigencut.gpod import GPOD
+from eigencut.io.validation import check_rows
+from eigencut.neighbors.search import SearchedPoints, allowed_indexes
 
 __all__ = ["KNeighborsTransformer", "SpectralClustering"]
+
+_MATRICES = ("precomputed", "precomputed_nearest_neighbors")
+
+
+class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Rows to the sparse graph of their nearest rows of the fit.
+
+    The search is eigencut's: exact, in threads, quick in many dimensions. For whoever takes such a
+    transformer: ``sc.pp.neighbors(adata, transformer=...)``, pipelines before
+    ``affinity="precomputed_nearest_neighbors"``, t-SNE, Isomap.
+
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default="distance"
+        Distances, with one neighbour more, for a row of the fit is its own first; or ones.
+    n_neighbors : int, default=5
+    metric : {"euclidean", "cosine", "manhattan", "chebyshev"}, default="euclidean"
+    index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
+        How neighbours are found; all but "approximate" are exact, and "auto" is for up to 180 000
+        rows of 100 features. See ``Neighbors``.
+    n_jobs : int or None, default=None
+        Threads. None means all cores.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> KNeighborsTransformer(n_neighbors=1).fit_transform(X).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: str = "distance",
+        n_neighbors: int = 5,
+        metric: str = "euclidean",
+        index: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.index = index
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Keep the rows, in an index.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : the transformer
+        """
+        check_choice("mode", self.mode, ("distance", "connectivity"))
+        check_choice("metric", self.metric, ("euclidean", "cosine", "manhattan", "chebyshev"))
+        check_choice("index", self.index, ("auto", *allowed_indexes(self.metric, False)))
+        check_count("n_neighbors", self.n_neighbors, "use the default of 5")
+        check_n_jobs(self.n_jobs)
+        rows = check_rows(self, X, reset=True)
+        with threads(self.n_jobs):
+            self._searched = SearchedPoints.build(rows, self.metric, self.index)
+        self.n_samples_fit_ = self._n_features_out = len(rows)
+        return self
+
+    def transform(self, X: ArrayLike) -> csr_matrix:
+        """The nearest rows of the fit, of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_samples, n_samples_fit)
+            In each row so many entries as there are neighbours, zeros among them.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        k = self.n_neighbors + (self.mode == "distance")
+        if k > self.n_samples_fit_:
+            expected = f"be less than the number of rows ({self.n_samples_fit_})"
+            raise invalid("n_neighbors", expected, self.n_neighbors, "lower it")
+        searched = self._searched
+        with threads(self.n_jobs):
+            distances, numbers = searched.index.query(searched.space.points(rows), k)
+        values = np.ldexp(distances, searched.space.exponent)
+        if self.mode == "connectivity":
+            values = np.ones(numbers.shape)
+        elif self.metric == "cosine":
+            values = distances**2 / 2  # 1 - cos, as scikit-learn has it, instead of the chord
+        starts = np.arange(0, numbers.size + 1, k)
+        shape = (len(rows), self.n_samples_fit_)
+        return csr_matrix((values.ravel(), numbers.ravel(), starts), shape=shape)
+
+
+class SpectralClustering(OfScikitLearn):
+    """scikit-learn's SpectralClustering, with ``predict``.
+
+    The eigenvectors are those of a GPOD with the same weights, so that they are functions of any
+    row. What assigns labels in their space is scikit-learn's choice of three, each a rule for any
+    row of it: centers of k-means, the rotation of ``discretize`` (that of the GPOD), or that of
+    ``cluster_qr``.
+
+    Parameters, their defaults and what is refused are scikit-learn's. Other than there a row has an
+    affinity to itself, identical rows are one, and ``affinity_matrix_``, of n x n numbers, is kept
+    only where it was given. ``GPOD`` has better defaults, probabilities and files.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    eigen_solver : {"arpack", "lobpcg", "amg"} or None, default=None
+        Without effect: the solver follows from the graph.
+    n_components : int or None, default=None
+        Eigenvectors in use, if not ``n_clusters``. With ``assign_labels`` other than "kmeans" it is
+        the number of clusters, as in scikit-learn.
+    random_state : int, RandomState or None, default=None
+    n_init : int, default=10
+        Of k-means.
+    gamma : float, default=1.0
+    affinity : str or callable, default="rbf"
+        "rbf", "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors", another kernel
+        of ``sklearn.metrics.pairwise``, or a function of two rows.
+    n_neighbors : int, default=10
+    eigen_tol : float or "auto", default="auto"
+        Without effect: residuals are at rounding.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+    degree, coef0, kernel_params
+        Of kernels.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+    model_ : GPOD
+        What has the eigenfunctions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut.compat import SpectralClustering
+    >>> X = np.array([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]])
+    >>> model = SpectralClustering(2, assign_labels="discretize", random_state=0).fit(X)
+    >>> bool(model.predict([[1, 0.5]])[0] == model.labels_[0])
+    True
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Cluster rows, or what a matrix of affinities or distances is about.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features) or (n_samples, n_samples)
+        y : ignored
+
+        Returns
+        -------
+        self : the model
+        """
+        self._validate_params()
+        rows = self._checked(X, reset=True)
+        if rows.shape[0] == rows.shape[1] and self.affinity not in _MATRICES:
+            warn_user(
+                "X is square, and taken for rows of features. If it holds affinities, set "
+                "affinity='precomputed'."
+            )
+        # Of sparse rows all affinities are computed at once, as in scikit-learn.
+        is_kernel = self.affinity not in (*_MATRICES, "nearest_neighbors")
+        self._training_rows = rows if issparse(rows) and is_kernel else None
+        given = self._given_to_model(rows, is_fit=True)
+        self.model_ = self._model(given).fit(given)
+        if self.model_.n_components_found_ > 1:
+            warn_user("The graph is not fully connected: no cluster reaches over its parts.")
+        if self.verbose:
+            print(f"Computing label assignment using {self.assign_labels}")
+        self._assign(self.model_.embedding_)
+        return self
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """The cluster of each row; of a row of the fit, the same as there.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Affinities, or distances, to the rows of the fit where that took a matrix.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        check_is_fitted(self, "model_")
+        given = self._given_to_model(self._checked(X, reset=False), is_fit=False)
+        if self._centers is not None:
+            labels = self._centers.predict(self.model_.transform(given))
+            return np.asarray(labels, dtype=self.labels_.dtype)
+        if self._rotation is not None:
+            return np.argmax(np.abs(self.model_.transform(given) @ self._rotation), axis=1)
+        return self.model_.predict(given)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            as_numpy(X),
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+            accept_sparse=["csr", "csc", "coo"],
+            dtype=np.float64,
+        )
+
+    def _model(self, given: Any) -> GPOD:
+        """The GPOD that has the eigenfunctions."""
+        n_functions = self.n_clusters if self.n_components is None else self.n_components
+        affinity: Any = "precomputed"
+        if self.affinity == "nearest_neighbors":
+            few = min(int(self.n_neighbors), given.shape[0])
+            affinity = Neighbors(few, weights="binary")
+        elif self.affinity not in _MATRICES and self._training_rows is None:
+            affinity = Kernel(self._kernel)
+            if self.affinity == "rbf" and self.gamma > 0:
+                affinity = Gaussian(float(np.sqrt(0.5 / self.gamma)))
+        seed, n_jobs = self.random_state, self.n_jobs
+        return GPOD(n_functions, affinity=affinity, random_state=seed, n_jobs=n_jobs)
+
+    @property
+    def _kernel(self) -> Any:
+        """k(A, B)."""
+        params = dict(self.kernel_params or {})
+        if not callable(self.affinity):
+            params |= dict(gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return partial(pairwise_kernels, metric=self.affinity, filter_params=True, **params)
+
+    def _given_to_model(self, rows: Any, *, is_fit: bool) -> Any:
+        """What the GPOD takes: rows, or affinities to those of the fit."""
+        if self._training_rows is not None:
+            return self._kernel(rows, self._training_rows)
+        if self.affinity == "precomputed_nearest_neighbors":
+            if is_fit:
+                search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed")
+                self._search = search.fit(rows)
+            rows = csr_array(self._search.kneighbors_graph(rows, mode="connectivity"))
+            if is_fit:  # affinities of 1 and 1/2; of new rows it is not known which ends are which
+                rows = self.affinity_matrix_ = 0.5 * (rows + rows.T)
+        elif self.affinity == "precomputed" and is_fit:
+            rows = self.affinity_matrix_ = check_symmetric(rows)  # with a warning where it was not
+        return csr_array(rows) if issparse(rows) else rows
+
+    def _assign(self, U: Array) -> None:
+        """Find clusters in the space of the eigenvectors, by a rule for any row of it."""
+        self._centers = self._rotation = None
+        if self.assign_labels == "discretize":
+            self.labels_ = self.model_.labels_
+        elif self.assign_labels == "kmeans":
+            self._centers = KMeans(
+                self.n_clusters,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                verbose=self.verbose,
+            ).fit(U)
+            self.labels_ = self._centers.labels_
+        else:
+            # The rotation nearest to the rows that a QR decomposition with pivots chooses: A.
+            # Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
+            # clustering", Information and Inference 8(1), 181-203, 2019.
+            _, _, pivots = qr(U.T, pivoting=True, mode="economic")
+            left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
+            self._rotation = left @ right
+            self.labels_ = np.argmax(np.abs(U @ self._rotation), axis=1)
