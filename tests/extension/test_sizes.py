@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 
-from eigencut import GPOD, Constraints, RankedNeighbors, Rows, TableModel, load
+from eigencut import GPOD, Constraints, Landmarks, RankedNeighbors, Rows, TableModel, load
 from eigencut.cli import main
 from eigencut.exceptions import ModelFileError
 from eigencut.extension.sizes import SizeLimits, price_clusters
@@ -45,15 +46,31 @@ def test_prices_solve_the_assignment_with_limits(seed, K, n):
     assert scores[np.arange(n), labels].sum() == pytest.approx(-best.fun, abs=1e-9)
 
 
-def test_prices_of_many_rows():
+@pytest.mark.parametrize("low", ["equal", 0.11])
+@pytest.mark.parametrize(("K", "mixed"), [(3, 0.02), (6, 0.05), (8, 0.5)])
+def test_prices_of_many_rows(K, mixed, low):
     """Beyond some thousands only undecided rows are looked at; the limits hold for all."""
-    rng = np.random.default_rng(0)
-    groups = np.minimum(rng.geometric(0.4, 40_000) - 1, 5)
-    scores = 0.95 * np.eye(6)[groups] + 0.05 * rng.dirichlet(np.ones(6), 40_000)
-    limits = SizeLimits.from_parameters("equal", None, 6, np.ones(40_000))
-    prices, excess = price_clusters(scores, np.ones(40_000), limits)
+    n, rng = 20_000, np.random.default_rng(K)
+    groups = np.minimum(rng.geometric(0.4, n) - 1, K - 1)
+    scores = (1 - mixed) * np.eye(K)[groups] + mixed * rng.dirichlet(np.ones(K), n)
+    high = None if low == "equal" else 0.4
+    limits = SizeLimits.from_parameters(low, high, K, np.ones(n))
+    prices, excess = price_clusters(scores, np.ones(n), limits)
     assert not excess.any()
-    assert set(sizes_of(np.argmax(scores + prices, axis=1), 6)) == {6666, 6667}
+    sizes = sizes_of(np.argmax(scores + prices, axis=1), K)
+    assert limits.low <= min(sizes) and max(sizes) <= limits.high
+
+
+def test_limits_next_to_the_sizes_change_few_rows():
+    """Where a sample of the rows would not tell by how much a cluster is too large."""
+    X, _ = make_blobs(20_000, centers=6, n_features=4, cluster_std=2.0, random_state=0)
+    found = {
+        low: GPOD(6, affinity=Landmarks(300), min_cluster_size=low).fit(X).labels_
+        for low in (None, "equal")
+    }
+    assert set(np.bincount(found["equal"])) <= {3333, 3334}
+    off = np.abs(np.bincount(found[None]) - 20_000 / 6).sum()
+    assert 1 - adjusted_rand_score(found[None], found["equal"]) <= 4 * off / 20_000
 
 
 @pytest.mark.parametrize("affinity", ["auto", "gaussian", "neighbors", "landmarks", "ranked"])

@@ -4,8 +4,8 @@
 
 is solved by labels ``k(i) = argmax_k (s_ik + b_k)`` with one price b_k for each cluster, the dual
 of its limits: 0 for a cluster that keeps to them, positive to fill one, negative to empty one.
-Since a price does not depend on rows, it labels new rows as well. Coordinate steps on the dual come
-near the prices, and shortest augmenting paths between clusters end exactly at them.
+Since a price does not depend on rows, it labels new rows as well. Newton's method on a smoothed dual
+and coordinate steps come near the prices; shortest augmenting paths between clusters end at them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ from eigencut.exceptions import invalid
 class PriceSettings:
     """How prices are searched."""
 
-    some_rows: int = 8192  # Coordinate steps run on so many rows: any, then the undecided ones.
-    rounds: tuple[int, ...] = (60, 20, 20)  # Steps for each cluster, on each of these samples.
-    most_moves: int = 20_000  # Rows that augmenting paths move at most.
+    some_rows: int = 8192  # Coordinate steps run on so many rows, the undecided ones,
+    rounds: int = 60  # so many times for each cluster.
+    most_moves: int = 5000  # Rows that augmenting paths move at most.
+    # Of the smoothed dual, with so many steps each, until this share of rows is in excess.
+    temperatures: tuple[float, ...] = (0.2, 0.05, 0.012, 3e-3, 8e-4, 2e-4, 5e-5, 1e-5, 1e-6, 1e-7)
+    newton_steps: int = 8
+    near: float = 5e-4
 
 
 SETTINGS = PriceSettings()
@@ -106,31 +110,69 @@ def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Ar
     >>> np.argmax(scores + prices, axis=1)
     array([0, 0, 1, 1])
     """
-    prices, n = np.zeros(scores.shape[1]), len(scores)
-    some = np.arange(n)
-    for place, rounds in enumerate(SETTINGS.rounds):
-        if n > SETTINGS.some_rows:
-            if place == 0:
-                some = np.linspace(0, n - 1, SETTINGS.some_rows).astype(np.intp)
-            else:
-                ranked = np.partition(scores + prices, -2, axis=1)
-                some = np.argpartition(ranked[:, -1] - ranked[:, -2], SETTINGS.some_rows)
-                some = np.sort(some[: SETTINGS.some_rows])
-        elif place:
-            break
-        others = np.ones(n, dtype=bool)
-        others[some] = False
-        fixed = np.bincount(np.argmax(scores + prices, axis=1)[others], weight[others], len(prices))
-        counts = weight[some]
-        if place == 0 and n > SETTINGS.some_rows:
-            fixed[:] = 0.0
-            counts = counts * (weight.sum() / counts.sum())
-        prices = _coordinate_steps(scores[some], counts, limits, prices, fixed, rounds)
+    prices, some = np.zeros(scores.shape[1]), np.arange(len(scores))
+    if len(scores) > SETTINGS.some_rows:
+        prices = _smoothed(scores, weight, limits)
+        ranked = np.partition(scores + prices, -2, axis=1)
+        some = np.argpartition(ranked[:, -1] - ranked[:, -2], SETTINGS.some_rows)
+        some = np.sort(some[: SETTINGS.some_rows])
+    others = np.ones(len(scores), dtype=bool)
+    others[some] = False
+    labels = np.argmax(scores[others] + prices, axis=1)
+    fixed = np.bincount(labels, weight[others], len(prices))
+    prices = _coordinate_steps(scores[some], weight[some], limits, prices, fixed)
     return _augmented(scores, weight, limits, prices)
 
 
+def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
+    """Return prices near the best ones, by Newton's method on a dual that is less and less smooth.
+
+    Rows belong to clusters by ``softmax((scores + prices) / T)``; T falls until sizes are right.
+    """
+    K, prices = scores.shape[1], np.zeros(scores.shape[1])
+    for temperature in SETTINGS.temperatures:
+        for _ in range(SETTINGS.newton_steps):
+            odds = (scores + prices) / temperature
+            odds = np.exp(odds - odds.max(axis=1, keepdims=True))
+            odds /= odds.sum(axis=1, keepdims=True)
+            counted = odds * weight[:, np.newaxis]
+            sizes = counted.sum(axis=0)
+            target = np.where(prices > 0, limits.low, limits.high)
+            target = np.where(prices == 0, np.clip(sizes, limits.low, limits.high), target)
+            if np.abs(target - sizes).sum() <= SETTINGS.near * weight.sum():
+                break
+            curvature = (np.diag(sizes) - odds.T @ counted) / temperature
+            curvature += 1e-6 * np.diag(sizes + sizes.mean()) / temperature
+            step = _newton_step(prices, sizes, curvature, limits)
+            prices = prices + step * min(1.0, 5 * temperature / max(np.abs(step).max(), 1e-300))
+        labels = np.argmax(scores + prices, axis=1)
+        excess = np.abs(limits.excess(np.bincount(labels, weight, K))).sum()
+        if excess <= SETTINGS.near * weight.sum():
+            break
+    return prices
+
+
+def _newton_step(prices: Array, sizes: Array, curvature: Array, limits: SizeLimits) -> Array:
+    """Minimize the quadratic model of the dual over prices, one after another; 0 is a corner."""
+    step, slope = np.zeros(len(prices)), sizes.copy()
+    for _ in range(SETTINGS.rounds):
+        largest = 0.0
+        for k, price in enumerate(prices.tolist()):
+            own = float(curvature[k, k])
+            rest = float(slope[k]) - own * float(step[k])
+            most, least = (limits.low - rest) / own, (limits.high - rest) / own
+            change = (most if price + most > 0 else min(least, -price)) - float(step[k])
+            if change:
+                step[k] += change
+                slope += curvature[k] * change
+                largest = max(largest, abs(change))
+        if largest <= 1e-3 * np.abs(step).max():
+            break
+    return step
+
+
 def _coordinate_steps(
-    scores: Array, weight: Array, limits: SizeLimits, prices: Array, fixed: Any, rounds: int
+    scores: Array, weight: Array, limits: SizeLimits, prices: Array, fixed: Any
 ) -> Array:
     """Set each price in turn so that its cluster keeps to the limits, the others given.
 
@@ -138,7 +180,7 @@ def _coordinate_steps(
     """
     prices = prices.copy()
     priced = scores + prices
-    for _ in range(rounds):
+    for _ in range(SETTINGS.rounds):
         before = prices.copy()
         for k in range(len(prices)):
             priced[:, k] = -np.inf
@@ -201,11 +243,27 @@ class _Moves:
             before = np.where(shorter, before[via], before)
         return costs, before
 
-    def move(self, start: int, end: int, before: Indices, excess: float) -> bool:
-        """Move a row along each step of a way; return whether that brings sizes nearer."""
-        way = [end]
-        while way[-1] != start:
-            way.append(int(before[start, way[-1]]))
+    def gain(self) -> list[int]:
+        """Return a way around that costs less than nothing, backwards; nothing if there is none."""
+        n = len(self.costs)
+        cost, before = np.zeros(n), np.arange(n)
+        for _ in range(n):
+            through = cost[:, np.newaxis] + self.costs
+            is_less = through.min(axis=0) < cost - 1e-12
+            if not is_less.any():
+                return []
+            before = np.where(is_less, through.argmin(axis=0), before)
+            cost = np.where(is_less, through.min(axis=0), cost)
+        node = int(np.flatnonzero(is_less)[0])
+        for _ in range(n):  # so that it lies on the way around
+            node = int(before[node])
+        way = [node, int(before[node])]
+        while way[-1] != node:
+            way.append(int(before[way[-1]]))
+        return way
+
+    def move(self, way: list[int], excess: float) -> bool:
+        """Move a row along each step of a way, backwards; return whether none weighs too much."""
         steps = [(a, b) for b, a in pairwise(way) if a < self.K and b < self.K]
         moved = [int(self.rows[a, b]) for a, b in steps]
         if max(self.weight[row] for row in moved) >= 2 * excess:
@@ -227,7 +285,12 @@ def _augmented(
     """Move rows along the cheapest ways until sizes keep to the limits; return the prices."""
     moves = _Moves(scores, weight, limits, np.argmax(scores + prices, axis=1))
     little = 1e-9 * float(weight.sum())
+    is_even = bool((weight == weight[0]).all())
     for _ in range(SETTINGS.most_moves):
+        around = moves.gain() if is_even else []
+        if around:
+            moves.move(around, np.inf)
+            continue
         excess = limits.excess(moves.sizes)
         excess = np.append(excess, -excess.sum())
         gives, takes = np.flatnonzero(excess > little), np.flatnonzero(excess < -little)
@@ -237,8 +300,12 @@ def _augmented(
         among = costs[np.ix_(gives, takes)]
         start, end = np.unravel_index(int(np.argmin(among)), among.shape)
         a, b = int(gives[start]), int(takes[end])
-        left = min(float(excess[a]), -float(excess[b]))
-        if not np.isfinite(among.min()) or not moves.move(a, b, before, left):
+        left, way = min(float(excess[a]), -float(excess[b])), [b]
+        if not np.isfinite(among.min()):
+            break
+        while way[-1] != a:
+            way.append(int(before[a, way[-1]]))
+        if not moves.move(way, left):
             break
     costs, _ = moves.shortest()
     # The costs from a cluster to all, and minus those from all to it, are prices that keep these
