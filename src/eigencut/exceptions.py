@@ -62,16 +62,7 @@ class MemoryRefusal(MemoryError):
 
 
 class NoEigenfunctions(AttributeError, ValueError):
-    """What only a relaxed cut has was asked of a model of a discrete cut.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> model = GPOD(2, solver="discrete").fit(np.arange(20.0).reshape(10, 2))
-    >>> hasattr(model, "eigenvalues_")
-    False
-    """
+    """What only a relaxed cut has was asked of a model of a discrete cut."""
 
 
 class ModelFileError(ValueError):

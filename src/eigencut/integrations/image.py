@@ -434,12 +434,11 @@ def _checked_labels(
     """Return labels as an array, and those of each node, which are among them."""
     if not nodes:
         raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
-    for node in nodes:
-        if not rag.nodes[node].get("labels"):
-            expected = "have nodes with the attribute 'labels', a list"
-            remedy = "make it by skimage.graph.rag_mean_color, or set it"
-            raise invalid("rag", expected, f"none for {node}", remedy)
-    of_node = [list(rag.nodes[node]["labels"]) for node in nodes]
+    of_node = [list(rag.nodes[node].get("labels") or []) for node in nodes]
+    if [] in of_node:
+        expected = "have nodes with the attribute 'labels', a list"
+        remedy = "make it by skimage.graph.rag_mean_color, or set it"
+        raise invalid("rag", expected, f"none for {nodes[of_node.index([])]}", remedy)
     found = np.asarray(labels)
     if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
         what = f"{found.dtype} of shape {found.shape}"

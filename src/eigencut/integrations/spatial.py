@@ -189,8 +189,7 @@ def _from_geometries(frame: Any, kind: str) -> Any:
         got = f"{len(absent)} row(s) without, the first {frame.index[absent[0]]!r}"
         remedy = "drop them, or pass contiguity as a matrix or a list of pairs"
         raise invalid("frame", "have a geometry in every row", got, remedy)
-    weights = needed("libpysal.weights", "maps")
-    make = weights.Queen if kind == "queen" else weights.Rook
+    make = getattr(needed("libpysal.weights", "maps"), kind.title())  # Queen or Rook
     # Silent about islands and parts: both are looked for, and named, below.
     return make.from_dataframe(frame, use_index=False, silence_warnings=True).sparse
 
