@@ -9,10 +9,11 @@ from eigencut.io.column_kinds import (
     columns_to_text,
     date_number,
     kind_of_text,
+    number_of_text,
     other_notation,
 )
 from eigencut.io.csv_reader import refuse_other_formats, sniffed_delimiter
-from eigencut.io.table import Coding, refuse_lazy
+from eigencut.io.table import Coding, Table, refuse_lazy
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,18 @@ def test_dates_are_numbers_in_utc():
 def test_words_are_numbered_as_they_come():
     cells = np.array(["Rome", "Oslo", "", "Rome"], dtype=object)
     np.testing.assert_array_equal(Coding().numbers("town", cells), [0, 1, np.nan, 0])
+
+
+def test_words_of_an_array_are_numbers_with_a_name():
+    table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 2.0]], dtype=object))
+    assert table.names == ("x1", "x2") and table.kind("x1").name == "categorical"
+    assert list(table.words("x1")) == ["Rome", "Oslo"]
+    assert table.values.tolist() == [[0.0, 1.0], [1.0, 2.0]]
+
+
+def test_numbers_of_text():
+    cells = [("1.5", "."), ("1,5", "."), ("1,5", ","), ("1.500", ","), ("True", ".")]
+    assert [number_of_text(*cell) for cell in cells] == [1.5, None, 1.5, None, 1.0]
 
 
 def test_another_notation_is_named():

@@ -135,14 +135,7 @@ def shown_word(word: str, most: int = 30) -> str:
 
 
 def number_of_text(cell: str, decimal: str = ".") -> float | None:
-    """Return a cell of text as a number, NaN if it is missing, None if it is not a number.
-
-    Examples
-    --------
-    >>> cells = [("1.5", "."), ("1,5", "."), ("1,5", ","), ("1.500", ","), ("True", ".")]
-    >>> [number_of_text(*cell) for cell in cells]
-    [1.5, None, 1.5, None, 1.0]
-    """
+    """Return a cell of text as a number, NaN if it is missing, None if it is not a number."""
     with suppress(ValueError):
         if decimal == ".":
             return float(cell)

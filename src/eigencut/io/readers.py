@@ -21,7 +21,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from eigencut._utils.arrays import Array
 from eigencut._utils.memory import available_bytes, in_words
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
@@ -74,6 +73,7 @@ class ArrowSource(Source):
 
     def __init__(self, path: str, kind: str) -> None:
         self._arrow = needed("pyarrow", "stream")
+        self._compute = needed("pyarrow.compute", "stream")
         self.name, self._kind = path, kind
         self._file: Any = None
         with self._damaged():
@@ -89,17 +89,18 @@ class ArrowSource(Source):
                 self._file = needed("pyarrow.json", "stream").read_json(path)
                 self._schema, self.size = self._file.schema, len(self._file)
         refuse_duplicates(self._schema.names)
-        found: list[tuple[str, tuple[str, int | None]]] = []  # the column, and the place in lists
-        for column in self._schema.names:
-            length = self._length_of_lists(column)
-            if length is None:
-                found.append((column, (column, None)))
-            else:
-                names = tuple(f"{column}[{i}]" for i in range(length))
-                self.groups = {**self.groups, column: names}
-                found += [(name, (column, i)) for i, name in enumerate(names)]
-        self.names, self._column_of = tuple(name for name, _ in found), dict(found)
+        lengths = {column: self._length_of_lists(column) for column in self._schema.names}
+        self.groups = {
+            column: tuple(f"{column}[{i}]" for i in range(length))
+            for column, length in lengths.items()
+            if length is not None
+        }
+        groups = {column: self.groups.get(column, (column,)) for column in lengths}
+        self.names = tuple(name for names in groups.values() for name in names)
         refuse_duplicates(self.names)
+        self._column_of = {  # and the place in its lists, if it has any
+            name: (column, i) for column, names in groups.items() for i, name in enumerate(names)
+        }
 
     def _length_of_lists(self, column: str) -> int | None:
         """Return how many numbers each list of a column has, as far as its beginning shows."""
@@ -130,21 +131,22 @@ class ArrowSource(Source):
         try:
             with self._damaged():
                 for batch in self._raw_batches(wanted, n_rows):
-                    found = {column: batch.column(column) for column in wanted}
-                    for column in self.groups.keys() & found:
-                        found[column] = self._numbers_of_lists(column, found[column])
+                    for column in self.groups.keys() & wanted:
+                        self._refuse_other_lengths(column, batch.column(column))
                     self.n_read += len(batch)
-                    places = {name: self._column_of[name] for name in columns}
-                    yield {
-                        name: found[column] if i is None else found[column][:, i]
-                        for name, (column, i) in places.items()
-                    }
+                    yield {name: self._cells(batch, *self._column_of[name]) for name in columns}
         finally:
             self.close()
 
+    def _cells(self, batch: Any, column: str, place: int) -> Any:
+        """Return a column, or the numbers at one place in its lists."""
+        if column not in self.groups:
+            return batch.column(column)
+        return self._compute.list_element(batch.column(column), place).cast("float64", safe=False)
+
     def _refuse_nested(self, columns: Sequence[str]) -> None:
         """Raise an error for columns whose cells are not one value."""
-        single = [name for name in columns if self._column_of[name][1] is None]
+        single = [name for name in columns if self._column_of[name][0] not in self.groups]
         kinds = {name: self._schema.field(name).type for name in single}
         nested = [name for name in single if self._arrow.types.is_nested(kinds[name])]
         if nested:
@@ -155,25 +157,18 @@ class ArrowSource(Source):
                 "one value to a cell."
             )
 
-    def _numbers_of_lists(self, name: str, column: Any) -> Array:
-        """Return lists as rows; a cell without a list is a row of missing values."""
+    def _refuse_other_lengths(self, name: str, lists: Any) -> None:
+        """Raise an error for a list that is not as long as the first one; it may be missing."""
         length = len(self.groups[name])
-        is_there = np.asarray(column.is_valid())
-        lists = column.drop_null()
-        if not hasattr(column.type, "list_size"):
-            sizes = np.asarray(lists.value_lengths())
-            if (sizes != length).any():
-                at = int(np.argmax(sizes != length))
-                row = int(np.flatnonzero(is_there)[at]) + self.n_read + 1
-                raise ValueError(
-                    f"{self.name}: the lists of column {name!r} must all have {length} numbers, as "
-                    f"the first one has. Got {sizes[at]} in row {row}; make them of one length, or "
-                    f"fit without the column (drop {name!r})."
-                )
-        numbers = np.full((len(is_there), length), np.nan)
-        flat = lists.flatten().cast("float64", safe=False).to_numpy(zero_copy_only=False)
-        numbers[is_there] = flat.reshape(-1, length)
-        return numbers
+        sizes = self._compute.list_value_length(lists).fill_null(length)
+        is_other = np.asarray(sizes) != length
+        if is_other.any():
+            at = int(np.argmax(is_other))
+            raise ValueError(
+                f"{self.name}: the lists of column {name!r} must all have {length} numbers, as the "
+                f"first one has. Got {sizes[at]} in row {at + self.n_read + 1}; make them of one "
+                f"length, or fit without the column (drop {name!r})."
+            )
 
     def close(self) -> None:
         if self._kind == "Parquet":

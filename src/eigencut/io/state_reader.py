@@ -31,18 +31,7 @@ Kind = TypeVar("Kind")
 
 
 class StateReader:
-    """A saved state, whose parts are refused unless they are what is asked for.
-
-    Examples
-    --------
-    >>> state = StateReader({"n_rows": 3, "values": np.zeros((3, 2))})
-    >>> state.integer("n_rows", least=1)
-    3
-    >>> state.array("values", (3, 3))
-    Traceback (most recent call last):
-        ...
-    eigencut.exceptions.ModelFileError: values must be numbers of shape (3, 3). Got shape (3, 2).
-    """
+    """A saved state, whose parts are refused unless they are what is asked for."""
 
     def __init__(
         self, values: Any, where: str = "", classes: Mapping[str, type] | None = None

@@ -262,14 +262,7 @@ def _other_kind(kind: Kind, name: str, got: str) -> Exception:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of numbers; NaN stands for a missing value.
-
-    Examples
-    --------
-    >>> table = Table.from_data(np.array([["Rome", 1.0], ["Oslo", 2.0]], dtype=object))
-    >>> table.kind("x1").name, list(table.words("x1")), table.values[:, 0].tolist()
-    ('categorical', ['Rome', 'Oslo'], [0.0, 1.0])
-    """
+    """Columns of numbers; NaN stands for a missing value."""
 
     names: tuple[str, ...]
     values: Array
