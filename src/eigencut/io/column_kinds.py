@@ -215,7 +215,8 @@ class Kind:
         if isinstance(given, str):
             name, _, unit = given.partition(":")
             is_unit = unit in UNITS_OF_DATES if name == "date" else not unit
-            if name in KINDS and name != "ordered" and (is_unit or given == "date"):
+            is_kind = name in (*KINDS, "ignore") and name != "ordered"
+            if is_kind and (is_unit or given == "date"):
                 return cls(name, unit=unit or "days", is_given=True)
         elif isinstance(given, Sequence) and not isinstance(given, bytes):
             kind = cls.ordered(given)
@@ -285,13 +286,9 @@ def kind_of_cells(cells: NDArray[Any]) -> Kind:
 
 
 def given_kinds(columns: Any) -> dict[str, Kind]:
-    """Return the kinds that the parameter ``columns`` gives; ignored columns have none."""
+    """Return the kinds that the parameter ``columns`` gives."""
     given = columns if isinstance(columns, Mapping) else {}
-    return {
-        str(name): Kind.from_user(str(name), kind)
-        for name, kind in given.items()
-        if not is_ignored(kind)
-    }
+    return {str(name): Kind.from_user(str(name), kind) for name, kind in given.items()}
 
 
 def check_columns(columns: Any) -> None:
@@ -303,11 +300,6 @@ def check_columns(columns: Any) -> None:
     if not is_list or len(set(map(str, columns))) < len(columns) or not len(columns):
         expected = "be None, a list of different names, or a dict from names to kinds"
         raise invalid("columns", expected, repr(columns), "use e.g. {'town': 'categorical'}")
-
-
-def is_ignored(kind: Any) -> bool:
-    """Return whether a user wants a column to be left out."""
-    return isinstance(kind, str) and kind == "ignore"
 
 
 def columns_to_text(columns: Any) -> str | None:

@@ -31,7 +31,6 @@ from eigencut.io.column_kinds import (
     absent,
     date_number,
     given_kinds,
-    is_ignored,
     kind_of_cells,
     kind_of_text,
     labels_of,
@@ -76,8 +75,7 @@ class Coding:
             expected = f"name columns of the table, {quoted(names)}"
             raise invalid("columns", expected, quoted(unknown), "correct it")
         if isinstance(columns, Mapping):
-            ignored = {str(name) for name, kind in columns.items() if is_ignored(kind)}
-            return absent(names, ignored)
+            return [name for name in names if self.kinds.get(name, NUMERIC).name != "ignore"]
         return [str(name) for name in columns]
 
     def numbers(self, name: str, column: Any) -> Array:
