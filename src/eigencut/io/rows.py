@@ -446,25 +446,17 @@ class CheckedArray(Rows):
     in_memory = True
 
     def __init__(self, X: Any, sample_weight: Array | None = None) -> None:
-        n_rows = X.shape[0]
-        width = X.nnz / max(1, n_rows) if issparse(X) else X.shape[1]
-        self._spans = list(row_blocks(n_rows, 1, rows_of_block(width)))
-        super().__init__(lambda: (_in_double(X[rows]) for rows in self._spans))
-        self._n_rows, self._sample_weight = n_rows, sample_weight
+        super().__init__(lambda: iter(self))
+        self._X, self._n_rows, self._sample_weight = X, X.shape[0], sample_weight
 
     def weighted(self) -> Iterator[tuple[Any, Array | None]]:
-        weight = self._sample_weight
-        for rows, block in zip(self._spans, self._blocks(), strict=True):
+        X, weight = self._X, self._sample_weight
+        width = X.nnz / max(1, X.shape[0]) if issparse(X) else X.shape[1]
+        for rows in row_blocks(X.shape[0], 1, rows_of_block(width)):
+            block = X[rows].astype(np.float64, copy=False)
+            if issparse(X):
+                block.sum_duplicates()
             yield block, None if weight is None else weight[rows]
-
-
-def _in_double(block: Any) -> Any:
-    """Return a block of an array in float64."""
-    if not issparse(block):
-        return np.asarray(block, np.float64)
-    block = block.astype(np.float64, copy=False)
-    block.sum_duplicates()
-    return block
 
 
 def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
