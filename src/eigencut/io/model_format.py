@@ -204,16 +204,19 @@ def read(
 
     with _opened(path) as file:
         header = _read_header(file)
-        _check_gaps(file, header)
         arrays: dict[str, NDArray[Any]] = {}
+        end = header.end
         for entry in header.entries:
+            file.seek(end)
+            if any(file.read(entry.offset - end)):
+                raise ModelFileError("it is damaged between its arrays.")
+            end = entry.end
             array: NDArray[Any]
             if mmap:
                 place = entry.offset, entry.shape, entry.order
                 array = np.asarray(np.memmap(file, entry.dtype, "r", *place))
             else:
                 array = np.empty(entry.shape, entry.dtype, entry.order)
-                file.seek(entry.offset)
                 if file.readinto(_bytes(array)) != entry.n_bytes:  # type: ignore[attr-defined]
                     raise ModelFileError("it was cut off while it was read.")
                 array.flags.writeable = False
@@ -309,12 +312,3 @@ def _check_places(entries: tuple[Entry, ...], end: int, size: int | None = None)
             )
     if size is not None and end != size:
         raise ModelFileError(f"it has {size - end} bytes too many.")
-
-
-def _check_gaps(file: BinaryIO, header: Header) -> None:
-    end = header.end
-    for entry in header.entries:
-        file.seek(end)
-        if any(file.read(entry.offset - end)):
-            raise ModelFileError("it is damaged between its arrays.")
-        end = entry.end
