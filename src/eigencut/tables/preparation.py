@@ -347,21 +347,19 @@ class ColumnStatistics:
     def measure(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
         """Measure some rows; without missing values it has the bits of numpy's mean and std."""
         is_there = ~np.isnan(values)
+        total: Callable[[Array], Array]
+        if weight is None:
+            where: Any = True if is_there.all() else is_there
+            n_rows, count = float(len(values)), is_there.sum(axis=0).astype(np.float64)
+            total = lambda each: np.sum(each, axis=0, where=where)  # noqa: E731
+        else:
+            values = np.where(is_there, values, 0.0)
+            times = np.where(is_there, weight[:, np.newaxis], 0.0)
+            where, n_rows, count = times > 0, float(weight.sum()), times.sum(axis=0)
+            total = lambda each: (times * each).sum(axis=0)  # noqa: E731
         with np.errstate(over="ignore", invalid="ignore"):
-            if weight is None:
-                where = True if is_there.all() else is_there
-                n_rows = float(len(values))
-                count = is_there.sum(axis=0).astype(np.float64)
-                mean = np.sum(values, axis=0, where=where) / np.maximum(count, 1.0)
-                squares = np.sum(np.square(values - mean), axis=0, where=where)
-                cubes = np.sum((values - mean) ** 3, axis=0, where=where)
-            else:
-                values = np.where(is_there, values, 0.0)
-                each = np.where(is_there, weight[:, np.newaxis], 0.0)
-                where, n_rows, count = each > 0, float(weight.sum()), each.sum(axis=0)
-                mean = (each * values).sum(axis=0) / np.where(count > 0, count, 1.0)
-                squares = (each * np.square(values - mean)).sum(axis=0)
-                cubes = (each * (values - mean) ** 3).sum(axis=0)
+            mean = total(values) / np.where(count > 0, count, 1.0)
+            squares, cubes = total(np.square(values - mean)), total((values - mean) ** 3)
         low = np.min(values, axis=0, where=where, initial=np.inf)
         high = np.max(values, axis=0, where=where, initial=-np.inf)
         return cls(n_rows, count, mean, squares, cubes, low, high)
