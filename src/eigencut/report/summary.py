@@ -11,7 +11,9 @@ import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from textwrap import fill
 from typing import Any
@@ -490,12 +492,8 @@ def _sizes(model: Model, seen: SeenRows) -> list[float]:
     if seen.n_rows:
         return [float((seen.labels == number).sum()) for number in model.cluster_numbers_]
     if model.splits_:
-        raise invalid(
-            "X",
-            "be given for a model whose clusters were split and that has not kept its rows",
-            "None",
-            "pass the rows of the fit, or others like them",
-        )
+        expected = "be given for a model whose clusters were split and that has not kept its rows"
+        raise invalid("X", expected, "None", "pass the rows of the fit, or others like them")
     fitted = model.gpod.fitted_cut_
     weight, n_clusters = fitted.affinity.multiplicity_, len(model.cluster_numbers_)
     return list(np.bincount(fitted.partition.labels, weight, minlength=n_clusters).astype(float))
@@ -623,17 +621,16 @@ def _rounded(values: Array) -> tuple[float, ...]:
 
 def _risk(model: Model, new: SeenRows, random_state: int, notes: list[str]) -> RiskSummary | None:
     """Return how far the model can be trusted, on new rows if there are any; or a note."""
-    if model.splits_:
-        notes.append("Risk was not measured. Clusters were split, which have no cut in common.")
-        return None
     rows = None
-    if new.n_rows and not model.gpod.affinity_.pairwise:
+    if new.n_rows and not model.splits_ and not model.gpod.affinity_.pairwise:
         rows = new.sample(POLICY.held_out, random_state)
         if rows.shape[0] < new.n_rows:
             notes.append(
                 f"Risk was measured on {rows.shape[0]} of {new.n_rows} new rows, drawn at random."
             )
     try:
+        if model.splits_:
+            raise ValueError("Clusters were split, which have no cut in common.")
         with stage("risk"):
             return assess(model.gpod, rows)
     except ValueError as error:
@@ -645,27 +642,21 @@ def _stability(
     model: Model, seen: SeenRows, n_refits: int, random_state: int, notes: list[str]
 ) -> QuickStability | None:
     """Return the agreement of a few refits on some of the rows; or a note that says why not."""
-    reason = None
-    if model.splits_:
-        reason = "Clusters were split."
-    elif isinstance(getattr(model.gpod.fitted_cut_, "functions", None), CombinedFunctions):
-        reason = "Labels or pairs were known at the fit, which refits would not know."
-    elif not seen.n_rows:
-        reason = "There are no rows to fit again on; pass X."
-    if reason is not None:
-        notes.append(f"Stability was not measured. {reason}")
-        return None
-    rows = seen.sample(POLICY.refitted, random_state)
     start, results = time.perf_counter(), list[Stability]()
     try:
+        if model.splits_:
+            raise ValueError("Clusters were split.")
+        if isinstance(getattr(model.gpod.fitted_cut_, "functions", None), CombinedFunctions):
+            raise ValueError("Labels or pairs were known at the fit, which refits would not know.")
+        if not seen.n_rows:
+            raise ValueError("There are no rows to fit again on; pass X.")
+        rows = seen.sample(POLICY.refitted, random_state)
+        refit = partial(measure_stability, model.gpod, rows, n_refits=1)
         with stage("refits"):
             for i in range(n_refits):
                 advance(i, n_refits, "refits")
                 with without_progress():
-                    seed = random_state + i
-                    results.append(
-                        measure_stability(model.gpod, rows, n_refits=1, random_state=seed)
-                    )
+                    results.append(refit(random_state=random_state + i))
                 if time.perf_counter() - start >= POLICY.seconds:
                     break
     except ValueError as error:
@@ -689,16 +680,12 @@ def _spectrum(gpod: GPOD, seen: SeenRows, random_state: int) -> SpectrumSummary 
     if not gpod.affinity_.pairwise and len(seen.places) > 1:
         rows = seen.sample(POLICY.refitted, random_state)
         n_pairs, cut = min(len(values) + 6, rows.shape[0] - 1), CUTS[gpod.cut]
-        try:
-            with stage("spectrum"), threads(gpod.n_jobs), warnings.catch_warnings():
-                warnings.simplefilter("ignore", GraphWarning)
-                with without_progress():
-                    found = Spectrum.from_rows(
-                        rows, clone(gpod.affinity_), cut, n_pairs
-                    ).pairs.values
-            measured, n_rows = tuple(map(float, found)), int(rows.shape[0])
-        except ValueError:  # too few different rows for as many
-            pass
+        silent = warnings.catch_warnings(action="ignore", category=GraphWarning)
+        # There may be too few different rows for as many.
+        with suppress(ValueError), stage("spectrum"), threads(gpod.n_jobs), silent:
+            with without_progress():
+                found = Spectrum.from_rows(rows, clone(gpod.affinity_), cut, n_pairs)
+            measured, n_rows = tuple(map(float, found.pairs.values)), int(rows.shape[0])
     return SpectrumSummary(values, measured, n_rows)
 
 
