@@ -505,18 +505,14 @@ class ClusterDisplay(Display):
             both = [some.points for some in (rows, new_rows) if some is not None]
             with threads(model.gpod.n_jobs):
                 regions = regions_around(model, np.concatenate(both), support, grid_resolution)
-        return (
-            cls(
-                rows=rows,
-                new_rows=new_rows,
-                numbers=model.cluster_numbers_,
-                kind=how.kind,
-                axis_labels=how.axis_labels,
-                regions=regions,
-            )
-            ._with_names(model.class_names_)
-            .plot(ax)
-        )
+        return cls(
+            rows=rows,
+            new_rows=new_rows,
+            numbers=model.cluster_numbers_,
+            kind=how.kind,
+            axis_labels=how.axis_labels,
+            regions=regions,
+        )._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
         return size_beside(len(self._handles()))
@@ -646,19 +642,15 @@ class EmbeddingDisplay(Display):
         plane = np.eye(K)[:, list(two or ())]
         if two is None:
             plane = fitted.directions @ evenly_around(unit @ fitted.directions)
-        return (
-            cls(
-                points=unit @ plane,
-                directions=fitted.directions.T @ plane,
-                labels=labels[taken.shown.rows],
-                numbers=model.cluster_numbers_,
-                sizes=sizes_of(labels, model.cluster_numbers_),
-                dimensions=two,
-                shown=taken.shown,
-            )
-            ._with_names(model.class_names_)
-            .plot(ax)
-        )
+        return cls(
+            points=unit @ plane,
+            directions=fitted.directions.T @ plane,
+            labels=labels[taken.shown.rows],
+            numbers=model.cluster_numbers_,
+            sizes=sizes_of(labels, model.cluster_numbers_),
+            dimensions=two,
+            shown=taken.shown,
+        )._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
         return size_beside(len(self.numbers) + 1)
@@ -769,17 +761,13 @@ class MarginDisplay(Display):
         with prepared_rows(model, X) as taken:
             answers = model.answers_of(taken.some)
         values = answers.margins if kind == "margin" else answers.probabilities.max(axis=1)
-        return (
-            cls(
-                values=values,
-                labels=answers.labels,
-                numbers=model.cluster_numbers_,
-                kind=kind,
-                shown=taken.shown,
-            )
-            ._with_names(model.class_names_)
-            .plot(ax)
-        )
+        return cls(
+            values=values,
+            labels=answers.labels,
+            numbers=model.cluster_numbers_,
+            kind=kind,
+            shown=taken.shown,
+        )._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.numbers), 0.3)
@@ -1093,7 +1081,8 @@ class DriftDisplay(Display):
         check_drawable("drift", drift, "Drift", "model.drift(X_new)")
         outside = drift.without_support
         shares = np.array([*drift.shares.values(), (outside.before, outside.now)])
-        display = cls((), shares[:, 0], shares[:, 1], drift)._with_names(cluster_names)
+        display = cls((), shares[:, 0], shares[:, 1], drift)
+        display.cluster_names = cluster_names
         display.names = (*map(display._name, drift.shares), "outside")
         return display.plot(ax)
 
@@ -1172,8 +1161,7 @@ class CutValueDisplay(Display):
         # Without any rows, this is an error that says what to pass.
         is_measured = has_rows or held_out is None
         training = cut_value(gpod, self_weights=False) if is_measured else None
-        display = cls(training, held_out, model.cluster_numbers_)
-        return display._with_names(model.class_names_).plot(ax)
+        return cls(training, held_out, model.cluster_numbers_)._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.numbers), 0.24)
@@ -1444,16 +1432,12 @@ class HierarchyDisplay(Display):
             forks.append([joining.n_groups, (low + high) / 2, low, high])
             ends.append([begins[number] for number in pair])
             height[joining.kept], begins[joining.kept] = (low + high) / 2, float(joining.n_groups)
-        return (
-            cls(
-                forks=np.reshape(forks, (-1, 4))[::-1],
-                ends=np.reshape(ends, (-1, 2))[::-1],
-                leaves=np.array(leaves, dtype=np.intp),
-                hierarchy=hierarchy,
-            )
-            ._with_names(cluster_names)
-            .plot(ax)
-        )
+        return cls(
+            forks=np.reshape(forks, (-1, 4))[::-1],
+            ends=np.reshape(ends, (-1, 2))[::-1],
+            leaves=np.array(leaves, dtype=np.intp),
+            hierarchy=hierarchy,
+        )._drawn(ax, cluster_names)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
@@ -1594,16 +1578,12 @@ class SplitDisplay(Display):
             flows.append(flow[:, order])
             orders.append(order)
         sizes = [np.bincount(place.ravel(), weight).astype(np.float64) for _, place in found]
-        return (
-            cls(
-                tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
-                tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
-                tuple(flows),
-                tuple(map(str, names)),
-            )
-            ._with_names(cluster_names)
-            .plot(ax)
-        )
+        return cls(
+            tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
+            tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
+            tuple(flows),
+            tuple(map(str, names)),
+        )._drawn(ax, cluster_names)
 
     def _size(self) -> tuple[float, float]:
         width = max(SIZE[0], 1.2 + 1.1 * len(self.names))

@@ -79,10 +79,10 @@ class Display(ABC):
                 text = cleandoc(method.__doc__ or "")
                 method.__func__.__doc__ = f"{text}{common}\nReturns\n-------\n{cls.__name__}\n"
 
-    def _with_names(self, names: Sequence[str]) -> Self:
-        """Take what clusters 0, 1, ... are called; an empty text is no name."""
-        self.cluster_names = names
-        return self
+    def _drawn(self, ax: Any, cluster_names: Sequence[str]) -> Self:
+        """Draw, and call clusters 0, 1, ... by these names; an empty text is no name."""
+        self.cluster_names = cluster_names
+        return self.plot(ax)
 
     def _name(self, number: int, size: float | None = None) -> str:
         """Return what a cluster is called, and its size."""
@@ -107,13 +107,11 @@ class Display(ABC):
             pyplot = needed("matplotlib.pyplot", "plot")
             ax = pyplot.subplots(figsize=self._size(), layout="constrained")[1]
         elif not isinstance(ax, needed("matplotlib.axes", "plot").Axes):
-            raise invalid(
-                "ax",
-                "be one Axes of matplotlib",
-                shown(ax),
+            remedy = (
                 "pass figure.add_subplot(), one of the axes of pyplot.subplots(), or leave it out "
-                "for a new figure",
             )
+            remedy += "for a new figure"
+            raise invalid("ax", "be one Axes of matplotlib", shown(ax), remedy)
         self._draw(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
