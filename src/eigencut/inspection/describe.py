@@ -81,9 +81,6 @@ class Column:
     values: Array
     categories: tuple[str, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def __getitem__(self, rows: Any) -> Column:
         return Column(self.name, self.kind, self.values[rows], self.categories)
 
@@ -103,7 +100,7 @@ class Column:
     def names_rows(self) -> bool:
         """Whether it names rows instead of describing them."""
         n = len(self.categories)
-        return n > POLICY.most_categories and 2 * n > len(self)
+        return n > POLICY.most_categories and 2 * n > len(self.values)
 
     def plain(self, value: Any) -> float | str | None:
         """Return a value as people write it: a number, the text of a date, or a category."""
@@ -639,22 +636,18 @@ def short_between(low: float, high: float) -> float:
 
 def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.95) -> Rule | None:
     """Return a rule for the rows inside a cluster; None where conditions do not help."""
-    n, n_inside = len(inside), int(inside.sum())
-    if not 0 < n_inside < n or not columns:
+    sides = [np.flatnonzero(inside), np.flatnonzero(~inside)]
+    n_least, rows, draw = min(map(len, sides)), np.arange(len(inside)), np.random.default_rng(0)
+    if not n_least or not columns:
         return None
-    draw = np.random.default_rng(0)
-    grows = measures = np.ones(n, dtype=bool)
-    held_out = min(n_inside, n - n_inside) >= POLICY.fewest_held_out
+    held_out = n_least >= POLICY.fewest_held_out
     if held_out:
         # Half of the cluster and half of the others, so that both halves have both.
-        grows = np.zeros(n, dtype=bool)
-        for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
-            grows[draw.permutation(side)[: len(side) // 2]] = True
-        measures = ~grows
-    tests = _best_branch(columns, inside, grows, draw)
+        sides = [np.sort(draw.permutation(side)[: len(side) // 2]) for side in sides]
+        rows = np.delete(rows, np.concatenate(sides))
+    tests = _best_branch(columns, inside, sides, draw)
     if not tests:
         return None
-    rows = np.flatnonzero(measures)
     own, meets = inside[rows], _meets(tests, rows)
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
@@ -683,16 +676,17 @@ def _meets(tests: Sequence[_Test], rows: Indices) -> Mask:
 
 
 def _best_branch(
-    columns: Sequence[Column], inside: Mask, grows: Mask, draw: np.random.Generator
+    columns: Sequence[Column], inside: Mask, sides: Sequence[Indices], draw: np.random.Generator
 ) -> list[_Test]:
     """Return the conditions of the best branch, on the rows that grow the tree."""
-    drawn, weights, most = [], [], POLICY.rows_of_rule
-    for side in (np.flatnonzero(inside & grows), np.flatnonzero(~inside & grows)):
-        some = side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
-        drawn.append(some)
-        # So that what was drawn counts for all rows of its side.
-        weights.append(np.full(len(some), len(side) / len(some)))
-    rows, weight = np.concatenate(drawn), np.concatenate(weights)
+    most = POLICY.rows_of_rule
+    drawn = [
+        side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
+        for side in sides
+    ]
+    # What was drawn counts for all rows of its side.
+    shares = [len(side) / len(some) for side, some in zip(sides, drawn, strict=True)]
+    rows, weight = np.concatenate(drawn), np.repeat(shares, [len(some) for some in drawn])
     own = inside[rows]
 
     def quality(tests: list[_Test]) -> float:
@@ -944,9 +938,9 @@ def _described_columns(
     """Return the columns of a table without those that name rows; note what is left out."""
     found = columns_of(table, names, labels)
     for column in found:
-        if len(column) != len(labels):
+        if len(column.values) != len(labels):
             expected = f"have one row for each of the {len(labels)} rows of X"
-            raise invalid("columns", expected, len(column), "pass both for the same rows")
+            raise invalid("columns", expected, len(column.values), "pass both for the same rows")
         if column.names_rows:
             n = len(column.categories)
             notes.append(f"{column.name!r} has {n} different values, and was left out.")
