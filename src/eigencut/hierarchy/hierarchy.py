@@ -252,13 +252,12 @@ class Hierarchy(JsonReady):
 
     def _joined(self, group: Indices, n_groups: int, min_children: int) -> Indices:
         """Join groups in the order of the tree, such that all can still have enough children."""
-        # When two clusters meet in the tree: that is how near groups of them are.
-        meet = np.full((len(self.sizes),) * 2, np.inf)
-        members = {int(number): [place] for place, number in enumerate(self.numbers)}
-        for step, joining in enumerate(self.joinings):
-            kept, joined = members[joining.kept], members.pop(joining.joined)
-            meet[np.ix_(kept, joined)] = meet[np.ix_(joined, kept)] = step
-            kept += joined
+        from scipy.cluster.hierarchy import cophenet
+        from scipy.spatial.distance import squareform
+
+        tree = self.linkage()
+        tree[:, 2] = np.arange(len(tree))
+        meet = squareform(cophenet(tree))  # the step at which two clusters meet: how near they are
         order = np.argsort(group[self.numbers], kind="stable")
         there, starts = np.unique(group[self.numbers][order], return_index=True)
         near = np.minimum.reduceat(meet[np.ix_(order, order)], starts, axis=0)
