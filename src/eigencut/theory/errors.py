@@ -1013,7 +1013,9 @@ def rademacher(
             ]
         )
     signs = rng.choice([-1.0, 1.0], size=(n_draws, len(weight)))
-    suprema = np.array([_of_span(values[one] - values[other], weight * sign) for sign in signs])
+    differences = values[one] - values[other]
+    forms = [differences.T @ ((weight * sign)[:, np.newaxis] * differences) for sign in signs]
+    suprema = 2 / len(weight) * np.abs(np.linalg.eigvalsh(forms)).max(axis=1)
     positive, negative = (np.maximum(side * signs, 0.0) @ weight for side in (1, -1))
     bounded = 8 * B * np.maximum(positive, negative) / len(weight)
     return Rademacher(
@@ -1023,9 +1025,3 @@ def rademacher(
         standard_error=float(suprema.std() / np.sqrt(n_draws)),
         n_rows=n,
     )
-
-
-def _of_span(differences: Array, weight: Array) -> float:
-    """Return the supremum over unit combinations of functions, for one draw of signs."""
-    form = differences.T @ (weight[:, np.newaxis] * differences)
-    return float(2 / len(weight) * np.abs(np.linalg.eigvalsh(form)).max())
