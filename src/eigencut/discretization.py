@@ -91,8 +91,7 @@ class Partition:
 
     def _history(self) -> dict[str, Any]:
         """How it was found, as plain values and arrays: all but labels and rotation."""
-        names = ("objective_history", "gap_history", "n_iter", "converged")
-        return {name: getattr(self, name) for name in names}
+        return {name: v for name, v in vars(self).items() if name not in ("labels", "rotation")}
 
     @classmethod
     def _restored(cls, state: StateReader, labels: Indices, rotation: Array) -> Partition:
@@ -219,7 +218,10 @@ def pod(
     check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise invalid("tol", "be at least 0 and below 1", repr(tol), "use the default 1e-10")
-    order = _row_order(sample_order, len(U))
+    order = np.arange(len(U)) if sample_order is None else real_array("sample_order", sample_order)
+    if order.shape != (len(U),) or np.isnan(order).any():
+        expected = f"hold one number for each of the {len(U)} rows"
+        raise invalid("sample_order", expected, described(order), "leave it out to order by row")
     rows = _WeightedRows(normalize_rows(U), weight)
     rng = check_random_state(0 if random_state is None else random_state)
     if isinstance(init, str):
@@ -227,7 +229,10 @@ def pod(
         return _alternate(rows, next(_starts(rows, 1, rng)), max_iter, tol)
     if init is not None:
         return _alternate(rows, _given_start(init, U.shape[1]), max_iter, tol)
-    some = _some_rows(rows, rng)
+    some, enough = rows, max(SETTINGS.many_rows, SETTINGS.rows_per_cluster * rows.n_clusters)
+    if rows.n_rows > enough:  # which will do to find out where to start
+        sample = np.sort(rng.choice(rows.n_rows, enough, replace=False))
+        some = _WeightedRows(rows.rows[sample], rows.weight[sample])
     best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
     if some is not rows:
         best = _alternate(rows, best.rotation, max_iter, tol)
@@ -237,15 +242,6 @@ def pod(
 def check_n_init(n_init: Any) -> None:
     """Refuse what is no number of starts, or more than anybody waits for."""
     check_count("n_init", n_init, "use the default of 10", most=10_000)
-
-
-def _row_order(sample_order: ArrayLike | None, n_rows: int) -> NDArray[Any]:
-    """A number per row by which rows are ordered; their own numbers for None."""
-    order = np.arange(n_rows) if sample_order is None else real_array("sample_order", sample_order)
-    if order.shape != (n_rows,) or np.isnan(order).any():
-        expected = f"hold one number for each of the {n_rows} rows"
-        raise invalid("sample_order", expected, described(order), "leave it out to order by row")
-    return order
 
 
 def _given_start(init: ArrayLike, n_clusters: int) -> Array:
@@ -281,15 +277,6 @@ class _WeightedRows:
         """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
         V, omega, Vt = np.linalg.svd(self.sums(labels))
         return Vt.T @ V.T, float(omega.sum())
-
-
-def _some_rows(rows: _WeightedRows, rng: np.random.RandomState) -> _WeightedRows:
-    """Enough rows to find out where to start: all of them if they are not very many."""
-    enough = max(SETTINGS.many_rows, SETTINGS.rows_per_cluster * rows.n_clusters)
-    if rows.n_rows <= enough:
-        return rows
-    some = np.sort(rng.choice(rows.n_rows, enough, replace=False))
-    return _WeightedRows(rows.rows[some], rows.weight[some])
 
 
 def _best_of_many_starts(
@@ -369,8 +356,7 @@ def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float
     """Leave a fixed point of the alternation by moving single rows, as long as that pays.
 
     The objective is convex in the sums that a move changes, so a move can raise it even though no
-    row prefers another cluster; but only for ambiguous rows, and by little
-    where there are many rows.
+    row prefers another cluster; but only for ambiguous rows, and by little where there are many.
     """
     if rows.rows.size > SETTINGS.cheap_entries or not 1 < rows.n_clusters <= SETTINGS.few_clusters:
         return partition
@@ -387,15 +373,14 @@ def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float
 
 def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
     """The labels after the best move of one row, or None if no move raises the objective."""
-    labels = partition.labels
-    scores = rows.rows @ partition.rotation
-    own = scores[np.arange(rows.n_rows), labels]
-    scores[np.arange(rows.n_rows), labels] = -np.inf
+    labels, scores, every = partition.labels, rows.rows @ partition.rotation, np.arange(rows.n_rows)
+    own = scores[every, labels]
+    scores[every, labels] = -np.inf
     second = np.argmax(scores, axis=1)
     ambiguous = np.argsort(own - scores.max(axis=1), kind="stable")[: SETTINGS.ambiguous_rows]
     change = rows.weight[ambiguous, np.newaxis] * rows.rows[ambiguous]
     sums = np.repeat(rows.sums(labels)[np.newaxis], len(ambiguous), axis=0)
-    every = np.arange(len(ambiguous))
+    every = every[: len(ambiguous)]
     sums[every, second[ambiguous]] += change
     sums[every, labels[ambiguous]] -= change
     objectives = np.linalg.svd(sums, compute_uv=False).sum(axis=1)

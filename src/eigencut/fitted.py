@@ -60,21 +60,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class FittedCut(ABC):
-    """What answers for any row: a relaxed cut or a discrete one.
+    """What answers for any row: a relaxed cut or a discrete one."""
 
-    Attributes
-    ----------
-    outlier_threshold : OutlierThreshold
-        Rows with less support than this count as outliers; how many of the training rows do.
-    partition : Partition
-        The clusters of the training vertices.
-    n_components : int
-        Connected components of the graph.
-    """
-
-    outlier_threshold: OutlierThreshold
-    partition: Partition
-    n_components: int
+    outlier_threshold: OutlierThreshold  # the least support of rows that are none, and how many are
+    partition: Partition  # the clusters of the training vertices
+    n_components: int  # connected components of the graph
 
     # What both kinds have,
     affinity: ClassVar[Any]
@@ -259,15 +249,8 @@ def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
 
 @dataclass(frozen=True)
 class FittedRelaxedCut(FittedCut):
-    """Eigenfunctions, and how they become labels.
-
-    Attributes
-    ----------
-    functions : Eigenfunctions
-    rotation : array of shape (K, K)
-        Carries the values of the eigenfunctions to clusters.
-    temperature : float
-        Of the probabilities; see ``extension/labelling.py``.
+    """Eigenfunctions, the rotation that carries their values to clusters (K x K), and the
+    temperature of probabilities (``extension/labelling.py``).
     """
 
     functions: Eigenfunctions  # type: ignore[misc]
@@ -421,31 +404,18 @@ class FittedDiscreteCut(FittedCut):
     ``h_k(x)``, the share of a row's weight that goes to the training rows of cluster k, is the
     indicator of the cluster extended to any row. The label is the cluster with the largest share.
     There are no eigenfunctions and no rotation.
-
-    Attributes
-    ----------
-    affinity : Affinity
-    cut : Cut
-    voters : array of shape (n_vertices,)
-        The clusters of the training vertices that rows are compared with.
-    links : sparse array of shape (K, K)
-        The weight between each two clusters.
-    votes : array of shape (n_vertices, K), optional
-        What each training vertex gives to each cluster, prices of the clusters included, where
-        limits of their sizes bind. Then shares are averages of these, instead of h_k(x).
-    prices : array of shape (K,), optional
-        The prices in ``votes``.
-    is_guided : bool
-        Whether known labels or pairs have guided the cut.
     """
 
     affinity: Affinity  # type: ignore[misc]
     cut: Cut  # type: ignore[misc]
+    # (n_vertices,): the clusters of the training vertices that rows are compared with.
     voters: Indices  # type: ignore[misc]
-    links: Any
+    links: Any  # (K, K), sparse: the weight between each two clusters
+    # (n_vertices, K): what each vertex gives to each cluster, prices of the clusters included,
+    # where limits of their sizes bind. Then shares are averages of these, instead of h_k(x).
     votes: Array | None = None
-    prices: Array | None = None
-    is_guided: bool = False
+    prices: Array | None = None  # (K,)
+    is_guided: bool = False  # whether known labels or pairs have guided the cut
 
     most_columns: ClassVar[int] = 100  # of an embedding that is dense
 
@@ -495,11 +465,8 @@ class FittedDiscreteCut(FittedCut):
     def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Any]:
         if not graph.has_rows:
             return None, None
-        at_rows = self._at_rows(graph)
-        embedding = None
-        if graph.keeps_embedding(self.n_clusters):
-            embedding = self._embedded(at_rows)
-        return leading_clusters(at_rows)[0], embedding
+        at_rows, is_kept = self._at_rows(graph), graph.keeps_embedding(self.n_clusters)
+        return leading_clusters(at_rows)[0], self._embedded(at_rows) if is_kept else None
 
     def labels_at(self, graph: Graph, X: Any) -> Indices:
         return leading_clusters(self._at_rows(graph))[0]
@@ -522,10 +489,9 @@ class FittedDiscreteCut(FittedCut):
 
     def reordered(self, columns: Indices) -> FittedDiscreteCut:
         numbers = np.argsort(columns)
-        labels = numbers[self.partition.labels]
         return replace(
             self,
-            partition=replace(self.partition, labels=labels),
+            partition=replace(self.partition, labels=numbers[self.partition.labels]),
             voters=numbers[self.voters],
             links=self.links[columns][:, columns],
             votes=None if self.votes is None else self.votes[:, columns],
@@ -573,14 +539,14 @@ class FittedDiscreteCut(FittedCut):
         return np.asarray(largest.toarray() if issparse(largest) else largest).ravel()
 
     def _state(self) -> dict[str, Any]:
-        links = {"links": csr_state(self.links)} if self.links.nnz else {}
-        priced = {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
-        return super()._state() | {
-            "voters": self.voters,
-            "labels_of_vertices": self.partition.labels,
-            **links,
-            **(priced if self.votes is not None else {}),
-        }
+        state = super()._state() | {"voters": self.voters}
+        state["labels_of_vertices"] = self.partition.labels
+        if self.links.nnz:
+            state["links"] = csr_state(self.links)
+        if self.votes is not None:
+            priced = {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
+            state |= priced
+        return state
 
 
 def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str, Any]:
@@ -632,16 +598,13 @@ def with_size_limits(
 ) -> FittedCut:
     """Return the cut with clusters that keep to limits of their sizes; itself, if they do already.
 
-    Every vertex votes for clusters: by its probabilities in a relaxed cut, for its own in a
-    discrete one, and a little by how near the means of clusters are, which tells rows apart where
-    a graph does not. The score of a row is the average of the votes that it gives weight to, and
-    each cluster has a price that is added to it (``extension/sizes.py``).
+    The score of a row is the average of the votes of the vertices that it gives weight to, and each
+    cluster has a price that is added to it (``extension/sizes.py``).
 
     X are the rows of the graph, or those that it is a sample of. Sizes are those of the rows where
     they are at hand, and sums over landmarks otherwise.
     """
-    affinity, K = fitted.affinity, fitted.n_clusters
-    weight = graph.multiplicity
+    affinity, K, weight = fitted.affinity, fitted.n_clusters, graph.multiplicity
     of_rows = is_sample or (graph.has_rows and not isinstance(graph, RowGraph))
     if of_rows:
         counted = np.ones(X.shape[0]) if sample_weight is None else sample_weight
@@ -692,7 +655,11 @@ def with_size_limits(
 
 
 def _votes_of_vertices(fitted: FittedCut) -> Array:
-    """Return what each vertex gives to each cluster, without prices; a row adds up to 1."""
+    """Return what each vertex gives to each cluster, without prices; a row adds up to 1.
+
+    A vertex votes by its probabilities in a relaxed cut, for its own cluster in a discrete one, and
+    a little by how near the means of clusters are, which tells rows apart where a graph does not.
+    """
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
     if isinstance(fitted, FittedDiscreteCut):
         votes = np.eye(K)[fitted.voters]
@@ -717,10 +684,8 @@ def _votes_of_vertices(fitted: FittedCut) -> Array:
 
 def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
     """Return the weight between each two clusters of a graph."""
-    count = graph.multiplicity
-    indicators = csr_array(
-        (count, labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters)
-    )
+    n, count = graph.n_vertices, graph.multiplicity
+    indicators = csr_array((count, labels, np.arange(n + 1)), shape=(n, n_clusters))
     if not issparse(graph.weights):
         return csr_array(indicators.T @ (graph.n_rows * graph.matmat(indicators.toarray())))
     return csr_array(indicators.T @ graph.weights @ indicators)

@@ -32,7 +32,7 @@ from eigencut._utils.validation import (
     check_random,
     is_integer,
 )
-from eigencut.affinities import NAMES, Affinity, named_affinity
+from eigencut.affinities import NAMES, Affinity, Neighbors, named_affinity
 from eigencut.auto.budget import reads_blocks
 from eigencut.auto.n_clusters import Candidates
 from eigencut.auto.spectrum import Choice
@@ -47,7 +47,7 @@ from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.io.validation import check_rows, check_source, check_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared
-from eigencut.pipeline import Fit, Settings, fit_rows
+from eigencut.pipeline import Settings, fit_rows
 from eigencut.semi_supervised.known_labels import Constraints, Known
 
 if TYPE_CHECKING:
@@ -57,11 +57,6 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES = 1 << 16  # of clusters and parts in a file
-
-
-def _keeps_rows(model: Any) -> bool:
-    """Return whether rows can be added: not to a precomputed matrix."""
-    return not get_tags(model).input_tags.pairwise
 
 
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
@@ -261,8 +256,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             names = getattr(model, "feature_names_in_", None)
             with hearing_warnings() as heard, naming_refused_rows(rows, names):
                 known = Known.from_rows(rows, known_labels, constraints, weight)
-                model._set_fit(fit_rows(rows, model._settings(), weight, known))
-            model.warnings_ = tuple(heard)
+                fit = fit_rows(rows, model._settings(), weight, known)
+                of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
+                model._set_cut(fit.fitted, **of_rows, is_outlier=fit.is_outlier)
+            model.choice_, model.warnings_ = fit.compared, tuple(heard)
         return self
 
     def fit_predict(
@@ -479,9 +476,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Partition
         """
         check_choice("init", init, ("fitted", "random", "literal"))
-        U = self.transform(X)
-        starts = {"fitted": self.fitted_cut_.rotation, "random": None, "literal": "literal"}
-        start: Any = starts[init]
+        U, start = self.transform(X), self.fitted_cut_.rotation if init == "fitted" else None
+        start = "literal" if init == "literal" else start
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
 
     def score(
@@ -570,7 +566,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
 
-    @available_if(_keeps_rows)
+    @available_if(lambda model: not get_tags(model).input_tags.pairwise)
     def partial_fit(
         self,
         X: ArrayLike | Rows,
@@ -718,13 +714,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             max_cluster_size=self.max_cluster_size,
         )
 
-    def _set_fit(self, fit: Fit) -> None:
-        """Set the attributes of a fitted model."""
-        self.choice_ = fit.compared
-        self._set_cut(
-            fit.fitted, labels=fit.labels, embedding=fit.embedding, is_outlier=fit.is_outlier
-        )
-
     def _set_cut(
         self,
         fitted: FittedCut,
@@ -761,30 +750,25 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         found = refitted(self, source, sample_weight, decay)
         matched = match_clusters(found.in_common, found.sizes)
         columns, numbers = continued(before, matched, found.sizes)
-        fitted = found.fitted.reordered(columns)
+        fitted, sizes = found.fitted.reordered(columns), found.sizes[columns]
         self._set_cut(fitted, numbers=numbers)
         if found.has_new_rows and self.outliers == "keep":
             self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
         elif not isinstance(source, Rows):
             self.labels_ = self.labels_of(source)
-        sizes = found.sizes[columns]
-        self.updated_ = Updated.from_numbers(
-            before.numbers, numbers.numbers, sizes, found.n_new_landmarks
-        )
+        n_new, now = found.n_new_landmarks, numbers.numbers
+        self.updated_ = Updated.from_numbers(before.numbers, now, sizes, n_new)
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
         """Put clusters in another order, and give them these numbers.
 
         All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
         """
-        of_rows = hasattr(self, "labels_") and not hasattr(self, "updated_")
-        labels = np.argsort(columns)[self.partition_.labels] if of_rows else None
-        is_outlier = self.labels_ == OUTLIER if of_rows else None
-        embedding = self.__dict__.get("embedding_")
-        fitted = self.fitted_cut_.reordered(columns)
-        self._set_cut(
-            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
-        )
+        given: dict[str, Any] = {"embedding": self.__dict__.get("embedding_")}
+        if hasattr(self, "labels_") and not hasattr(self, "updated_"):
+            given["labels"] = np.argsort(columns)[self.partition_.labels]
+            given["is_outlier"] = self.labels_ == OUTLIER
+        self._set_cut(self.fitted_cut_.reordered(columns), **given, numbers=numbers)
 
     @property
     def eigenvalues_(self) -> Array:
@@ -815,25 +799,24 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the affinity."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        per_row: dict[str, Any] = {}
+        names, state = getattr(self, "feature_names_in_", None), self.fitted_cut_._state()
+        state["feature_names"] = None if names is None else [str(name) for name in names]
+        state["choice"] = [[one.affinity, one.score] for one in self.choice_]
+        if getattr(self, "warnings_", ()):  # an older pickle has none
+            state["warnings"] = list(self.warnings_)
+        if self.class_names_:
+            state["class_names"] = list(self.class_names_)
         of_all_rows = include_training_data and not hasattr(self, "updated_")
         if of_all_rows and hasattr(self, "labels_"):
-            per_row["labels"] = self.partition_.labels
-            if (self.labels_ == OUTLIER).any():
-                per_row["is_outlier"] = (self.labels_ == OUTLIER).astype(np.uint8)
+            state["labels"], is_outlier = self.partition_.labels, self.labels_ == OUTLIER
+            if is_outlier.any():
+                state["is_outlier"] = is_outlier.astype(np.uint8)
         if of_all_rows and hasattr(self, "embedding_"):
             is_sparse = issparse(self.embedding_)
-            per_row["embedding"] = csr_state(self.embedding_) if is_sparse else self.embedding_
-        of_columns = {"feature_names": None if names is None else [str(name) for name in names]}
-        of_choice: dict[str, Any] = {"choice": [[one.affinity, one.score] for one in self.choice_]}
-        if getattr(self, "warnings_", ()):  # an older pickle has none
-            of_choice["warnings"] = list(self.warnings_)
-        if self.class_names_:
-            of_choice["class_names"] = list(self.class_names_)
+            state["embedding"] = csr_state(self.embedding_) if is_sparse else self.embedding_
         if not self.numbering_.is_plain:
-            per_row["numbering"] = self.numbering_._state()
-        return self.fitted_cut_._state() | of_columns | of_choice | per_row
+            state["numbering"] = self.numbering_._state()
+        return state
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
@@ -848,24 +831,19 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
         has_warnings = "warnings" in state
         self.warnings_ = tuple(state.texts("warnings", 1000)) if has_warnings else ()
-        labels = state.indices("labels", (None,), below=K) if "labels" in state else None
-        n = None if labels is None else len(labels)
-        marks = labels is not None and "is_outlier" in state
-        is_outlier = state.flags("is_outlier", (n,)) if marks else None
-        embedding = None
-        if "embedding" in state and labels is not None:
-            is_sparse = "embedding" in state.groups()
-            embedding = (
-                state.csr("embedding", len(labels), K)
-                if is_sparse
-                else state.array("embedding", (n, K))
-            )
-        numbers = None
+        given: dict[str, Any] = {}
+        if "labels" in state:
+            given["labels"] = state.indices("labels", (None,), below=K)
+            n = len(given["labels"])
+            if "is_outlier" in state:
+                given["is_outlier"] = state.flags("is_outlier", (n,))
+            if "embedding" in state.groups():
+                given["embedding"] = state.csr("embedding", n, K)
+            elif "embedding" in state:
+                given["embedding"] = state.array("embedding", (n, K))
         if "numbering" in state:
-            numbers = ClusterNumbers._restored(state.part("numbering"), K)
-        self._set_cut(
-            fitted, labels=labels, embedding=embedding, is_outlier=is_outlier, numbers=numbers
-        )
+            given["numbers"] = ClusterNumbers._restored(state.part("numbering"), K)
+        self._set_cut(fitted, **given)
         if "class_names" in state:
             self.class_names_ = state.texts("class_names", _MOST_NAMES)
 
@@ -898,11 +876,10 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        is_name = isinstance(self.affinity, str)
-        affinity = NAMES.get(self.affinity) if is_name else self.affinity
+        tags, affinity = super().__sklearn_tags__(), self.affinity
+        if isinstance(affinity, str):
+            affinity = (NAMES | {"auto": Neighbors}).get(affinity)
         is_matrix = getattr(affinity, "pairwise", False)
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
-        is_auto = is_name and self.affinity == "auto"
-        tags.input_tags.sparse = is_auto or getattr(affinity, "accepts_sparse", False)
+        tags.input_tags.sparse = getattr(affinity, "accepts_sparse", False)
         return tags
