@@ -10,57 +10,39 @@ Nothing else in the library asks which cut it is working on, but whether its mas
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigencut._utils.arrays import Array
 
 
-class Cut(ABC):
+@dataclass(frozen=True)
+class Cut:
     """What distinguishes one cut from another: the mass of a point, given its degree."""
 
     name: str
-    mass_power: float  # m(x) = d(x) ** mass_power
-    mass_is_degree: bool  # then eigenvalues have no unit
+    mass_power: float  # m(x) = d(x) ** mass_power: 1 or 0
     paper_extension: str  # the extension that the paper's algorithm for this cut uses
 
-    @abstractmethod
+    @property
+    def mass_is_degree(self) -> bool:
+        """Whether m(x) = d(x); then eigenvalues have no unit."""
+        return self.mass_power == 1.0
+
     def mass(self, degrees: Array) -> Array:
         """m(x) as a function of d(x); on the training rows, the diagonal of M."""
+        # A row without any affinity, not even to itself, still is a point.
+        return np.where(self.mass_is_degree & (degrees > 0), degrees, 1.0)
 
-    @abstractmethod
     def mass_per_degree(self, log_degrees: Array) -> Array:
         """m(x) / d(x) as a function of log d(x), finite even where d(x) underflows."""
-
-
-class NCut(Cut):
-    """Normalized cut: points weigh as much as their degree, m(x) = d(x)."""
-
-    name = "ncut"
-    mass_power, mass_is_degree = 1.0, True
-    paper_extension = "consistent"  # Algorithm 2 is Eq. 15, the consistent form
-
-    def mass(self, degrees: Array) -> Array:
-        # A row without any affinity, not even to itself, still is a point.
-        return np.where(degrees > 0, degrees, 1.0)
-
-    def mass_per_degree(self, log_degrees: Array) -> Array:
-        return np.ones_like(log_degrees)
-
-
-class RatioCut(Cut):
-    """Ratio cut: all points weigh the same, m(x) = 1."""
-
-    name = "ratiocut"
-    mass_power, mass_is_degree = 0.0, False
-    paper_extension = "algorithm1"
-
-    def mass(self, degrees: Array) -> Array:
-        return np.ones_like(degrees)
-
-    def mass_per_degree(self, log_degrees: Array) -> Array:
+        if self.mass_is_degree:
+            return np.ones_like(log_degrees)
         return np.exp(np.minimum(-log_degrees, 690.0))  # exp() of more overflows
 
 
-CUTS: dict[str, Cut] = {cut.name: cut for cut in (NCut(), RatioCut())}
+CUTS = {
+    "ncut": Cut("ncut", 1.0, paper_extension="consistent"),  # Algorithm 2 is Eq. 15
+    "ratiocut": Cut("ratiocut", 0.0, paper_extension="algorithm1"),
+}

@@ -228,7 +228,12 @@ def pod(
         check_choice("init", init, ("literal",))
         return _alternate(rows, next(_starts(rows, 1, rng)), max_iter, tol)
     if init is not None:
-        return _alternate(rows, _given_start(init, U.shape[1]), max_iter, tol)
+        shape, start = (rows.n_clusters, rows.n_clusters), real_array("init", init)
+        if start.shape != shape or not np.isfinite(start).all():  # singular or not
+            expected = f"be 'literal' or a finite matrix of shape {shape}"
+            remedy = "leave it out for several starts from rows"
+            raise invalid("init", expected, described(start), remedy)
+        return _alternate(rows, start, max_iter, tol)
     some, enough = rows, max(SETTINGS.many_rows, SETTINGS.rows_per_cluster * rows.n_clusters)
     if rows.n_rows > enough:  # which will do to find out where to start
         sample = np.sort(rng.choice(rows.n_rows, enough, replace=False))
@@ -242,16 +247,6 @@ def pod(
 def check_n_init(n_init: Any) -> None:
     """Refuse what is no number of starts, or more than anybody waits for."""
     check_count("n_init", n_init, "use the default of 10", most=10_000)
-
-
-def _given_start(init: ArrayLike, n_clusters: int) -> Array:
-    """A finite K x K matrix, singular or not."""
-    shape, start = (n_clusters, n_clusters), real_array("init", init)
-    if start.shape != shape or not np.isfinite(start).all():
-        expected = f"be 'literal' or a finite matrix of shape {shape}"
-        remedy = "leave it out for several starts from rows"
-        raise invalid("init", expected, described(start), remedy)
-    return start
 
 
 class _WeightedRows:

@@ -287,8 +287,7 @@ class Gaussian(VectorAffinity):
 
     def _fit_rows(self, rows: Array) -> None:
         sigma = self._check_parameters()
-        if self.metric == "haversine":
-            warn_about_radians(rows)
+        warn_about_radians(self.metric, rows)
         coordinates = self._fitted_units(rows)
         metric, self._local = self._metric.of_points, None
         factor = 1.0 if self.scale is None else self.scale

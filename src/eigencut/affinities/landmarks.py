@@ -203,12 +203,8 @@ class Landmarks(Affinity):
         self._check_parameters()
         self._refuse_sparse(X)
         self.local_scale, self.from_nearest = 0.45, True
-        rows = as_rows(X, sample_weight)
-        draw = partial(
-            RowSample.draw,
-            size=self.sampled_per_landmark * self.n_landmarks,
-            seed=int(self.random_state or 0),
-        )
+        rows, size = as_rows(X, sample_weight), self.sampled_per_landmark * self.n_landmarks
+        draw = partial(RowSample.draw, size=size, seed=int(self.random_state or 0))
         placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
         self._place(placed.landmarks, placed.n_rows)
         self.masses_, self.n_rows_ = placed.masses, placed.total
@@ -238,23 +234,23 @@ class Landmarks(Affinity):
         """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
         refuse_all_zero(len(sample.counts))
         p = min(self.n_landmarks, len(sample.counts))
-        if self.metric == "haversine":
-            warn_about_radians(sample.rows)
+        warn_about_radians(self.metric, sample.rows)
         self._place(self._chosen(sample, p), sample.n_rows)
         self._place(self.landmarks_[self._is_wanted(sample.rows)], sample.n_rows)
         nearest, squared = self._nearest(sample.rows)
         supports = self._support_without_own(sample, nearest, squared)
         support = RowSupport(supports, sample.counts, self._n_placed)
-        masses = self._masses_by(sample) if self.density_contrast else None
+        members, masses = Memberships(nearest, self._weights(squared)), None
+        if self.density_contrast:
+            masses = self._masses_by(members, sample.counts)
         total = as_number(sample.total)
         return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
 
-    def _masses_by(self, sample: RowSample, before: Array | float = 0.0) -> Array:
+    def _masses_by(self, members: Memberships, counts: Array, before: Any = 0.0) -> Array:
         """The masses of landmarks, by rows that belong to them and those that did ``before``."""
-        counts = self._memberships(sample.rows).gather(sample.counts[:, np.newaxis], self._n_placed)
-        counts = counts[:, 0] + before
+        rows = members.gather(counts[:, np.newaxis], self._n_placed)[:, 0] + before
         beta = float(self.density_contrast)
-        return landmark_masses(counts, self._spacing, self.n_columns_, beta=beta)
+        return landmark_masses(rows, self._spacing, self.n_columns_, beta=beta)
 
     def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
         """Landmarks for the rows of a sample, in lexicographic order."""
@@ -269,10 +265,7 @@ class Landmarks(Affinity):
         return self.selection == "kmeans" and self._metric.has_means
 
     def _is_wanted(self, rows: Any) -> Any:
-        """Whether each landmark is there for enough of the rows.
-
-        k-means strands centres at single odd rows, and the two would be a cheap cut.
-        """
+        """Whether each landmark is there for enough of the rows: with few, it is a cheap cut."""
         nearest, squared = self._nearest(rows)
         if not self._has_centres:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
@@ -651,13 +644,8 @@ class _Seen:
         outside = self.outside or other.outside
         if self.outside is not None and other.outside is not None:
             outside = self.outside.merged(other.outside)
-        return _Seen(
-            self.sums.added(other.sums),
-            self.members + other.members,
-            outside,
-            n_outside=self.n_outside + other.n_outside,
-            n_rows=self.n_rows + other.n_rows,
-        )
+        counts = (self.n_outside + other.n_outside, self.n_rows + other.n_rows)
+        return _Seen(self.sums.added(other.sums), self.members + other.members, outside, *counts)
 
 
 def _without_decayed(
@@ -676,15 +664,13 @@ def _of_living_clusters(
 ) -> Any:
     """Which landmarks are of clusters that have not gone, or of none so far.
 
-    A cluster has gone if next to nothing is left of it and the new rows bring hardly any: one that
-    is always small stays.
+    A cluster has gone if next to nothing is left of it and the new rows bring hardly any.
     """
     K = int(clusters.max()) + 1
     of_landmark = np.full(kept.n_landmarks, K)
     of_landmark[places[places >= 0]] = clusters[places >= 0]
-    old, new = (
-        np.bincount(of_landmark, sums.rows_at_landmarks, K + 1)[:K] for sums in (kept, seen.sums)
-    )
+    old = np.bincount(of_landmark, kept.rows_at_landmarks, K + 1)[:K]
+    new = np.bincount(of_landmark, seen.sums.rows_at_landmarks, K + 1)[:K]
     rows = old + new
     is_gone = rows < POLICY.least_cluster * rows[rows > 0].mean()
     is_gone &= new * old.sum() < POLICY.dwindling * old * seen.n_rows
@@ -770,7 +756,8 @@ def _grow(
     n_before, n_after = before.shape[0], affinity._n_placed
     if affinity.masses_ is not None:  # those that there are, and of new ones in the same units
         rows_before = np.pad(kept.rows_at_landmarks, (0, n_after - n_before))
-        anew = affinity._masses_by(sample, rows_before)
+        members = affinity._memberships(sample.rows)
+        anew = affinity._masses_by(members, sample.counts, rows_before)
         unit = float(np.median(affinity.masses_ / anew[:n_before]))
         new = np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)
         affinity.masses_ = np.concatenate([affinity.masses_, new])

@@ -190,9 +190,9 @@ class Neighbors(RowAffinity):
         SearchedRows
         """
         check_neighbor_parameters(self, X)
-        if self.metric == "haversine":
-            warn_about_radians(X)
-        return SearchedRows.search(distinct_rows(X, sample_weight), self.metric, self.index)
+        warn_about_radians(self.metric, X)
+        distinct = distinct_rows(X, sample_weight)
+        return SearchedRows(distinct, SearchedPoints.build(distinct.rows, self.metric, self.index))
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         return self.graph_of(self.search(X, sample_weight))

@@ -55,8 +55,7 @@ class SinglePrecisionAverager:
     """Averages the columns of V over the training rows, in single precision, with a bound.
 
     The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. ``factor`` is
-    the right factor of the exponents, ``g(y) [y, -1, -|y|^2]`` of each vertex: with it everything
-    is two matrix products and an exponential (``kernels``). With u = 2^-24, the unit of float32:
+    the right factor of the exponents, ``g(y) [y, -1, -|y|^2]``. With u = 2^-24:
 
     * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
       ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, vstack
 
 from eigencut import kernels
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import for_each
+from eigencut._utils.running import for_each, row_blocks
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import (
     EDGE,
@@ -335,8 +335,7 @@ def _add_columns(
     nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
 ) -> None:
     """Add the column sums of Z."""
-    for start in range(0, len(nearest), 1 << 16):
-        rows = slice(start, start + (1 << 16))
+    for rows in row_blocks(len(nearest), 1, 1 << 16):
         rounded = np.rint(weights[rows] / QUANTUM)
         counted = rounded.astype(np.int64) if row_units is None else row_units[rows].times(rounded)
         units += _histogram(nearest[rows], counted, len(units))
@@ -349,8 +348,7 @@ def _add_weighted_pairs(
     p, r = len(units), nearest.shape[1]
     a, b = np.tril_indices(r)
     flat = units.reshape(-1)
-    for start in range(0, len(nearest), 1 << 17):
-        rows = slice(start, start + (1 << 17))
+    for rows in row_blocks(len(nearest), 1, 1 << 17):
         rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
         place = nearest[rows][:, a] * p + nearest[rows][:, b]
         flat += _histogram(place, row_units[rows].times(rounded), p * p)
@@ -427,11 +425,8 @@ class LandmarkGraph(CompleteGraph):
         return self.sampled.outlier_threshold(share)
 
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
-        pieces = [
-            block[start : start + 16384]
-            for block in self.members or []
-            for start in range(0, len(block), 16384)
-        ]
+        blocks = self.members or []
+        pieces = [block[rows] for block in blocks for rows in row_blocks(len(block), 1, 16384)]
         found: list[Any] = [None] * len(pieces)
 
         def fill(place: int) -> None:

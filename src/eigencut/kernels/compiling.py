@@ -18,6 +18,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
+PLAIN = ("dispatch", "discrete_cut", "near_in_cells", "membership_sums", "neighbor_sums")
 # The widths of vectors the others are written for. dispatch.c chooses among them at run time, so
 # that a wheel runs on any processor of its kind.
 WIDE = {
@@ -36,11 +37,7 @@ def compiler() -> list[str] | None:
 
 
 def compile_kernels(
-    command: Sequence[str],
-    library: Path,
-    *,
-    flags: Sequence[str] = (),
-    any_bits: bool = False,
+    command: Sequence[str], library: Path, *, flags: Sequence[str] = (), any_bits: bool = False
 ) -> None:
     """One object per kernel and width of vectors, in one library that appears when complete.
 
@@ -54,20 +51,10 @@ def compile_kernels(
         if wide and not has_avx512():
             wide[512] = WIDE[256]
     sources: list[tuple[str, str, tuple[str, ...]]] = [
-        (f"{name}.c", name, (f"-DABI={abi_of(FOLDER / 'csrc')}u",))
-        for name in (
-            "dispatch",
-            "discrete_cut",
-            "near_in_cells",
-            "membership_sums",
-            "neighbor_sums",
-        )
+        (f"{name}.c", name, (f"-DABI={abi_of(FOLDER / 'csrc')}u",)) for name in PLAIN
     ]
-    for kernel, forms in {
-        "weighted_sums": {128: (), **wide},
-        "symmetric_product": wide,
-        "near_points": wide,
-    }.items():
+    forms_of = {"weighted_sums": {128: (), **wide}, "symmetric_product": wide, "near_points": wide}
+    for kernel, forms in forms_of.items():
         for bits, of_processor in forms.items():
             options = ("-DREAL=float", "-DREAL_BITS=32", f"-DVECTOR_BITS={bits}", *of_processor)
             sources.append((f"{kernel}.c", f"{kernel}_{bits}", options))
@@ -106,7 +93,5 @@ def has_avx512() -> bool:
 
 def abi_of(folder: Path) -> int:
     """The checksum of all C sources in a folder."""
-    number = 0
-    for path in sorted(folder.glob("*.[ch]")):
-        number = zlib.crc32(path.name.encode() + path.read_bytes(), number)
-    return number
+    paths = sorted(folder.glob("*.[ch]"))
+    return zlib.crc32(b"".join(path.name.encode() + path.read_bytes() for path in paths))

@@ -1,18 +1,14 @@
 """What a search for neighbours is asked, and what all searches share.
 
 Exact searches agree to the last neighbour, on ties too: points at equal distance come in the order
-of their numbers. So a graph does not depend on which of them was used, on the threads or on the
-order of the rows.
-
-What cannot be told by the fast way of a search is settled by a second way whose cost is known, not
-by asking again and again: no arrangement of points makes it slow.
+of their numbers. What cannot be told by the fast way of a search is settled by a second way whose
+cost is known: no arrangement of points makes it slow.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -136,10 +132,8 @@ class ProductSearch:
     """Points that can be among the k nearest of a query, told by products in float32.
 
     The score ``|y|^2 - 2xy`` orders the points y as the distance to x does. Every point whose score
-    is not above the k-th smallest one, allowing for the error of float32, is a candidate; so the k
-    nearest are always among the candidates. The error grows with the size of x and of y, but a
-    point far beyond x cannot be among its nearest (``relevant_length``): so one outlier does not
-    blur the others. A search can be confined to some cells, if each point has the number of one.
+    is not above the k-th smallest one, allowing for the error of float32, is a candidate. A search
+    can be confined to some cells, if each point has the number of one.
     """
 
     farthest = 2.0**40  # points beyond are no candidates, and queries near there told nothing
@@ -227,8 +221,8 @@ class ProductSearch:
 def relevant_length(length: Array, radius: float) -> Array:
     """How long a point can be that is among the k nearest of a query of this length, generously.
 
-    If k points are not longer than the radius, the k nearest of a query x have scores of at most
-    ``(|x| + radius)^2 - |x|^2``; a point longer than this has a larger one, rounding included.
+    So one outlier does not blur the others. If k points are not longer than the radius, the k
+    nearest of a query x have scores of at most ``(|x| + radius)^2 - |x|^2``.
     """
     return 4 * length + 2 * radius
 
@@ -273,15 +267,14 @@ class SparseIndex(Index):
         count = np.count_nonzero(scores <= limit[:, np.newaxis], axis=1)
         distances = np.empty((len(scores), k))
         numbers = np.empty((len(scores), k), dtype=np.intp)
-        is_few = count <= self.few * k
-        for rows, width in ((is_few, self.few * k), (~is_few, self.many * k)):
-            some = np.flatnonzero(rows)
-            if len(some):
-                candidates = nearest_of(scores[some], min(width, self.size))[1]
-                origin = np.repeat(some, candidates.shape[1])
-                found = self.distances_of_pairs(queries, origin, candidates.ravel())
-                found, candidates = in_order(found.reshape(candidates.shape), candidates)
-                distances[some], numbers[some] = found[:, :k], candidates[:, :k]
+        widths = np.where(count <= self.few * k, self.few * k, self.many * k)
+        for width in np.unique(widths):
+            some = np.flatnonzero(widths == width)
+            candidates = nearest_of(scores[some], min(int(width), self.size))[1]
+            origin = np.repeat(some, candidates.shape[1])
+            found = self.distances_of_pairs(queries, origin, candidates.ravel())
+            found, candidates = in_order(found.reshape(candidates.shape), candidates)
+            distances[some], numbers[some] = found[:, :k], candidates[:, :k]
         return distances, numbers
 
 
@@ -300,11 +293,25 @@ class LocalProducts:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._grid = ExactGrid.as_large_as(index.points)
-        self._on_grid = self._grid.holds(index.points)
+        # The finest grid on which factors of twice the difference of two points, and the sum of
+        # d + 1 of them, are below 2^53.
+        self._bits = (53 - 4 - math.ceil(math.log2(index.points.shape[1] + 1))) // 2
+        self._shift = self._bits - math.frexp(_largest(index.points))[1]
+        self._on_grid = self._are_on_grid(index.points)
+
+    def _are_on_grid(self, points: Array) -> bool:
+        """Whether points are multiples of a power of two, so that products are exact.
+
+        Counts, flags and levels of grey are, in any unit: points among which ties are common.
+        """
+        for rows in row_blocks(len(points), points.shape[1], BLOCK_ELEMENTS):
+            scaled = np.ldexp(points[rows], self._shift)
+            if (scaled != np.rint(scaled)).any() or _largest(scaled) > 2.0**self._bits:
+                return False
+        return True
 
     def query(self, queries: Array, k: int) -> Found:
-        are_exact = self._on_grid and self._grid.holds(queries)
+        are_exact = self._on_grid and self._are_on_grid(queries)
         distances = np.empty((len(queries), k))
         numbers = np.empty((len(queries), k), dtype=np.intp)
         for place, rows in _groups(queries):
@@ -361,38 +368,6 @@ def _groups(queries: Array) -> list[tuple[Array, Indices]]:
     for rows in row_blocks(len(queries), n_places, BLOCK_ELEMENTS):
         nearest[rows] = np.argmin(cdist(queries[rows], places), axis=1)
     return [(places[i], np.flatnonzero(nearest == i)) for i in np.unique(nearest)]
-
-
-@dataclass(frozen=True)
-class ExactGrid:
-    """Multiples of a power of two, so small that products of differences have no rounding error.
-
-    On it are counts, flags and levels of grey, in any unit: points among which ties are common.
-
-    Examples
-    --------
-    >>> grid = ExactGrid.as_large_as(np.array([[0.0, 3.0], [255.0, 1.0]]))
-    >>> grid.holds(np.array([[7.0, 0.5]])), grid.holds(np.array([[1 / 3, 0.0]]))
-    (True, False)
-    """
-
-    shift: int
-    most: float
-
-    @classmethod
-    def as_large_as(cls, points: Array) -> ExactGrid:
-        """The finest one."""
-        # Factors of twice the difference of two points, and the sum of d + 1 of them, below 2^53.
-        bits = (53 - 4 - math.ceil(math.log2(points.shape[1] + 1))) // 2
-        return cls(bits - math.frexp(_largest(points))[1], math.ldexp(1.0, bits))
-
-    def holds(self, points: Array) -> bool:
-        """Whether all points are on it."""
-        for rows in row_blocks(len(points), points.shape[1], BLOCK_ELEMENTS):
-            scaled = np.ldexp(points[rows], self.shift)
-            if (scaled != np.rint(scaled)).any() or _largest(scaled) > self.most:
-                return False
-        return True
 
 
 def _largest(points: Array) -> float:

@@ -175,9 +175,10 @@ def _refuse_degrees(name: str, column: int, values: Array, least: float, most: f
         )
 
 
-def warn_about_radians(X: Array) -> None:
+def warn_about_radians(metric: str, X: Any) -> None:
     """A warning where latitudes and longitudes are all so small that they can be radians."""
-    if X.shape[1] == 2 and (np.abs(X) <= (np.pi / 2, np.pi)).all():
+    is_globe = metric == "haversine" and X.shape[1] == 2
+    if is_globe and (np.abs(X) <= (np.pi / 2, np.pi)).all():
         warn_user(
             "metric='haversine' takes degrees, and all rows are within 3.2 degrees of the place "
             "where the equator meets Greenwich. If these are radians (as scikit-learn takes), "
@@ -341,8 +342,7 @@ class Space:
 
     The unit is a power of two, which is exact: about the extent of all rows, or less where some
     rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
-    zero, the last digits of the others would be lost. Where points are no rows, or codes, they are
-    of ordinary size already.
+    zero, the last digits of the others would be lost.
     """
 
     def __init__(self, rows: Any, metric: Metric) -> None:

@@ -470,7 +470,3 @@ class SearchedRows:
 
     distinct: DistinctRows
     points: SearchedPoints
-
-    @classmethod
-    def search(cls, distinct: DistinctRows, metric: str, index: str) -> SearchedRows:
-        return cls(distinct, SearchedPoints.build(distinct.rows, metric, index))

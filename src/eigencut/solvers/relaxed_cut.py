@@ -73,7 +73,7 @@ def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
 
 
 def largest_by_lanczos(
-    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float, seed: int
+    operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float
 ) -> Solution | None:
     """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
 
@@ -84,7 +84,7 @@ def largest_by_lanczos(
     n, n_known = known.shape
     width = n_pairs + SETTINGS.extra_columns
     width += -width % SETTINGS.columns_multiple
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     block, _ = np.linalg.qr(np.column_stack([known, rng.standard_normal((n, width - n_known))]))
     capacity = max(SETTINGS.basis_columns, 4 * width) + width
     basis, image = (np.empty((n, capacity), order="F") for _ in range(2))
@@ -187,12 +187,7 @@ class EigenPairs:
 
 
 def eigenpairs(
-    graph: Graph,
-    mass: Array,
-    n_pairs: int,
-    groups: Indices | None = None,
-    seed: int = 0,
-    n_rough: int = 0,
+    graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, n_rough: int = 0
 ) -> EigenPairs:
     """Solve the relaxed cut on a graph, given the diagonal of M.
 
@@ -206,7 +201,7 @@ def eigenpairs(
     part = np.flatnonzero(groups >= 0)
     problem = _Problem(graph, part, mass[part])
     known = _indicators(groups[part], problem.root_mass)
-    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, n_rough, seed)
+    solver, (theta, vectors, image) = _solve(problem, known, n_pairs, n_rough)
     residuals = np.linalg.norm(image - vectors * theta, axis=0)
     residual = float(residuals[: n_pairs - n_rough].max(initial=0.0))
     _check(residual / problem.shift, solver)
@@ -263,9 +258,7 @@ class _Problem:
         return laplacian
 
 
-def _solve(
-    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
-) -> tuple[str, Solution]:
+def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple[str, Solution]:
     """The method for the size and kind of graph, and what it found."""
     if known.shape[1] == n_pairs:
         theta = np.full(n_pairs, problem.shift)
@@ -276,10 +269,10 @@ def _solve(
     if n >= (_sparse_vertices(n_pairs, are_rough) if is_sparse else lapack_vertices(n_pairs)):
         with blas_threads(1):
             if is_sparse:
-                solution = _sparse(problem, known, n_pairs, n_rough, seed)
+                solution = _sparse(problem, known, n_pairs, n_rough)
             else:
                 tolerance = POLICY.tolerance * problem.shift
-                solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance, seed)
+                solution = largest_by_lanczos(problem.operator, known, n_pairs, tolerance)
         if solution is not None:
             return "sparse" if is_sparse else "lanczos", solution
     with blas_threads(n_threads() if n > POLICY.threads_vertices else 1):
@@ -333,11 +326,9 @@ def _signs(vectors: Array) -> Array:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _sparse(
-    problem: _Problem, known: Array, n_pairs: int, n_rough: int, seed: int
-) -> Solution | None:
+def _sparse(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> Solution | None:
     """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
-    found = smallest_pairs(problem.laplacian(), known, n_pairs, POLICY.tolerance, seed, n_rough)
+    found = smallest_pairs(problem.laplacian(), known, n_pairs, POLICY.tolerance, n_rough)
     residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
     is_missed = residuals.max(initial=0.0) > POLICY.tolerance * problem.shift
     if is_missed and len(known) <= POLICY.most_lapack_vertices:

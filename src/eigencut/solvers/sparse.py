@@ -297,8 +297,8 @@ class GraphHierarchy:
     The null vectors are orthonormal: the square roots of the masses on each connected component.
     """
 
-    def __init__(self, matrix: Any, null_vectors: Array, seed: int = 0) -> None:
-        rng = np.random.default_rng(seed)
+    def __init__(self, matrix: Any, null_vectors: Array) -> None:
+        rng = np.random.default_rng(0)
         root_mass = np.abs(null_vectors).max(axis=1)
         self.levels: list[Level] = []
         while True:
@@ -514,7 +514,7 @@ def by_lanczos(
 
 
 def smallest_pairs(
-    matrix: Any, known: Array, n_pairs: int, tolerance: float, seed: int = 0, n_rough: int = 0
+    matrix: Any, known: Array, n_pairs: int, tolerance: float, n_rough: int = 0
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
 
@@ -531,9 +531,7 @@ def smallest_pairs(
     ordered = matrix[order][:, order] / unit
     null = known[order]
     wanted = _Wanted(n_pairs - null.shape[1], min(n_rough, n_pairs - null.shape[1]), tolerance)
-    found = _plain(ordered, null, wanted, seed)
-    if found is None:
-        found = _complete(ordered, null, wanted, seed)
+    found = _plain(ordered, null, wanted) or _complete(ordered, null, wanted)
     vectors = np.empty((len(known), n_pairs))
     vectors[order] = np.hstack([null, found.vectors])
     values = np.concatenate([np.zeros(null.shape[1]), unit * found.values])
@@ -560,9 +558,9 @@ class _Wanted(NamedTuple):
         return bool((norms[: self.n_accurate] <= self.tolerance).all() and rough.all())
 
 
-def _plain(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz | None:
+def _plain(matrix: Any, null: Array, wanted: _Wanted) -> Ritz | None:
     """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     is_tried = len(null) >= SETTINGS.large and wanted.n_accurate >= 1 and wanted.n_rough <= 1
     if not is_tried or not has_large_gap(matrix, null, rng):
         return None
@@ -583,9 +581,9 @@ def _plain(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz | None:
     return found.followed_by(following.first(wanted.n_rough))
 
 
-def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
+def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
     """The wanted pairs beyond the null vectors, challenged until none is missing."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     operator = SparseProduct(matrix)
     width = wanted.n_pairs + max(SETTINGS.extra_columns, wanted.n_pairs // 4)
     if is_cheap_to_factor(matrix):
@@ -599,7 +597,7 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted, seed: int) -> Ritz:
         block, n_challengers = rng.standard_normal((len(null), width)), 1
         block = precondition(block - null @ (null.T @ block))
     else:
-        precondition = hierarchy = GraphHierarchy(matrix, null, seed)
+        precondition = hierarchy = GraphHierarchy(matrix, null)
         block, n_challengers = _from_coarse_levels(hierarchy, null, width), SETTINGS.challengers
     start = orthonormalized(block, [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
