@@ -129,15 +129,6 @@ class Partition:
         """The final ``tr(Omega)``."""
         return float(self.objective_history[-1])
 
-    def _continuing(self, earlier: Partition) -> Partition:
-        """This partition with the history of an earlier one before its own."""
-        return replace(
-            self,
-            objective_history=np.append(earlier.objective_history, self.objective_history),
-            gap_history=np.append(earlier.gap_history, self.gap_history),
-            n_iter=earlier.n_iter + self.n_iter,
-        )
-
 
 def normalize_rows(U: Array) -> Array:
     """Rows of unit length (line 8 of Algorithms 1 and 2); rows of zeros stay as they are."""
@@ -362,7 +353,9 @@ def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float
         better = _alternate(rows, rows.best_rotation(moved)[0], max_iter, tol)
         if better.objective <= partition.objective * (1 + tol):
             break
-        partition = better._continuing(partition)
+        objectives = np.append(partition.objective_history, better.objective_history)
+        gaps, n_iter = np.append(partition.gap_history, better.gap_history), len(objectives)
+        partition = replace(better, objective_history=objectives, gap_history=gaps, n_iter=n_iter)
     return partition
 
 
@@ -390,8 +383,7 @@ def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
 def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Array:
     """The rotation that carries rows of U to the clusters of a partition of ``reference``.
 
-    It is the partition's own rotation if U is what was discretized, and otherwise (another form of
-    the extension, with other lengths and signs) the best one for its labels.
+    It is the partition's own if U is what was discretized, and otherwise the best for its labels.
     """
     if U is reference or np.array_equal(U, reference):
         return partition.rotation

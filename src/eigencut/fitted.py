@@ -267,10 +267,7 @@ class FittedRelaxedCut(FittedCut):
         partition: Partition | None = None,
         **starts: Any,
     ) -> FittedRelaxedCut:
-        """Discretize the eigenvectors on the vertices; ``starts`` are options of ``pod``.
-
-        The ``partition`` is what comes of it, where that is known.
-        """
+        """Discretize the eigenvectors, unless the partition is known; ``starts`` are for ``pod``."""
         U, weight = functions.eigenvectors(), graph.multiplicity
         if partition is None:
             with blas_threads(1):
@@ -570,10 +567,7 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
 
 
 def leading_clusters(shares: Any) -> tuple[Indices, Array]:
-    """Return the cluster with the largest share of each row, and its lead over the second.
-
-    Of shares that are equal up to rounding the first cluster has the largest.
-    """
+    """Return the first cluster with the largest share of each row, and its lead over the second."""
     starts, columns, data = shares.indptr[:-1], shares.indices, shares.data
     if not len(starts):
         return np.empty(0, dtype=np.intp), np.empty(0)

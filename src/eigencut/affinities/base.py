@@ -440,8 +440,7 @@ def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float)
     """``rho^(2 beta)`` at landmarks, at most 1.
 
     In d dimensions ``counts / s^d`` rows are at a landmark, s being the distance to the landmarks
-    around it. As with neighbours rho is the power ``min(d, 2) / d`` of it, of which s is the
-    smaller part: what a landmark counts is an average already. ``spacing`` is ``s^2``.
+    around it; as with neighbours rho is the power ``min(d, 2) / d`` of it. ``spacing`` is ``s^2``.
     """
     power = min(float(n_features), MOST_POWER)
     with np.errstate(over="ignore", divide="ignore"):

@@ -53,8 +53,7 @@ def median_distance(points: Array, metric: Metric) -> float:
 class NeighborDistances:
     """Distance from any row to the k-th nearest of the given points.
 
-    A row that is itself one of the points counts itself as the first. So one function holds for
-    training rows and for new rows, without a jump where a new row meets a training row.
+    A row that is one of the points counts itself as the first: one function holds for all rows.
     """
 
     def __init__(self, points: Array, k: int, metric: Metric) -> None:
@@ -173,9 +172,8 @@ def direct_exponents(A: Points, B: Points) -> Array:
 def exponents_of(A: Points, B: Points) -> Array:
     """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
 
-    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma. Whether it may be
-    used is decided for each row of A by itself, so that a row's weights do not depend on its
-    company.
+    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma, which is decided
+    for each row of A by itself: a row's weights do not depend on its company.
     """
     if not A.metric.is_flat:
         return direct_exponents(A, B)
@@ -445,13 +443,8 @@ class Gaussian(VectorAffinity):
 
     def frozen(self) -> Gaussian:
         sigma: Bandwidth = self.sigma_ if self._local is None else self.local_sigma
-        contrast = 0.0 if self._training.contrast is None else self.contrast_factors
+        contrast: Any = 0.0 if self._training.contrast is None else self._contrast_of
         return Gaussian(sigma=sigma, density_contrast=contrast, metric=self.metric)
-
-    def contrast_factors(self, X: Array) -> Array:
-        """``rho(x)^beta`` of each row of X."""
-        factors = self._contrast_of(X)
-        return np.ones(len(X)) if factors is None else factors
 
     def local_sigma(self, X: Array) -> Array:
         """sigma(x) of each row of X."""

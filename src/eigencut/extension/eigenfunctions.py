@@ -193,10 +193,7 @@ class Eigenfunctions:
         return self.eigenvectors()
 
     def unit(self, values: Array) -> Array:
-        """Values of these functions as those of functions orthonormal on the training rows.
-
-        Orthonormal in L2(rho_M): ``(1/n) sum_i m(x_i) u_k(x_i) u_l(x_i)`` is 1 or 0.
-        """
+        """Values of functions for which ``(1/n) sum_i m(x_i) u_k(x_i) u_l(x_i)`` is 1 or 0."""
         return float(np.sqrt(self.affinity.n_rows_)) * values
 
     def _consistent_form(
@@ -257,8 +254,7 @@ class Eigenfunctions:
         """Fill ``answers``, one for each row, in single precision where it is as good as double.
 
         ``exact`` answers for rows; ``rough`` for values in single precision, and says of which it
-        is certain. The others, and all rows where single precision does not pay, are answered by
-        ``exact``: few rows at once, many in chunks.
+        is certain. All others are answered by ``exact``.
         """
         n_rows, pays = X.shape[0], self.single_precision_pays(X.shape[0])
         if not pays and n_rows <= CHUNK_ROWS_IN_DOUBLE:

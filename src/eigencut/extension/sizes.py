@@ -174,10 +174,7 @@ def _newton_step(prices: Array, sizes: Array, curvature: Array, limits: SizeLimi
 def _coordinate_steps(
     scores: Array, weight: Array, limits: SizeLimits, prices: Array, fixed: Any
 ) -> Array:
-    """Set each price in turn so that its cluster keeps to the limits, the others given.
-
-    ``fixed`` are sizes that do not depend on these rows.
-    """
+    """Set each price in turn so that its cluster keeps to the limits, besides ``fixed`` sizes."""
     prices = prices.copy()
     priced = scores + prices
     for _ in range(SETTINGS.rounds):

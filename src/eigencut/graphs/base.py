@@ -107,9 +107,8 @@ class Graph(ABC):
     def components(self) -> Indices:
         """The connected component of every vertex, in no particular order.
 
-        An edge is a weight ``W(x_i, x_j) > EDGE sqrt(d_i d_j)``. Dropping all weaker ones moves the
-        eigenvalues of the normalized graph by less than the rounding error eps of float64, so no
-        eigensolver can tell them from zero.
+        An edge is a weight ``W(x_i, x_j) > EDGE sqrt(d_i d_j)``: dropping all weaker ones moves the
+        eigenvalues of the normalized graph by less than the rounding error of float64.
         """
 
     @property
@@ -365,9 +364,8 @@ class Pieces:
 def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:
     """Give each small component the eigenvectors' value at the most typical vertex next to it.
 
-    On a small component the eigenvectors are then constant, hence harmonic: ``L u = 0``, as if it
-    had no mass. The extension treats it so (see ``Eigenfunctions``), and reproduces the value.
-    ``component`` and ``nearest`` are of the vertices ``aside``, on which the vectors are zero.
+    There the eigenvectors are then constant, hence harmonic: ``L u = 0``, as if it had no mass, and
+    the extension reproduces the value. ``component`` and ``nearest`` are of the vertices ``aside``.
     """
     attached = vectors.copy()
     order = np.argsort(component, kind="stable")

@@ -258,22 +258,11 @@ class NativeKernels(NumpyKernels):
     def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
         return 0.0
 
-    def move_vertices(
-        self,
-        edges: Edges,
-        labels: Indices,
-        n_clusters: int,
-        *,
-        order: Indices,
-        sweeps: int,
-        keeps: bool = False,
-        outside: float = 0.0,
-    ) -> float:
+    def move_vertices(self, edges: Edges, labels: Indices, n_clusters: int, **given: Any) -> float:
         """Vertex by vertex, in C."""
         edges.check_labels(labels, n_clusters)
-        score = np.empty(1)
-        given = {"order": order, "k": n_clusters, "sweeps": sweeps, "keeps": keeps}
-        self._move_vertices(**vars(edges), **given, outside=outside, labels=labels, score=score)
+        score, given = np.empty(1), {"keeps": False, "outside": 0.0} | given
+        self._move_vertices(**vars(edges), labels=labels, k=n_clusters, **given, score=score)
         return float(score[0])
 
     def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:

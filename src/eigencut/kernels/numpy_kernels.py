@@ -29,14 +29,10 @@ class Layout(NamedTuple):
     candidates: int
     position_bits: int
 
-    @classmethod
-    def of_header(cls, path: Path) -> Layout:
-        """Read the constants."""
-        defined = dict(re.findall(r"#define (\w+) (\d+)", path.read_text(encoding="utf-8")))
-        return cls(**{name: int(defined[name.upper()]) for name in cls._fields})
 
-
-LAYOUT = Layout.of_header(SOURCES / "kernels.h")
+_HEADER = (SOURCES / "kernels.h").read_text(encoding="utf-8")
+_DEFINED = dict(re.findall(r"#define (\w+) (\d+)", _HEADER))
+LAYOUT = Layout(**{name: int(_DEFINED[name.upper()]) for name in Layout._fields})
 
 
 def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]:
@@ -194,8 +190,7 @@ class NumpyKernels:
         """The product of a symmetric matrix and V, whatever the threads the same.
 
         ``tiles`` are squares of its upper half, and ``places`` the strip of rows and the strip of
-        columns of each; every tile is read once and used twice. ``for_each`` calls a function on
-        items, in threads.
+        columns of each. ``for_each`` calls a function on items, in threads.
         """
         corners = (places * tiles.shape[1]).tolist()
 
@@ -284,8 +279,7 @@ class NumpyKernels:
         """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum.
 
         Rows of Z have these weights in these columns; those beyond the last are not known, and add
-        nothing. A histogram over pairs of columns is several times as fast as a sparse product, and
-        its sums of integers below 2^53 are exact.
+        nothing. Sums of integers below 2^53 are exact in a histogram over pairs of columns.
         """
         is_known = _is_below(nearest, len(units))
         if not is_known.all():

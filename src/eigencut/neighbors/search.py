@@ -155,9 +155,9 @@ _building = Lock()  # cells are made by one thread, while others wait for them
 class NearestLandmarks:
     """Finds the ``n_nearest`` of the points that are nearest to a row, and their distances.
 
-    Distances other than the Euclidean one are all measured, or found by the tree. ``points`` are
-    points of the metric already; they are kept in units of ``2 ** exponent``. ``n_rows`` will be
-    asked about, as far as is known: what pays for many need not for few, and finds the same.
+    ``points`` are points of the metric already; they are kept in units of ``2 ** exponent``.
+    ``n_rows`` will be asked about, as far as is known: another search pays for many, and finds the
+    same.
     """
 
     def __init__(
@@ -348,8 +348,7 @@ def nearest_centres(rows: Any, search: NearestLandmarks) -> Indices:
 class CellIndex(ProductIndex):
     """Nearly all nearest neighbours: a query looks into the cells nearest to its own.
 
-    Cells are around the centres of a k-means. The same points give the same answers whatever the
-    threads and the company of a query. A point is always its own nearest.
+    Cells are around the centres of a k-means. A point is always its own nearest.
     """
 
     is_exact = False

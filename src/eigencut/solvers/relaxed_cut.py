@@ -78,8 +78,7 @@ def largest_by_lanczos(
     """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
 
     A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
-    does not; and a product with a block costs hardly more than with a vector, because reading the
-    matrix dominates. Returns None if it does not converge within what LAPACK would cost.
+    does not. Returns None if it does not converge within what LAPACK would cost.
     """
     n, n_known = known.shape
     width = n_pairs + SETTINGS.extra_columns
@@ -200,12 +199,18 @@ def eigenpairs(
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
     problem = _Problem(graph, part, mass[part])
-    known = _indicators(groups[part], problem.root_mass)
+    # Orthonormal eigenvectors of eigenvalue 0 of the symmetric problem, one per group.
+    known = np.zeros((len(part), int(groups.max()) + 1))
+    known[np.arange(len(part)), groups[part]] = problem.root_mass
+    known /= np.linalg.norm(known, axis=0)
     solver, (theta, vectors, image) = _solve(problem, known, n_pairs, n_rough)
     residuals = np.linalg.norm(image - vectors * theta, axis=0)
     residual = float(residuals[: n_pairs - n_rough].max(initial=0.0))
     _check(residual / problem.shift, solver)
-    signs = _signs(vectors)
+    # The sign that makes the largest entry positive; the first one of nearly equal ones.
+    size = np.abs(vectors)
+    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    signs = np.where(vectors[largest, np.arange(n_pairs)] < 0, -1.0, 1.0)
     U = vectors * signs / problem.root_mass[:, np.newaxis]
     products = (image - problem.diagonal * vectors) * signs / problem.to_symmetric
     return EigenPairs(
@@ -263,10 +268,9 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
     if known.shape[1] == n_pairs:
         theta = np.full(n_pairs, problem.shift)
         return "components", (theta, known, problem.operator(known))
-    n = len(known)
-    is_sparse = isinstance(problem.graph, SparseGraph)
-    are_rough = n_rough == n_pairs
-    if n >= (_sparse_vertices(n_pairs, are_rough) if is_sparse else lapack_vertices(n_pairs)):
+    n, is_sparse = len(known), isinstance(problem.graph, SparseGraph)
+    few = _sparse_vertices(n_pairs, n_rough == n_pairs) if is_sparse else lapack_vertices(n_pairs)
+    if n >= few:
         with blas_threads(1):
             if is_sparse:
                 solution = _sparse(problem, known, n_pairs, n_rough)
@@ -282,10 +286,9 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
 
 def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
     """Below which LAPACK solves a sparse problem."""
-    if are_rough:
-        return max(POLICY.rough_vertices, 8 * n_pairs)
     least, most = POLICY.sparse_vertices
-    return max(min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most), 8 * n_pairs)
+    few = min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most)
+    return max(POLICY.rough_vertices if are_rough else few, 8 * n_pairs)
 
 
 def _check(residual: float, solver: str) -> None:
@@ -310,20 +313,6 @@ def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
     everywhere = np.zeros((n_vertices, V.shape[1]))
     everywhere[part] = V
     return everywhere
-
-
-def _indicators(groups: Indices, root_mass: Array) -> Array:
-    """Orthonormal eigenvectors of eigenvalue 0 of the symmetric problem, one per group."""
-    known = np.zeros((len(groups), int(groups.max()) + 1))
-    known[np.arange(len(groups)), groups] = root_mass
-    return np.asarray(known / np.linalg.norm(known, axis=0))
-
-
-def _signs(vectors: Array) -> Array:
-    """The sign that makes the largest entry positive; the first one of nearly equal ones."""
-    size = np.abs(vectors)
-    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
-    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 def _sparse(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> Solution | None:
@@ -363,8 +352,7 @@ class RelaxedCut:
             return
         sizes = self._sizes(graph)
         message = f"The graph has {n_components} connected components, of {listed(sizes)} rows."
-        n_isolated = int((np.bincount(self.components) == 1).sum())
-        if n_isolated:
+        if n_isolated := int((np.bincount(self.components) == 1).sum()):
             message += f" {n_isolated} distinct row(s) have no affinity to any other."
         n_part = int(self.groups.max()) + 1
         if n_part < n_components:

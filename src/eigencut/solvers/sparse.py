@@ -110,14 +110,6 @@ class Ritz:
         some = slice(n_pairs)
         return Ritz(self.values[some], self.vectors[:, some], self.images[:, some])
 
-    def followed_by(self, others: Ritz) -> Ritz:
-        """These pairs, then others."""
-        return Ritz(
-            np.append(self.values, others.values),
-            np.hstack([self.vectors, others.vectors]),
-            np.hstack([self.images, others.images]),
-        )
-
 
 def rayleigh_ritz(operator: Any, block: Array, excluded: Array) -> Ritz:
     """The best approximations in the span of a block, orthogonal to the excluded vectors."""
@@ -138,7 +130,6 @@ def iterate(
 ) -> Ritz:
     """Improve approximate eigenpairs of B until ``is_done(values, norms of the residuals)``.
 
-    It ends after ``most_steps``. ``precondition`` approximately solves ``B t = r`` for a block r.
     The search is restricted to what is orthogonal to the ``excluded`` orthonormal columns. Vectors
     whose residual is below ``settled`` get no further directions of their own.
     """
@@ -198,10 +189,7 @@ def is_cheap_to_factor(ordered: Any) -> bool:
 
 
 class Inverse:
-    """Solves ``(B + shift) t = r`` for blocks of columns, exactly but for rounding.
-
-    B is symmetric and positive semidefinite, with a diagonal of at most 1.
-    """
+    """Solves ``(B + shift) t = r`` for blocks of columns, exactly but for rounding."""
 
     def __init__(self, matrix: Any, shift: float = 1e-5) -> None:
         from scipy.sparse import eye_array
@@ -226,9 +214,8 @@ def by_inverse_krylov(
 ) -> Ritz | None:
     """The smallest pairs beyond the null vectors, roughly; None if they are not found soon.
 
-    The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there.
-    A Krylov space of about twice as many vectors as pairs holds them all to a hundredth; a block
-    finds equal eigenvalues, up to its width. Images are as far as the space shows them.
+    The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there:
+    a Krylov space of about twice as many vectors as pairs holds them all to a hundredth.
     """
     width_of_block = 8
     n_left = len(null) - null.shape[1]
@@ -260,10 +247,7 @@ def by_inverse_krylov(
 def _is_one_missing(
     inverse: Inverse, taken: Array, smallest: float, rng: np.random.Generator
 ) -> bool:
-    """Whether a random vector is led to one that should be among those found, and is not.
-
-    Of more nearly equal eigenvalues than a block is wide, its space shows only so many.
-    """
+    """Whether one is missing: of nearly equal eigenvalues, a block shows as many as it is wide."""
     start = orthonormalized(rng.standard_normal((len(taken), 1)), [taken])
     once = orthonormalized(inverse(start), [taken])
     return bool((once.T @ inverse(once) > smallest).any())
@@ -292,10 +276,7 @@ class Level:
 
 
 class GraphHierarchy:
-    """Levels of B from fine to coarse, and the cycle over them.
-
-    The null vectors are orthonormal: the square roots of the masses on each connected component.
-    """
+    """Levels of B from fine to coarse, and the cycle over them."""
 
     def __init__(self, matrix: Any, null_vectors: Array) -> None:
         rng = np.random.default_rng(0)
@@ -357,10 +338,7 @@ class GraphHierarchy:
 
 
 def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:
-    """Damp the part of ``B t = residual`` whose eigenvalues, by the diagonal, are in [2/ratio, 2].
-
-    The polynomial in ``D^-1 B`` of the given degree that is smallest there.
-    """
+    """Damp the part of ``B t = residual`` whose eigenvalues, by the diagonal, are in [2/ratio, 2]."""
     # No eigenvalue of a Laplacian divided by its diagonal is above 2.
     middle, half = 2.0 * (1 + 1 / ratio) / 2, 2.0 * (1 - 1 / ratio) / 2
     scale = level.inverse_diagonal
@@ -466,8 +444,7 @@ def _positive(energy: Single) -> Single:
 def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
     """Whether the low end of the spectrum, beyond the null vectors, has a gap.
 
-    After a few Lanczos steps the lowest Ritz values follow each other closely where eigenvalues do.
-    Where few of these lie far below the others, no Ritz value falls into the gap.
+    Where few eigenvalues lie far below the others, no Ritz value of a few steps falls between.
     """
     n_steps = SETTINGS.probe_steps
     basis = np.empty((n_steps, matrix.shape[0]))
@@ -578,7 +555,12 @@ def _plain(matrix: Any, null: Array, wanted: _Wanted) -> Ritz | None:
     following = _challenge(operator, precondition, taken, block, found.values[-1], wanted)
     if _is_missed(following, found.values[-1]) or len(following.values) < wanted.n_rough:
         return None
-    return found.followed_by(following.first(wanted.n_rough))
+    more = following.first(wanted.n_rough)
+    return Ritz(
+        np.append(found.values, more.values),
+        np.hstack([found.vectors, more.vectors]),
+        np.hstack([found.images, more.images]),
+    )
 
 
 def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
