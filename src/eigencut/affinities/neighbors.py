@@ -590,7 +590,7 @@ class RankedNeighbors(Neighbors):
         return sparse.vstack(found, format="csr"), supports
 
     def _nearest(self, X: Any, width: int) -> Iterator[tuple[slice, Indices, Array]]:
-        """Blocks of rows with their nearest training rows, of ``width`` numbers each, and support."""
+        """Blocks of rows, their nearest training rows, of ``width`` numbers each, and support."""
         size = max(self.n_neighbors_ * max(1, width), X.shape[1])
         for rows in row_blocks(X.shape[0], size, self.chunk_elements):
             points = self._points_of(X[rows])

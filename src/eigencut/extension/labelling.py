@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut.discretization import TIE, assign, normalize_rows
+from eigencut.discretization import TIE, normalize_rows
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import Eigenfunctions, Mask, SinglePrecisionValues
 from eigencut.io.state_reader import StateReader
@@ -32,25 +32,6 @@ def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> 
 def is_outlier(support: Array, least_support: float) -> Mask:
     """Where the support lies below the least, by more than rounding."""
     return np.asarray(support < least_support - TIE)
-
-
-def label_rows(
-    functions: Eigenfunctions, rotation: Array, X: Array, least_support: float = -math.inf
-) -> Indices:
-    """The cluster of each row of X, or ``OUTLIER`` where the support lies below the least."""
-
-    def exact(rows: Array) -> Indices:
-        scores, support = scores_and_support(functions, rotation, rows)
-        return np.where(is_outlier(support, least_support), OUTLIER, assign(scores))
-
-    def rough(values: SinglePrecisionValues) -> tuple[Indices, Mask]:
-        _, labels, is_certain = certain_labels(values, rotation)
-        distance = np.abs(values.log_degrees - least_support)
-        is_certain &= distance > 2 * values.degree_error + CLOSE
-        return np.where(is_outlier(values.log_degrees, least_support), OUTLIER, labels), is_certain
-
-    labels = np.empty(X.shape[0], dtype=np.intp)
-    return functions.in_cheapest_precision(X, labels, exact, rough)
 
 
 def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Mask]:
@@ -114,33 +95,6 @@ def probabilities_of(scores: Array, labels: Indices, certain: Array, temperature
     found = np.exp(logits, out=logits)
     found /= found.sum(axis=1, keepdims=True)
     return found
-
-
-def row_probabilities(
-    functions: Eigenfunctions, rotation: Array, X: Array, least_support: float, temperature: float
-) -> Array:
-    """p_k for each row of X: in single precision where that changes neither label nor digits."""
-
-    def exact(rows: Array) -> Array:
-        scores, support = scores_and_support(functions, rotation, rows)
-        certain = certainty(support, least_support)
-        return probabilities_of(scores, assign(scores), certain, temperature)
-
-    def rough(values: SinglePrecisionValues) -> tuple[Array, Mask]:
-        scores, labels, is_certain = certain_labels(values, rotation)
-        length = np.linalg.norm(values.values, axis=1)
-        length = np.where(length > 0, length, 1.0)
-        certain = certainty(values.log_degrees, least_support)
-        scores /= length[:, np.newaxis]
-        found = probabilities_of(scores, labels, certain, temperature)
-        top = found[np.arange(len(found)), labels]
-        # Of the difference of two scores of a unit row, and of c; p changes by p (1 - p) c of it.
-        off = np.where(is_certain, 2 * np.sqrt(2) * values.error / length + values.degree_error, 0)
-        # Bounds are of the worst case: true errors are a thousandth of them.
-        return found, is_certain & (top * (1 - top) * certain * off < 0.1 * temperature)
-
-    found = np.empty((X.shape[0], rotation.shape[1]))
-    return functions.in_cheapest_precision(X, found, exact, rough)
 
 
 @dataclass(frozen=True)

@@ -338,7 +338,7 @@ class GraphHierarchy:
 
 
 def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:
-    """Damp the part of ``B t = residual`` whose eigenvalues, by the diagonal, are in [2/ratio, 2]."""
+    """Damp the part of ``B t = residual`` with eigenvalues, by the diagonal, in [2/ratio, 2]."""
     # No eigenvalue of a Laplacian divided by its diagonal is above 2.
     middle, half = 2.0 * (1 + 1 / ratio) / 2, 2.0 * (1 - 1 / ratio) / 2
     scale = level.inverse_diagonal
