@@ -250,6 +250,7 @@ class Gaussian(VectorAffinity):
     # of the median one, lest a few rows that nearly coincide see nothing but each other; and at
     # most the largest one, so that rows far from all of them do not see everything.
     _local: Width | None
+    _near: Any  # the distances to the k-th nearest point, where they are needed for new rows
 
     def __init__(
         self,
@@ -289,15 +290,15 @@ class Gaussian(VectorAffinity):
         coordinates = self._fitted_units(rows)
         metric, self._local = self._metric.of_points, None
         factor = 1.0 if self.scale is None else self.scale
-        self._near = NeighborDistances(coordinates, self.n_neighbors, metric)
+        near = NeighborDistances(coordinates, self.n_neighbors, metric)
         if callable(sigma):
             width = float(np.median(self._width_of(rows)))
         elif sigma == "median":
             width = factor * median_distance(coordinates, metric)
         elif sigma == "neighbors":
-            width = factor * float(self._near(coordinates).mean())
+            width = factor * float(near(coordinates).mean())
         elif sigma in ("local", "auto"):
-            distances = self._near(coordinates)
+            distances = near(coordinates)
             least, most = 0.1 * float(np.median(distances)), float(distances.max())
             # For the scale see ``benchmarks/studies/bandwidth.md``.
             self._local = Width(0.5 if self.scale is None else self.scale, least, most)
@@ -309,9 +310,10 @@ class Gaussian(VectorAffinity):
         self._refuse_complete_graph(metric.diameter(coordinates))
         self._contrast = None
         if self.density_contrast and not callable(self.density_contrast):
-            radii, numbers = self._near(coordinates), self._near.nearest(coordinates)
+            radii, numbers = near(coordinates), near.nearest(coordinates)
             beta = float(self.density_contrast)
             self._contrast = DensityContrast.fit(radii, numbers, self.n_columns_, beta)
+        self._near = near if self._local or self._contrast else None
 
     def _fitted_units(self, rows: Array) -> Array:
         """Choose the units, and return the points of the rows in them; sets and codes have none."""
@@ -438,7 +440,8 @@ class Gaussian(VectorAffinity):
             self._local = Width(scale, least, local.number("most", least=least))
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
-        self._near = NeighborDistances(self._to_units(self.rows_), k, self._metric.of_points)
+        near = NeighborDistances(self._to_units(self.rows_), k, self._metric.of_points)
+        self._near = near if self._local or self._contrast else None
         self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
