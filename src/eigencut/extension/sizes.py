@@ -4,8 +4,9 @@
 
 is solved by labels ``k(i) = argmax_k (s_ik + b_k)`` with one price b_k for each cluster, the dual
 of its limits: 0 for a cluster that keeps to them, positive to fill one, negative to empty one.
-Since a price does not depend on rows, it labels new rows as well. Newton's method on a smoothed dual
-and coordinate steps come near the prices; shortest augmenting paths between clusters end at them.
+Since a price does not depend on rows, it labels new rows as well. Newton's method on a smoothed
+dual and coordinate steps come near the prices; shortest augmenting paths between clusters end at
+them.
 """
 
 from __future__ import annotations
