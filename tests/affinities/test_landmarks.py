@@ -192,6 +192,18 @@ def test_a_sample_ignores_order_and_chunks(chunks):
     assert (RowSample.draw(X, size=200, seed=4).rows != whole.rows).any()
 
 
+@pytest.mark.parametrize("factor", [1024.0, 2.0**-30])
+@pytest.mark.parametrize(
+    "values", [np.random.default_rng(0).normal, np.random.default_rng(0).poisson]
+)
+def test_powers_of_two_change_no_sample_and_no_label(factor, values):
+    X = np.asarray(values(size=(800, 3)), dtype=float)
+    one, other = (RowSample.draw(rows, size=50, seed=0) for rows in (X, factor * X))
+    assert (factor * one.rows == other.rows).all() and (one.counts == other.counts).all()
+    labels = [GPOD(3, affinity=Landmarks(40)).fit(rows).labels_ for rows in (X, factor * X)]
+    assert (labels[0] == labels[1]).all()
+
+
 def test_a_sample_is_fair():
     """Each of 100 different rows is drawn about equally often, over seeds."""
     X = np.arange(100.0)[:, np.newaxis]

@@ -21,6 +21,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import row_blocks
 
 Keys = NDArray[np.uint64]
+_EXPONENT = np.uint64(0x7FF0000000000000)  # its bits in a float64, and the largest of a row
 
 
 @dataclass(frozen=True)
@@ -114,18 +115,28 @@ def as_number(total: Fraction) -> int | float:
 def random_keys(X: Any, seed: int = 0) -> Keys:
     """Return a random 64-bit number per row, the same for identical rows; none may have a -0.0.
 
-    Sparse rows, which store every column at most once, have those of the same rows when dense.
+    Sparse rows, which store every column at most once, have those of the same rows when dense. The
+    order of the numbers stays if all rows are multiplied by a power of two: they are made of
+    mantissas and of exponents compared with the row's largest, which itself is in the last bits.
     """
     rng = np.random.default_rng(seed)
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
     factors = np.uint64(2) * factors + np.uint64(1)
     if not sparse.issparse(X):
-        bits = np.ascontiguousarray(X).view(np.uint64) + salt
-        return _mixed(_mixed(bits) @ factors)
-    bits = (X.data + 0.0).view(np.uint64) + salt[X.indices]
-    of_zeros = _mixed(salt)  # the bits of zero are zeros
-    more = sparse.csr_array((_mixed(bits) - of_zeros[X.indices], X.indices, X.indptr), X.shape)
-    return _mixed(more @ factors + of_zeros @ factors)
+        bits = np.ascontiguousarray(X).view(np.uint64)
+        largest = np.maximum.reduce(bits.T & _EXPONENT, axis=0, initial=np.uint64(0))
+        bits = bits - (largest - _EXPONENT)[:, np.newaxis] * (bits != 0) + salt
+        keys = _mixed(_mixed(bits) @ factors)
+    else:
+        bits = (X.data + 0.0).view(np.uint64)
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        largest = np.zeros(X.shape[0], dtype=np.uint64)
+        np.maximum.at(largest, row, bits & _EXPONENT)
+        bits = bits - (largest - _EXPONENT)[row] * (bits != 0) + salt[X.indices]
+        of_zeros = _mixed(salt)  # the bits of zero are zeros
+        more = sparse.csr_array((_mixed(bits) - of_zeros[X.indices], X.indices, X.indptr), X.shape)
+        keys = _mixed(more @ factors + of_zeros @ factors)
+    return (keys & ~np.uint64(0xFFF)) | (largest >> np.uint64(52))
 
 
 def seeded_by(rows: Any, random_state: Any = None) -> np.random.RandomState:
