@@ -701,9 +701,11 @@ def _votes_of_vertices(fitted: FittedCut) -> Array:
     means = (means.toarray() if issparse(means) else means) / np.maximum(sizes, 1)[:, np.newaxis]
     own = places.multiply(places).sum(axis=1) if issparse(places) else (places**2).sum(axis=1)
     squared = np.asarray(own)[:, np.newaxis] - 2 * (places @ means.T) + (means**2).sum(axis=1)
-    squared[:, sizes == 0] = np.inf
-    near = 1 / np.maximum(squared, 1e-12)
-    return (1 - _BY_MEANS) * votes + _BY_MEANS * near / near.sum(axis=1, keepdims=True)
+    squared[:, sizes == 0] = squared.max()
+    # Linear in the squared distance, so that a price moves a straight border between two means.
+    near = squared.mean(axis=1, keepdims=True) - squared
+    near = (1 + near / (np.abs(near).max() or 1.0)) / fitted.n_clusters
+    return (1 - _BY_MEANS) * votes + _BY_MEANS * near
 
 
 def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
