@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -805,18 +806,13 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0] if arguments else ""
         if name and name not in self.commands and not name.startswith("-"):
-            context.fail(f"No such command {name!r}.{self._suggestion(name.lower())}")
+            meant = [known for known, words in _SYNONYMS.items() if name.lower() in words.split()]
+            meant += get_close_matches(name.lower(), self.commands, n=1)
+            hint = (
+                f"Did you mean {meant[0]!r}?" if meant else f"There are {', '.join(self.commands)}."
+            )
+            context.fail(f"No such command {name!r}. {hint}")
         return super().resolve_command(context, arguments)
-
-    def _suggestion(self, name: str) -> str:
-        """Return what may have been meant."""
-        from difflib import get_close_matches
-
-        meant = [command for command, words in _SYNONYMS.items() if name in words.split()]
-        meant += get_close_matches(name, self.commands, n=1)
-        return (
-            f" Did you mean {meant[0]!r}?" if meant else f" There are {', '.join(self.commands)}."
-        )
 
 
 @click.command(

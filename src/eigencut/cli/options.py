@@ -207,7 +207,7 @@ argument: Any = lambda name, annotation: click.Argument(  # noqa: E731
 def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function whose defaults are options.
 
-    A parameter that is a dataclass stands for the options of its fields.
+    A parameter that is a dataclass stands for the options of its fields, inherited ones last.
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
@@ -215,10 +215,12 @@ def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], c
         groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
         params: list[click.Parameter] = []
         for name, parameter in inspect.signature(function).parameters.items():
-            if name in groups:
-                params += _options_of_fields(groups[name])
-            else:
+            if name not in groups:
                 params.append(parameter.default(name, hints[name]))
+                continue
+            kind, kinds = groups[name], get_type_hints(groups[name])
+            own = sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__)
+            params += [getattr(kind, each.name)(each.name, kinds[each.name]) for each in own]
 
         def callback(**values: Any) -> Any:
             for name, kind in groups.items():
@@ -236,13 +238,6 @@ def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], c
         )
 
     return decorate
-
-
-def _options_of_fields(kind: Any) -> list[click.Parameter]:
-    """Return the options of the fields of a dataclass, inherited ones last."""
-    hints = get_type_hints(kind)
-    ordered = sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__)
-    return [getattr(kind, each.name)(each.name, hints[each.name]) for each in ordered]
 
 
 unscaled_metrics = ["hamming", "jaccard", "haversine"]

@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -37,7 +37,8 @@ def check_output(
     wrong = _wrong_ending(kind, path)
     if wrong:
         raise click.UsageError(f"{option} {path}: {wrong}.")
-    if any(_is_input(path, given) for given in inputs if given is not None):
+    is_read = "-" in inputs and not is_stream(path) and _is_open_as(path, 0)
+    if is_read or any(_is_same(path, given) for given in inputs if given not in (None, "-")):
         raise click.UsageError(f"{option} {path} is the input; name another file.")
     if other is not None and _is_same(path, other):
         raise click.UsageError(f"{option} {path} is what -o writes; name two files.")
@@ -74,22 +75,15 @@ def is_stream(path: str) -> bool:
     """Whether it is standard output, a pipe or a device, which is written to as it is."""
     if path == "-":
         return True
-    try:
+    with suppress(OSError):
         mode = Path(path).stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def is_standard_output(path: str) -> bool:
     """Whether what is written there comes out of this process as its standard output."""
     return path == "-" or (sys.stdout is not None and _is_open_as(path, 1))
-
-
-def _is_input(output: str, given: str) -> bool:
-    if given == "-":
-        return not is_stream(output) and _is_open_as(output, 0)
-    return _is_same(output, given)
 
 
 def _is_same(output: str, other: str) -> bool:
@@ -98,17 +92,15 @@ def _is_same(output: str, other: str) -> bool:
         return is_standard_output(output) and is_standard_output(other)
     if os.path.realpath(output) == os.path.realpath(other):
         return True
-    try:
+    with suppress(OSError):
         return Path(output).samefile(other)
-    except OSError:
-        return False
+    return False
 
 
 def _is_open_as(path: str, descriptor: int) -> bool:
-    try:
+    with suppress(OSError):
         return os.path.samestat(Path(path).stat(), os.fstat(descriptor))
-    except OSError:
-        return False
+    return False
 
 
 def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:

@@ -337,7 +337,7 @@ def summarize(
         text = f"The model has not kept its {rows_as}: pass X, the rows of the fit or others like "
         notes.append(f"{text}them, for {what}.")
     for rows, which in ((seen, "rows"), (new, "new rows")):
-        if rows.is_part:
+        if len(rows.places) == POLICY.looked_at < rows.n_rows:
             notes.append(
                 f"Sizes are of all {rows.n_rows} {which}; everything else is of "
                 f"{len(rows.places)} of them, drawn at random."
@@ -433,11 +433,6 @@ class SeenRows:
     @property
     def n_rows(self) -> int:
         return len(self.labels)
-
-    @property
-    def is_part(self) -> bool:
-        """Whether not all rows that could have been looked at were."""
-        return len(self.places) == POLICY.looked_at < self.n_rows
 
     @property
     def looked_at(self) -> Any:
