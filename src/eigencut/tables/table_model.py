@@ -35,6 +35,7 @@ from eigencut.tables.preparation import (
     MISSING,
     UNITS,
     Preparation,
+    TableSummary,
     learn_preparation,
     learn_preparation_from_stream,
     logged,
@@ -42,8 +43,8 @@ from eigencut.tables.preparation import (
     refuse_other_kinds,
     restored_preparation,
     restored_table,
+    summarize_preparation,
 )
-from eigencut.tables.summary import TableSummary, summarize_preparation
 from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
