@@ -23,7 +23,7 @@ import pytest
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
 from eigencut.cli.app import app
-from eigencut.io import csv_reader, readers
+from eigencut.io import readers
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +210,7 @@ def test_blocks_change_nothing(frame, model, monkeypatch):
     frame.to_parquet("t.parquet")
     np.save("t.npy", frame[["a", "b"]].to_numpy())
     monkeypatch.setattr(readers, "READ_ROWS", 7)
-    monkeypatch.setattr(csv_reader, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(readers, "BLOCK_BYTES", 200)
     for table in ("data.csv", "t.parquet"):
         run(f"predict m.eigencut {table} --id name -o labels.csv")
         assert labels() == model.labels_.tolist()

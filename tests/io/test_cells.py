@@ -12,7 +12,7 @@ from eigencut.io.column_kinds import (
     number_of_text,
     other_notation,
 )
-from eigencut.io.csv_reader import refuse_other_formats, sniffed_delimiter
+from eigencut.io.readers import refuse_other_formats, sniffed_delimiter
 from eigencut.io.table import Coding, Table, refuse_lazy
 
 

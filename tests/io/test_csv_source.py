@@ -11,10 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eigencut import GraphWarning
-from eigencut.io import csv_reader
+from eigencut.io import readers
 from eigencut.io.column_kinds import number_of_text
-from eigencut.io.csv_reader import is_header
-from eigencut.io.readers import open_source
+from eigencut.io.readers import is_header, open_source
 from eigencut.io.table import Coding
 
 CELLS = st.one_of(
@@ -79,7 +78,7 @@ def test_blocks_change_nothing(path, text, with_id, size):
     path.write_bytes(text)
     whole = outcome(path, with_id)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_reader, "BLOCK_BYTES", size)
+        patch.setattr(readers, "BLOCK_BYTES", size)
         assert outcome(path, with_id) == whole
 
 

@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-import eigencut.io.csv_reader
+import eigencut.io.readers
 import eigencut.io.rows
 import eigencut.io.table
 from eigencut import GPOD, Landmarks, ModelFileError, Rows, TableModel, load
@@ -270,7 +270,7 @@ def test_words_outside_of_an_order_are_missing_for_predict():
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(eigencut.io.rows, "BLOCK_ROWS", 50)
-    monkeypatch.setattr(eigencut.io.csv_reader, "BLOCK_BYTES", 700)
+    monkeypatch.setattr(eigencut.io.readers, "BLOCK_BYTES", 700)
 
 
 @pytest.mark.parametrize("missing", ["drop", "mean"])

@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 
 from eigencut import Rows
-from eigencut.io import csv_reader
+from eigencut.io import readers
 
 CORPUS = Path(__file__).parent / "corpus" / "tables"
 SUFFIX = ".csv"
@@ -80,7 +80,7 @@ def same(a, b):
 
 def outcome(path):
     found = content(path)
-    with mock.patch.object(csv_reader, "BLOCK_BYTES", 1 << 13):
+    with mock.patch.object(readers, "BLOCK_BYTES", 1 << 13):
         assert same(content(path), found), "it depends on the pieces it is read in"
     if isinstance(found, str):
         assert found.strip() and "\n" not in found, repr(found)

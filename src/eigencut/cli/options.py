@@ -143,14 +143,14 @@ def memory(text: str) -> str:
 
 @parsed("NAME")
 def encoding_name(text: str) -> str:
-    from eigencut.io.csv_reader import checked_encoding
+    from eigencut.io.readers import checked_encoding
 
     return checked_encoding(text)
 
 
 @parsed("CHAR")
 def delimiter_mark(text: str) -> str:
-    from eigencut.io.csv_reader import checked_delimiter
+    from eigencut.io.readers import checked_delimiter
 
     is_tab = text in ("tab", "\\t")  # as shells let one type it
     return checked_delimiter("\t" if is_tab else text, decimal=".") or ","

@@ -1,14 +1,24 @@
 """The one reader of tables in files: a file's kind is told by its first bytes.
 
-CSV is read by ``eigencut.io.csv_reader``; Parquet, Feather and JSON lines by pyarrow; NPY by numpy.
+CSV is read by pyarrow, however it is written: any delimiter, with or without a header, packed or
+not. Delimiter and header are found out from the first lines. All chosen columns are read as text,
+whose meaning is decided where that of data frames is (``eigencut.io.table``). Only for an error a
+file is read once more, line by line, to name the line. Parquet, Feather and JSON lines are read by
+pyarrow too, NPY by numpy.
 """
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import os
+import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from io import BufferedReader
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice, pairwise
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -19,13 +29,393 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from eigencut._utils.memory import available_bytes, in_words
+from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
-from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import places, plain_names, refuse_duplicates
-from eigencut.io.csv_reader import CsvSource
+from eigencut.exceptions import EmptyTableError, invalid
+from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted, refuse_duplicates
 from eigencut.io.table import Source
 
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
+BLOCK_BYTES = 1 << 21  # of text that is read at a time
+LONGEST_LINE = 1 << 26
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+}
+_OTHER_FORMATS = {  # what begins like this is not a table of text
+    rb"EIGENCUT": "it is a model; a table is expected",
+    rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
+    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, and "
+    "in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
+    rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
+    rb"SQLite f": "it is a database; export a table as CSV",
+    rb"%PDF": "it is a PDF; export the table as CSV",
+    rb"\xff\xfe|\xfe\xff": "it is UTF-16; save it as UTF-8",
+    rb"\xfd7zXZ": "it is packed with xz; unpack it, or pack it with gzip",
+    rb"\x89HDF": "it is HDF5; save the table as CSV or NPY",
+    rb"\x80[\x02-\x05]": "it is a pickle, which could run code; save the table as CSV or NPY",
+    rb"\s*\[\s*[\[{\"\]\d-]": "it is JSON; save the table as CSV, or one object to a line",
+    rb"(?i)\s*<(\?xml|!doctype|html)": "it is XML or a web page; save the table as CSV",
+    rb"(?i)\s*(%[^\n]*\n\s*)*@relation\s": "it is ARFF; save the table as CSV",
+}
+
+
+def refuse_other_formats(name: str, start: bytes) -> None:
+    """Raise an error that says what a file is that begins like this, if it is surely not CSV."""
+    for beginning, reason in _OTHER_FORMATS.items():
+        if re.match(beginning, start.removeprefix(codecs.BOM_UTF8), re.DOTALL):
+            raise ValueError(f"{name} is not a table: {reason.format(name=name)}.")
+
+
+def checked_encoding(encoding: str) -> str:
+    """Return an encoding in which bytes can be split into lines before they are decoded."""
+    try:
+        if "\n".encode(encoding) == b"\n":
+            return encoding
+    except (LookupError, ValueError):  # unknown, or not a name at all
+        pass
+    remedy = "use utf-8 or latin-1, or convert the file to UTF-8"
+    raise invalid("encoding", "be one in which a line ends as in ASCII", repr(encoding), remedy)
+
+
+def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
+    """Return one character that is not part of a number or of a word; None is found out."""
+    if delimiter is None:
+        return None
+    if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0.+-_":
+        expected = "be one character, and none of which numbers and words are made"
+        raise invalid("delimiter", expected, repr(delimiter), "use ','")
+    if delimiter == decimal:
+        remedy = "leave the delimiter out to have it found out"
+        raise invalid("delimiter", "not be the decimal mark", f"{delimiter!r} for both", remedy)
+    return delimiter
+
+
+def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
+    """Return the delimiter under which most lines have as many cells, and the most numbers."""
+
+    def merit(delimiter: str) -> tuple[float, float, int]:
+        rows = _rows_of_lines(lines, delimiter)
+        usual, times = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        if usual < 2:
+            return 0.0, 0.0, 0
+        is_number = [number_of_text(cell, decimal) is not None for row in rows for cell in row]
+        return times / len(rows), sum(is_number) / len(is_number), usual
+
+    return max((mark for mark in (",", ";", "\t", "|", " ") if mark != decimal), key=merit)
+
+
+def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the cells of rows that are not blank; none if a quoted cell is damaged."""
+    rows: list[list[str]] = []
+    left = iter(lines)
+    try:
+        rows.extend(cells for _, cells in _numbered_rows(left, delimiter, is_strict=True))
+    except csv.Error:
+        if any(True for _ in left):  # else a quoted cell goes on after what was looked at
+            return []
+    return rows
+
+
+def _numbered_rows(
+    lines: Iterable[str], delimiter: str, is_strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of rows that are not blank; " " is any run of spaces."""
+    if delimiter == " ":
+        yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
+        return
+    reader = csv.reader(lines, delimiter=delimiter, strict=is_strict)
+    for cells in reader:
+        if len(cells) > 1 or "".join(cells).strip():
+            yield reader.line_num, cells
+
+
+def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
+    """Return whether the first row names columns: words above numbers, or nothing but words.
+
+    Or numbers that count up, such as years, each unlike the others of its column.
+    """
+    first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    is_word = [number_of_text(cell, decimal) is None for cell in first]
+    if all(is_word) or any(
+        word and others and all(number_of_text(row[i], decimal) is not None for row in others)
+        for i, word in enumerate(is_word)
+    ):
+        return True
+    numbered = [i for i, word in enumerate(is_word) if not word]
+    words = [i for i, word in enumerate(is_word) if word]
+    numbered_cells = [first[i] for i in numbered]
+    return (
+        step_up(numbered_cells) > 0
+        and any(step_up([row[i] for i in numbered]) != step_up(numbered_cells) for row in others)
+        and not any(row[i] == first[i] for row in others for i in words)
+        and all(_is_unlike(first[i], [row[i] for row in others], decimal) for i in numbered)
+    )
+
+
+def step_up(cells: Sequence[str]) -> int:
+    """Return by how much whole numbers, two or more, count up; 0 where they do not."""
+    if len(cells) < 2 or not all(re.fullmatch(r"\s*[0-9]{1,15}\s*", cell) for cell in cells):
+        return 0
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return max(0, *steps) if len(steps) == 1 else 0
+
+
+def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
+    """Return whether a whole number is none of others: these have fractions, or are far away."""
+    numbers = [number_of_text(cell, decimal) for cell in others]
+    there = [(n, cell) for n, cell in zip(numbers, others, strict=True) if n is not None and n == n]
+    if all(decimal in cell or "e" in cell.lower() for _, cell in there):
+        return bool(there)
+    low, high = min(n for n, _ in there), max(n for n, _ in there)
+    return len(others) > 1 and max(low - float(first), float(first) - high) > high - low
+
+
+class CsvSource(Source):
+    """Lines of cells, from a file or a pipe; delimiter and header are found out if None."""
+
+    def __init__(
+        self,
+        path: str,
+        file: io.BufferedReader,
+        *,
+        is_ours: bool = True,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        encoding: str = "utf-8",
+        decimal: str = ".",
+    ) -> None:
+        self._arrow, self._csv = needed("pyarrow", "cli"), needed("pyarrow.csv", "cli")
+        self.name, self._file, self._is_ours = path, file, is_ours
+        self._encoding = checked_encoding(encoding)
+        if decimal not in (".", ","):
+            raise invalid("decimal", "be '.' or ','", repr(decimal), "use '.'")
+        delimiter = checked_delimiter(delimiter, decimal)
+        self.decimal = decimal
+        self.size = os.fstat(file.fileno()).st_size or None
+        self._text = self._unpacked(file)
+        self._head = self._read_head()
+        self._line_end = b"\n" if b"\n" in self._head else b"\r"
+        lines = self._first_lines()
+        self._delimiter = delimiter or sniffed_delimiter(lines, decimal)
+        rows = _rows_of_lines(lines, self._delimiter)
+        if not rows and b'"' in self._head:
+            raise self._no_table("a quoted cell in its first lines is damaged, or does not end")
+        if not rows:
+            raise EmptyTableError(f"{path} has no rows.")
+        self.has_names = is_header(rows, decimal) if header is None else header
+        if header is None and step_up([cell for cell in rows[0] if cell.strip().isdigit()]):
+            taken, other = ("names of columns", "no-") if self.has_names else ("data", "")
+            warn_user(
+                f"The first line of {path}, {quoted(rows[0], most=3)}, is taken for {taken}. If it "
+                f"is not, say so: --{other}header, or header={not self.has_names} in Python."
+            )
+        self.names = plain_names(len(rows[0]))
+        if self.has_names:
+            pairs = list(zip(map(str.strip, rows[0]), self.names, strict=True))
+            self.names = tuple(cell or plain for cell, plain in pairs)
+            self.unnamed = frozenset(plain for cell, plain in pairs if not cell)
+        with self.named_errors():
+            refuse_duplicates(self.names)
+
+    # ------------------------------------------------------------------------ bytes and first lines
+
+    def _unpacked(self, file: io.BufferedReader) -> io.BufferedReader:
+        start = file.peek(8)
+        for magic, codec in _PACKED.items():
+            if start.startswith(magic):
+                return io.BufferedReader(self._arrow.CompressedInputStream(file, codec))
+        return file
+
+    def _read(self, size: int, at_once: bool = False) -> bytes:
+        """Return so many bytes, or fewer where no more are there at once."""
+        try:
+            return self._text.read1(size) if at_once else self._text.read(size)
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{self.name} is damaged: {str(error).rstrip('.')}.") from error
+
+    def _read_head(self) -> bytes:
+        """Return the first lines; no more is waited for, where they come through a pipe."""
+        head, n_lines, n_quotes = b"", 0, 0
+        while piece := self._read(1 << 20, at_once=True):
+            if not head:
+                refuse_other_formats(self.name, piece)
+            head += piece
+            n_lines += max(piece.count(b"\n"), piece.count(b"\r"))
+            n_quotes += piece.count(b'"')
+            is_enough = n_lines > 50 and n_quotes % 2 == 0
+            if is_enough or (n_lines and len(head) >= 1 << 20):
+                break
+            if len(head) > LONGEST_LINE:
+                raise self._no_table(f"line 1 is longer than {LONGEST_LINE >> 20} MiB")
+        self._head_is_all = not piece
+        if b"\0" in head:
+            line = head[: head.index(b"\0")].count(b"\n") + 1
+            raise self._no_table(f"line {line} is not text")
+        if not head:
+            raise EmptyTableError(f"{self.name} is empty.")
+        return head
+
+    def _first_lines(self) -> list[str]:
+        """Return lines to find out from how the file is written; they end with a row, mostly."""
+        try:
+            text = codecs.getincrementaldecoder(self._encoding)().decode(self._head)
+        except UnicodeDecodeError as error:
+            raise self._not_encoded(self._head[: error.start].count(b"\n") + 1, error) from error
+        lines: list[str] = []
+        n_quotes = 0
+        for line in io.StringIO(text.removeprefix("\ufeff"), newline=""):
+            lines.append(line)
+            n_quotes += line.count('"')
+            if len(lines) >= 50 and n_quotes % 2 == 0:  # an odd one opens a cell
+                return lines
+        return lines if self._head_is_all or len(lines) == 1 else lines[:-1]
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the file in pieces of whole rows."""
+        rest, piece = b"", self._head
+        while piece:
+            rest += piece
+            cut = self._end_of_rows(rest)
+            yield rest[:cut]
+            rest = rest[cut:]
+            if len(rest) > LONGEST_LINE:
+                raise self._no_table(f"a line is longer than {LONGEST_LINE >> 20} MiB")
+            piece = self._read(BLOCK_BYTES)
+        if self._end_of_rows(rest + self._line_end) <= len(rest) and rest:
+            raise ValueError("a quoted cell does not end")
+        yield rest
+
+    def _end_of_rows(self, text: bytes) -> int:
+        """Return where the last whole row ends."""
+        cut = text.rfind(self._line_end) + 1
+        if self._delimiter == " " or text.count(b'"', 0, cut) % 2 == 0:
+            return cut
+        # The last cell goes on, or a cell has a quote in its middle.
+        end = 0
+
+        def lines() -> Iterator[str]:  # one by one: a cell that does not end is found out soon
+            nonlocal end
+            while end < cut:
+                start, end = end, text.index(self._line_end, end) + 1
+                yield f"{text[start : end - 1].decode(self._encoding, 'replace')}\n"
+
+        whole = 0
+        with suppress(csv.Error):
+            for _ in csv.reader(lines(), delimiter=self._delimiter, strict=True):
+                whole = end
+        return whole
+
+    # ------------------------------------------------------------------------------- rows and lines
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        is_first = True
+        try:
+            for piece in self._pieces():
+                if piece.strip():
+                    table = self._parsed(piece, columns, n_skipped=int(is_first and self.has_names))
+                    self.n_read = self._file.tell() if self._file.seekable() else 0
+                    is_first = False
+                    if len(table):
+                        yield {name: table.column(name).combine_chunks() for name in columns}
+        except (self._arrow.ArrowException, ValueError) as error:
+            if str(error).startswith(f"{self.name} is"):
+                raise
+            raise self._explained(error) from error
+        finally:
+            self.close()
+
+    def _parsed(self, piece: bytes, columns: Sequence[str], n_skipped: int) -> Any:
+        """Return some columns of whole rows as text."""
+        is_spaced = self._delimiter == " "
+        if is_spaced:  # a space stands for any run of them
+            piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
+        elif b'"' in piece:
+            self._refuse_text_after_quotes(piece)
+        return self._csv.read_csv(
+            self._arrow.BufferReader(piece),
+            self._csv.ReadOptions(
+                block_size=len(piece) + 1,
+                column_names=list(self.names),
+                skip_rows_after_names=n_skipped,
+                encoding=self._encoding,
+                use_threads=n_threads() > 1,
+            ),
+            self._csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char=False if is_spaced else '"',
+                newlines_in_values=not is_spaced,
+                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+            ),
+            self._csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, self._arrow.string()),
+                include_columns=list(dict.fromkeys(columns)),
+            ),
+        )
+
+    def _refuse_text_after_quotes(self, piece: bytes) -> None:
+        """Refuse cells such as "3"3, which pyarrow reads as 33."""
+        ends = re.escape(self._delimiter.encode()) + rb"\r\n"
+        quoted = rb'(?:\A|(?<=[%b]))"(?:[^"]++|"")*+"(?=[%b]|\Z)' % (ends, ends)
+        if re.search(rb'(?:\A|[%b])"' % ends, re.sub(quoted, b"", piece)):
+            what = "text stands behind the closing quote of a cell; double the quote or remove it"
+            raise ValueError(what)
+
+    def close(self) -> None:
+        if self._is_ours:
+            self._file.close()
+
+    def _rows_with_lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Read the file once more: the cells of each row, and the number of its last line."""
+        with Path(self.name).open("rb") as file:
+            yield from _numbered_rows(self._decoded(self._unpacked(file)), self._delimiter)
+
+    def _decoded(self, file: Iterable[bytes]) -> Iterator[str]:
+        """Yield lines as text; a line also ends in a carriage return, as it does for pyarrow."""
+        for number, line in enumerate(file, start=1):
+            try:
+                text = line.decode(self._encoding)
+            except UnicodeDecodeError as error:
+                raise self._not_encoded(number, error) from error
+            yield from io.StringIO(text.removeprefix("\ufeff"), newline="")
+
+    def place(self, row: int) -> str:
+        """Return the line of a row; its number where the lines cannot be read again."""
+        with suppress(OSError, StopIteration, ValueError, csv.Error):
+            if Path(self.name).is_file():  # a pipe can be read once
+                rows = islice(self._rows_with_lines(), row - 1 + self.has_names, None)
+                return f"line {next(rows)[0]}"
+        return f"row {row}"
+
+    def _explained(self, error: Exception) -> ValueError:
+        """Return what is wrong with the lines of a file that pyarrow does not read."""
+        first: tuple[int, list[str]] | None = None
+        last = 0
+        with suppress(OSError, csv.Error):
+            for line, cells in self._rows_with_lines() if Path(self.name).is_file() else ():
+                first = first or (line, cells)
+                if len(cells) != len(first[1]):
+                    return ValueError(
+                        f"{self.name}: line {line} has {len(cells)} cells, but line {first[0]} has "
+                        f"{len(first[1])}. Correct it, or name the delimiter."
+                    )
+                before, last = last, line
+        if "quoted cell" in str(error) and last:
+            error = ValueError(
+                f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
+            )
+        return ValueError(f"{self.name}: {str(error).removeprefix('CSV parse error: ')}.")
+
+    def _no_table(self, reason: str) -> ValueError:
+        return ValueError(f"{self.name} is not a table: {reason}.")
+
+    def _not_encoded(self, line: int, error: UnicodeDecodeError) -> ValueError:
+        return ValueError(
+            f"{self.name}: line {line} is not {self._encoding} "
+            f"(byte {error.object[error.start]:#x}); name its encoding, e.g. latin-1."
+        )
 
 
 class NpySource(Source):
@@ -181,7 +571,7 @@ class ArrowSource(Source):
             ) from error
 
 
-def open_source(path: str, *, file: BufferedReader | None = None, **dialect: Any) -> Source:
+def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: Any) -> Source:
     """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV.
 
     An open ``file``, such as standard input, stays open; ``path`` only names it then, and only CSV
