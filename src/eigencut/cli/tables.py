@@ -287,10 +287,8 @@ def labellings(
         table = _read(source, chosen, None, coding, id_column)
     found = []
     for name in chosen:
-        codes = table.values[:, table.names.index(name)]
-        is_none = np.array([word == "-1" for word in table.words(name)] + [True])
-        numbers = np.where(np.isnan(codes), len(is_none) - 1, codes).astype(np.intp)
-        found.append(np.where(is_none[numbers], -1, numbers))
+        numbers = {word: k for word, k in table.words(name).items() if word != "-1"}
+        found.append(table.numbers_of_words(name, numbers, unknown=-1, missing=-1).astype(np.intp))
     return found, table.ids
 
 
