@@ -7,7 +7,9 @@ candidate is judged on every one of some graphs, not only on the graph it was fo
 
 with ``phi_g(k)`` the normalized cut of cluster k in g, and ``n_k`` its rows. The smallest J wins. A
 cut that is good only at the scale that suggested it is not believed, nor is a cluster of very few
-rows. Clusters with wide gaps between them need no judge: they are found, and taken, as they are.
+rows. The comparison ends as soon as the first cut is clear at all scales, or k-means finds the same
+clusters. Where the neighbours make more pieces than clusters, few landmarks are a candidate and a
+judge too. Clusters with wide gaps between them need no judge (``gaps``).
 
 ``docs/defaults.md`` explains the rule, and ``python -m benchmarks.suites`` measures it.
 """
