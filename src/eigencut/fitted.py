@@ -651,14 +651,17 @@ def with_size_limits(
         scores = values / values.sum(axis=1, keepdims=True)
     elif of_rows:
         scores = _averages_at_rows(affinity, graph, votes)
-    prices, excess = price_clusters(scores, weight, limits)
+    prices, _ = price_clusters(scores, weight, limits)
+    prices = prices - prices.min()
+    # As ``labels`` will be: shares that add up to 1, of which nearly equal ones are equal.
+    given = assign((scores + prices) / (1 + prices.sum()))
+    excess = limits.excess(np.bincount(given, weight, K))
     if excess.any():
         warn_user(
             f"Clusters of {limits.low:g} to {limits.high:g} rows miss these limits by up to "
             f"{np.abs(excess).max():g}: a row with its weight, and rows that are the same to the "
             "graph, cannot be divided."
         )
-    prices = prices - prices.min()
     priced = votes + prices
     labels = assign(at_vertices + prices)
     discrete = FittedDiscreteCut(

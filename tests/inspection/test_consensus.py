@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
@@ -66,6 +68,23 @@ def test_labellings_that_agree(n_clusters):
     for k in range(4):  # what all put together stays together
         assert len(np.unique(found.labels[k == TRUE])) == 1
     assert (found.agreement == 1).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 6), st.integers(0, 10_000))
+def test_any_labels_have_a_consensus_or_a_sentence(n, n_labellings, n_clusters, seed):
+    rng = np.random.default_rng(seed)
+    labels = [rng.integers(-1, rng.integers(1, 6), n) for _ in range(n_labellings)]
+    try:
+        found = eigencut.consensus(labels, n_clusters)
+    except ValueError as error:
+        assert "must be at most the" in str(error) or "must label some rows" in str(error)
+        return
+    assert ((found.labels >= 0) == (np.array(labels) >= 0).any(axis=0)).all()
+    assert found.labels.max() < n_clusters
+    assert (found.agreement >= 0).all() and (found.agreement <= 1 + 1e-12).all()
+    same = (np.array(labels) == np.array(labels)[:, :1]).all(axis=0)
+    assert len(np.unique(found.labels[same])) == 1
 
 
 def test_rows_without_labels():

@@ -112,17 +112,24 @@ def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Ar
     array([0, 0, 1, 1])
     """
     prices, some = np.zeros(scores.shape[1]), np.arange(len(scores))
-    if len(scores) > SETTINGS.some_rows:
+    if len(scores) > SETTINGS.some_rows and not _is_near(scores, weight, limits, prices):
         prices = _smoothed(scores, weight, limits)
         ranked = np.partition(scores + prices, -2, axis=1)
         some = np.argpartition(ranked[:, -1] - ranked[:, -2], SETTINGS.some_rows)
         some = np.sort(some[: SETTINGS.some_rows])
-    others = np.ones(len(scores), dtype=bool)
-    others[some] = False
-    labels = np.argmax(scores[others] + prices, axis=1)
-    fixed = np.bincount(labels, weight[others], len(prices))
-    prices = _coordinate_steps(scores[some], weight[some], limits, prices, fixed)
+    if not _is_near(scores, weight, limits, prices):
+        others = np.ones(len(scores), dtype=bool)
+        others[some] = False
+        labels = np.argmax(scores[others] + prices, axis=1)
+        fixed = np.bincount(labels, weight[others], len(prices))
+        prices = _coordinate_steps(scores[some], weight[some], limits, prices, fixed)
     return _augmented(scores, weight, limits, prices)
+
+
+def _is_near(scores: Array, weight: Array, limits: SizeLimits, prices: Array) -> bool:
+    """Return whether few rows have to be moved."""
+    sizes = np.bincount(np.argmax(scores + prices, axis=1), weight, len(prices))
+    return bool(np.abs(limits.excess(sizes)).sum() <= SETTINGS.near * weight.sum())
 
 
 def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
@@ -130,7 +137,7 @@ def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
 
     Rows belong to clusters by ``softmax((scores + prices) / T)``; T falls until sizes are right.
     """
-    K, prices = scores.shape[1], np.zeros(scores.shape[1])
+    prices = np.zeros(scores.shape[1])
     for temperature in SETTINGS.temperatures:
         for _ in range(SETTINGS.newton_steps):
             odds = (scores + prices) / temperature
@@ -146,9 +153,7 @@ def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
             curvature += 1e-6 * np.diag(sizes + sizes.mean()) / temperature
             step = _newton_step(prices, sizes, curvature, limits)
             prices = prices + step * min(1.0, 5 * temperature / max(np.abs(step).max(), 1e-300))
-        labels = np.argmax(scores + prices, axis=1)
-        excess = np.abs(limits.excess(np.bincount(labels, weight, K))).sum()
-        if excess <= SETTINGS.near * weight.sum():
+        if _is_near(scores, weight, limits, prices):
             break
     return prices
 

@@ -58,7 +58,8 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     labels_list : sequence of arrays of shape (n_rows,)
         Numbers or words, in any numbers of clusters. -1 or a missing value means none.
     n_clusters : int
-        How many clusters the rows are put in.
+        How many clusters the rows are put in; fewer in rare cases, where labels hardly tell so many
+        groups apart.
     random_state : int, default=0
         Seeds the discretization.
 
