@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from conftest import CUTS
-from eigencut import GPOD, Gaussian, Neighbors, inspection, select, theory
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, inspection, select, theory
 from eigencut.theory.curves import _drawn
 
 X, _ = make_moons(200, noise=0.08, random_state=0)
@@ -71,6 +71,20 @@ def test_training_rows_have_the_weights_of_the_fit():
     for function in (inspection.cut_value, theory.discretization_gap, inspection.assess):
         with pytest.raises(ValueError, match="sample_weight must be left out without X"):
             function(weighted, sample_weight=weight)
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(0.3), Landmarks(30), "neighbors"])
+def test_weights_of_the_fit_need_not_add_up_to_an_integer(affinity):
+    """Bounds are those of the integer below, which are larger."""
+    weight = np.random.default_rng(0).uniform(0.1, 1.0, 200)
+    model = GPOD(2, affinity=affinity, cut="ratiocut").fit(X, sample_weight=weight)
+    for found in (inspection.assess(model), inspection.assess(model, NEW)):
+        assert found.n_rows == pytest.approx(weight.sum())
+        assert f"fitted on {weight.sum():.1f} rows" in str(found)
+        constants = {name: getattr(found, name) for name in ("C", "B", "kappa", "delta")}
+        n = int(weight.sum())
+        expected = theory.bounds("ratiocut", n, 2, **constants, eps=found.epsilon)
+        assert_alike(found.bounds_paper, expected)
 
 
 def test_rows_of_any_weight_are_not_drawn_again():

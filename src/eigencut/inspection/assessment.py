@@ -88,7 +88,8 @@ class RiskSummary(JsonReady):
     cost : DiscretizationCost or None
         What the discretization adds to F: on held-out rows, or else on the training rows.
     epsilon : float
-        Of Theorems 2 and 4, on the same rows.
+        Of Theorems 2 and 4, on the same rows; NaN, and the discrete bounds with it, where neither
+        these nor the model can tell.
     delta : float
         The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
@@ -145,7 +146,8 @@ class RiskSummary(JsonReady):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {self.n_rows} rows"
+        n = round(self.n_rows, 1)  # an integer stays one
+        title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"
         blocks = ["One cluster: there is no cut to be judged"]
         if self.n_clusters > 1:  # whether there are clusters at all comes before how good they are
             text = "not asked: eigencut.inspection.significance(model)"
@@ -344,7 +346,7 @@ def _with_functions(
     """Add what eigenfunctions tell: errors, the cost of discretization and the bounds."""
     fitted, affinity, C, heldout = gpod.fitted_cut_, gpod.affinity_, summary.C, summary.cut_heldout
     functions, K = fitted.functions, summary.n_clusters
-    n: Any = summary.n_rows
+    n = max(int(summary.n_rows), 1)  # bounds fall with n, so that rounding down keeps them
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     error, gap, cost, excess, notes = None, None, None, None, list[str]()
     if heldout is not None:
@@ -365,10 +367,16 @@ def _with_functions(
     eps = eps if cost is None else cost.epsilon
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
-    constants = {"C": C, "B": B, "kappa": kappa, "eps": eps, "delta": summary.delta}
+    constants = {"C": C, "B": B, "kappa": kappa, "delta": summary.delta}
     paper, tight = (
-        bounds(gpod.cut, n, K, **constants, constant=constant) for constant in ("paper", "tight")
+        bounds(gpod.cut, n, K, **constants, eps=0 if math.isnan(eps) else eps, constant=constant)
+        for constant in ("paper", "tight")
     )
+    if math.isnan(eps):
+        paper, tight = (
+            replace(one, discrete=eps, terms=one.terms | {"discretization": eps})
+            for one in (paper, tight)
+        )
     ceiling = largest_error(gpod.cut, K, C, B)
     return replace(
         summary,

@@ -358,7 +358,7 @@ def _divide(piece: Indices, number: int, touching: Any, X: Array) -> Indices:
     count = np.ones(len(rows))
     for row in order[:0:-1]:  # leaves first: sums over the branch above each
         values[parents[row]] += values[row]
-        count[parents[row]] += 1
+        count[parents[row]] += count[row]
     branches = order[1:]
     # The mean of all is zero, so that a branch and the rest have the same sum but for its sign.
     rest = len(rows) - count[branches]

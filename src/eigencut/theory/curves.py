@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from scipy.stats import linregress
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
@@ -21,6 +20,7 @@ from eigencut._utils.running import threads
 from eigencut._utils.validation import check_count, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, NoEigenfunctions, invalid
+from eigencut.io.sample import seeded_by
 from eigencut.io.validation import check_rows
 from eigencut.theory.errors import (
     excess_on_training_rows,
@@ -180,7 +180,7 @@ def learning_curve(
     n_repeats : int, default=8
         Samples of each size.
     random_state : int, RandomState or None, default=0
-        Of the samples. None means 0.
+        Of the samples, together with the rows. None means 0.
     confidence : float, default=0.95
         Of the slope's interval.
     sample_weight : array-like of shape (N,), optional
@@ -211,7 +211,6 @@ def learning_curve(
             estimator, X, sample_weight = gpod, rows, counts
     check_count("n_repeats", n_repeats, "use the default of 8")
     confidence = check_fraction("confidence", confidence, 0.95)
-    rng = check_random_state(0 if random_state is None else random_state)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     reference = clone(estimator)
@@ -232,6 +231,7 @@ def learning_curve(
         )
     reference.fit(X, sample_weight=counts)
     population = reference.affinity_
+    rng = seeded_by(population.rows_, random_state)
     sampled = clone(estimator).set_params(
         affinity=population.frozen(), extension="consistent", n_init=1, verbose=False
     )

@@ -903,6 +903,49 @@ def excess_risk(reference: Any, model: Any) -> float:
         return float(excess_on_training_rows(reference, [model])[0])
 
 
+def excess_terms(reference: Any, model: Any) -> dict[str, float]:
+    """Return terms A to D of the proofs of Theorems 2 and 4, on a population that is known.
+
+        F(u-ddot) - F(u*) = A + B + C + D,    A = F(u-ddot) - F(u-check),    B = F(u-check) - F-hat,
+                                              C = F-hat - F(u~*),            D = F(u~*) - F(u*)
+
+    The population are the training rows of the reference, pairs of a row with itself included, and
+    F-hat is the sum of the eigenvalues of the model. For the best clusters u*, which only a search
+    among all could find, stand those of the reference: D is at least the one returned, at most 0.
+
+    Parameters
+    ----------
+    reference, model : fitted GPOD
+        As of ``excess_risk``, which is B + C.
+
+    Returns
+    -------
+    dict of str to float
+        By the names "A" to "D".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> reference = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0)).fit(X)
+    >>> {name: round(abs(value), 3) for name, value in excess_terms(reference, reference).items()}
+    {'A': 0.161, 'B': 0.0, 'C': 0.0, 'D': 0.161}
+    """
+    excess, of, cut = excess_risk(reference, model), reference.affinity_, CUTS[reference.cut]
+    with threads(model.n_jobs):
+        new = pairs_of_cut(model.fitted_cut_, of.rows_, of.multiplicity_, with_itself=True)
+        own = pairs_of_cut(reference.fitted_cut_, None, None)
+        clusters, best = (cut_of_pairs(*one, cut, model.n_clusters_).value for one in (new, own))
+    empirical, relaxed = (float(one.eigenvalues_.sum()) for one in (model, reference))
+    return {
+        "A": clusters - excess - relaxed,
+        "B": excess + relaxed - empirical,
+        "C": empirical - relaxed,
+        "D": relaxed - best,
+    }
+
+
 def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
     """Excess risk of several models, in one product with the weights of the population."""
     affinity, functions = reference.affinity_, reference.fitted_cut_.functions
