@@ -612,15 +612,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         -------
         Drift
             The share of outliers, the shares of clusters and the value of the cut, before and now,
-            each with a p-value; and whether a new cluster stands out.
+            each with a p-value; which columns have changed; the rows that are least similar to
+            those of the model; and whether a new cluster stands out.
         """
-        from eigencut.updating.drift import drift_of
+        from eigencut.updating.drift import drift_of, drift_of_columns
         from eigencut.updating.update import refuse_nothing
 
         check_is_fitted(self)
         refuse_nothing(X, "compare")
         with self.preparing(X) as (rows, _):
-            return drift_of(self, rows, random_state)
+            return drift_of_columns(self, rows, drift_of(self, rows, random_state))
 
     def hierarchy(self) -> Hierarchy:
         """Return the tree of clusters: which of them form one group in coarser cuts.

@@ -66,6 +66,69 @@ def test_what_has_changed_is_found_and_nothing_changes(name):
     assert model.__dict__ == state
 
 
+def requests(n, seed):
+    """A log of requests: a word, and two numbers with long tails."""
+    rng = np.random.default_rng(seed)
+    path = rng.integers(0, 3, n)
+    middle = np.array([[5.0, 6.0], [3.0, 9.0], [1.0, 12.0]])[path]
+    values = np.exp(middle + 0.4 * rng.normal(size=(n, 2)))
+    words = np.array(["/api", "/home", "/static"])[path]
+    return pd.DataFrame({"path": words, "latency": values[:, 0], "bytes": values[:, 1]})
+
+
+def test_drift_names_columns_words_and_rows():
+    model = TableModel(GPOD(3)).fit(requests(900, 0))
+    new = requests(300, 1)
+    same = model.drift(new)
+    assert {one.column for one in same.columns} == {"path", "latency", "bytes"}
+    assert min(one.p_value for one in same.columns) > 0.01 and "  column" not in str(same)
+    new.loc[270:, "path"] = "/evil"
+    new.loc[270:, "latency"] *= 1e4
+    found = model.drift(new)
+    changes = {one.column: one for one in found.columns}
+    assert changes["path"].p_value < 1e-6 and changes["path"].new_words == {"/evil": 0.1}
+    assert changes["latency"].effect > 0 and changes["bytes"].p_value > 0.05
+    assert found.columns[0].column == "path"
+    assert all(one.row >= 270 and one.values["path"] == "/evil" for one in found.outside)
+    assert "/evil 10.0%" in str(found) and "latency" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["columns"][0]["new_words"] == {"/evil": 0.1}
+
+
+def test_rows_that_are_left_out_do_not_shift_the_numbers_of_others():
+    model = TableModel(GPOD(3), missing="drop").fit(requests(900, 0))
+    new = requests(300, 1)
+    new.loc[:9, "latency"] = np.nan
+    new.loc[50, "bytes"] = 1e30
+    found = model.drift(new).outside
+    assert found[0].row == 50 and set(found[0].values) == {"bytes"}
+
+
+def test_p_values_of_columns_hold_if_nothing_has_changed():
+    """The smallest is adjusted: below 0.25 no more often than that."""
+    smallest = [
+        min(
+            one.p_value
+            for one in GPOD(2, affinity=Neighbors(8), n_init=1)
+            .fit(np.random.default_rng(2 * seed).normal(size=(150, 6)))
+            .drift(np.random.default_rng(2 * seed + 1).normal(size=(80, 6)))
+            .columns
+        )
+        for seed in range(40)
+    ]
+    assert 2 <= (np.array(smallest) <= 0.25).sum() <= 17
+
+
+def test_lengths_of_rows_do_not_drift_where_directions_count():
+    model = GPOD(3, metric="cosine").fit(rows(300, 0) + 9)
+    assert model.drift(3 * (rows(100, 1) + 9)).p_value > 0.01
+
+
+def test_columns_need_rows_that_were_kept():
+    assert GPOD(3, affinity=Landmarks(20)).fit(rows(1000, 0)).drift(rows(300, 1)).columns == ()
+    weighted = GPOD(3).fit(rows(300, 0), sample_weight=np.full(300, 0.5))
+    assert weighted.drift(rows(100, 1)).columns == ()
+
+
 def test_odd_rows_everywhere_are_no_cluster():
     model = GPOD(3, affinity=Neighbors(8)).fit(rows(800, 0))
     angle = np.linspace(0, 2 * np.pi, 30)

@@ -32,6 +32,7 @@ from eigencut.exceptions import NoEigenfunctions, invalid
 from eigencut.fitted import FittedCut
 from eigencut.hierarchy.hierarchy import Hierarchy
 from eigencut.inspection.assessment import CutValue, cut_value
+from eigencut.inspection.describe import short
 from eigencut.model import Mask, Model, check_model
 from eigencut.plotting.style import (
     COLORS,
@@ -1110,6 +1111,9 @@ class DriftDisplay(Display):
         )
         found = drift.new_cluster
         new = "" if found is None else f"; a new cluster of {spaced(found.n_rows)} rows"
+        changed = [one.column for one in drift.columns if one.p_value < 0.01][:3]
+        if changed:
+            tests += f"\ncolumns that changed most: {', '.join(map(short, changed))}"
         ax.set_title(f"{drift.verdict}{new}\n{tests}", loc="left", fontsize=10, color=INK)
         legend_beside(ax)
 

@@ -21,7 +21,7 @@ from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import ClusterNumbers
 from eigencut.gpod import GPOD
-from eigencut.inspection.describe import columns_of
+from eigencut.inspection.describe import Column, columns_of
 from eigencut.io.column_kinds import check_columns, columns_from_text, columns_to_text, plain_names
 from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
@@ -320,19 +320,35 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         rows, complete = self._complete_rows(X)
         with self.naming_rows(X, rows, complete):
             drift = self.model_.drift(rows, random_state=random_state)
-        new, places = drift.new_cluster, np.flatnonzero(complete)
+        preparation, places = self.preparation_, np.flatnonzero(complete)
+        given = columns_of(Table.from_data(X, preparation.columns, preparation.coding()))
+        drift = self._with_columns(drift, rows, [column[complete] for column in given])
+        drift = replace(
+            drift, outside=tuple(replace(one, row=int(places[one.row])) for one in drift.outside)
+        )
+        new = drift.new_cluster
         if new is None:
             return drift
         assert new.centre is not None
-        if len(self.preparation_.scale) == len(new.centre):
+        if len(preparation.scale) == len(new.centre):
             new = replace(new, centre=self.in_units(new.centre))
         else:  # words are points of several coordinates
             middle = np.linalg.norm(rows[new.rows] - new.centre, axis=1).argmin()
             row = int(places[new.rows[middle]])
-            columns = columns_of(X, self.preparation_.columns)
-            cells = {column.name: column.plain(column.values[row]) for column in columns}
+            cells = {column.name: column.plain(column.values[row]) for column in given}
             new = replace(new, centre=None, cells=cells)
         return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
+
+    def _with_columns(self, drift: Drift, rows: Array, given: list[Column]) -> Drift:
+        """Return a drift with the columns of the table instead of those of prepared rows."""
+        from eigencut.updating.drift import kept_rows, with_columns
+
+        old = kept_rows(self.model_)
+        if old is None:
+            return drift
+        before, now = (columns_of(restored_table(self.preparation_, one)) for one in (old, rows))
+        places = np.array([one.row for one in drift.outside], dtype=np.intp)
+        return with_columns(drift, before, now, given, places)
 
     def _complete_rows(self, X: Any) -> Prepared:
         rows, complete = self.prepare(X)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import chi2, hypergeom
+from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices
@@ -28,6 +29,7 @@ from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid, printable
 from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
+from eigencut.inspection.describe import Column, value_in_words
 from eigencut.io.sample import seeded_by
 from eigencut.neighbors.metrics import METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
@@ -61,6 +63,10 @@ class DriftPolicy:
     least_rows: int = 10
     # and at least this share of the new rows of an average cluster.
     least_share: float = 1 / 16
+    # Columns are compared on at most this many old and as many new rows.
+    compared_rows: int = 20_000
+    # At most this many columns, words of a column, and rows without support are shown.
+    most_shown: int = 5
 
 
 POLICY = DriftPolicy()
@@ -220,6 +226,56 @@ def _shown_cell(value: float | str | None) -> str:
 
 
 @dataclass(frozen=True)
+class ColumnChange(JsonReady):
+    """How one column differs between the rows that a model has seen and new rows.
+
+    Attributes
+    ----------
+    column : str
+    effect : float
+        For numbers and dates ``P(x > y) - P(x < y)`` of a new row x and an old row y. For words
+        half the sum of the differences of their shares, from 0 to 1.
+    p_value : float
+        How often chance alone would make as large a difference, adjusted for the number of columns
+        (Holm).
+    before, now : float, str or None
+        The medians; None for words.
+    new_words : dict of str to float
+        Words that were rare or absent before, and the share of new rows that have each.
+    """
+
+    column: str
+    effect: float
+    p_value: float
+    before: float | str | None = None
+    now: float | str | None = None
+    new_words: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        p, name = f"p = {self.p_value:.2g}", printable(self.column)
+        if self.before is None:
+            words = [f"{printable(word)} {share:.1%}" for word, share in self.new_words.items()]
+            listed = ", ".join(words[: POLICY.most_shown])
+            new = f"; new or rare words: {listed}" if words else ""
+            return f"{name}: shares of words differ by {self.effect:.2f}, {p}{new}"
+        medians = f"median {value_in_words(self.now)}, before {value_in_words(self.before)}"
+        return f"{name}: {medians}; effect {self.effect:+.2f}, {p}"
+
+
+@dataclass(frozen=True)
+class OutsideRow(JsonReady):
+    """A new row without support, and its values that no row of the fit has."""
+
+    row: int  # its place among the new rows
+    values: dict[str, float | str | None]  # numbers beyond all those of the fit, and new words
+
+    def __str__(self) -> str:
+        values = [f"{printable(name)} {_shown_cell(value)}" for name, value in self.values.items()]
+        listed = ", ".join(values[: POLICY.most_shown])
+        return f"row {self.row}{': ' if listed else ''}{listed}"
+
+
+@dataclass(frozen=True)
 class Drift(JsonReady):
     """How new rows differ from those that a model has seen.
 
@@ -242,6 +298,11 @@ class Drift(JsonReady):
         If one stands out.
     p_values_hold : bool
         False where landmarks have too few rows each: then p-values are too small, and no verdict.
+    columns : tuple of ColumnChange
+        Every column, the clearest change first; empty for models that keep no rows, or rows with
+        weights that are not integers.
+    outside : tuple of OutsideRow
+        The rows without support that are least similar to those of the model, at most five.
     """
 
     n_rows: int
@@ -252,12 +313,16 @@ class Drift(JsonReady):
     p_shares: float
     new_cluster: NewCluster | None
     p_values_hold: bool = True
+    columns: tuple[ColumnChange, ...] = ()
+    outside: tuple[OutsideRow, ...] = ()
 
     @property
     def p_value(self) -> float:
-        """Of all three together: three times the smallest, at most 1 (Bonferroni)."""
-        found = (self.without_support.p_value, self.cut_value.p_value, self.p_shares)
-        return min(1.0, 3 * min(found))
+        """Of all tests together: the smallest times their number, at most 1 (Bonferroni)."""
+        found = [self.without_support.p_value, self.cut_value.p_value, self.p_shares]
+        if self.columns:
+            found.append(min(column.p_value for column in self.columns))
+        return min(1.0, len(found) * min(found))
 
     @property
     def has_drifted(self) -> bool:
@@ -296,6 +361,12 @@ class Drift(JsonReady):
             lines.append("  no new cluster stands out")
         else:
             lines.append(f"  new cluster      {self.new_cluster.n_rows} rows {self.new_cluster}")
+        changed = [one for one in self.columns if one.p_value < POLICY.doubt]
+        lines += [f"  column           {one}" for one in changed[: POLICY.most_shown]]
+        if len(changed) > POLICY.most_shown:
+            lines.append(f"  and {len(changed) - POLICY.most_shown} more columns have changed")
+        odd = [one for one in self.outside if one.values or self.has_drifted]
+        lines += [f"  least similar    {one}" for one in odd]
         return "\n".join(lines)
 
 
@@ -358,6 +429,121 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         new_cluster=find_new_cluster(model, X),
         p_values_hold=p_values_hold,
     )
+
+
+def drift_of_columns(model: Any, X: Any, drift: Drift) -> Drift:
+    """Add which columns of rows of numbers have changed, and the rows without support."""
+    outside, old = rows_without_support(model, X), kept_rows(model)
+    if old is None or issparse(X):
+        return replace(drift, outside=tuple(OutsideRow(int(row), {}) for row in outside))
+    names = model.columns_
+    if getattr(model.affinity_, "metric", None) == "cosine":  # to which lengths do not matter
+        old, X = METRICS["cosine"].points(old), METRICS["cosine"].points(X)
+    before, now = (
+        [Column(name, "number", rows[:, j]) for j, name in enumerate(names)] for rows in (old, X)
+    )
+    return with_columns(drift, before, now, now, outside)
+
+
+def with_columns(
+    drift: Drift, old: list[Column], new: list[Column], given: list[Column], outside: Indices
+) -> Drift:
+    """Add which columns have changed, and what is odd about these rows without support.
+
+    ``old`` and ``new`` were prepared in the same way; ``given`` are the new rows before that.
+    """
+    changes = []
+    for before, now, raw in zip(old, new, given, strict=True):
+        if before.kind == "category":
+            changes.append(_change_of_words(before, now, raw))
+            continue
+        values = [column.values[~column.is_missing] for column in (before, now)]
+        if min(map(len, values)) == 0:
+            continue
+        test = mannwhitneyu(values[1], values[0], method="asymptotic")
+        effect = 2 * float(test.statistic) / (len(values[0]) * len(values[1])) - 1
+        p = float(np.nan_to_num(test.pvalue, nan=1.0))  # NaN where all values are the same
+        middle, new_middle = (before.plain(np.median(own)) for own in values)
+        changes.append(ColumnChange(before.name, effect, p, middle, new_middle))
+    changes.sort(key=lambda one: (one.p_value, -abs(one.effect)))
+    steps = [one.p_value * (len(changes) - place) for place, one in enumerate(changes)]
+    adjusted = np.minimum(np.maximum.accumulate(np.array(steps)), 1.0)
+    columns = (replace(one, p_value=float(p)) for one, p in zip(changes, adjusted, strict=True))
+    rows = (OutsideRow(int(row), _odd_values(old, given, int(row))) for row in outside)
+    return replace(drift, columns=tuple(columns), outside=tuple(rows))
+
+
+def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
+    """Compare the shares of words, of which the rare ones have one place."""
+    counts = [
+        np.bincount(
+            column.values[~column.is_missing].astype(np.intp), minlength=len(before.categories)
+        ).astype(np.float64)
+        for column in (before, now)
+    ]
+    totals = [max(float(one.sum()), 1.0) for one in counts]
+    effect = float(np.abs(counts[1] / totals[1] - counts[0] / totals[0]).sum() / 2)
+    has_both = min(one.sum() for one in counts) > 0
+    p = _p_of_shares(counts[0], counts[1], np.random.RandomState(0)) if has_both else 1.0
+    times = np.bincount(raw.values[~raw.is_missing].astype(np.intp), minlength=1)
+    order = np.argsort(-times, kind="stable")
+    is_new = [i for i in order if times[i] and raw.categories[i] not in before.categories]
+    new_words = {raw.categories[i]: float(times[i] / len(raw.values)) for i in is_new}
+    return ColumnChange(before.name, effect, p, new_words=new_words)
+
+
+def _odd_values(old: list[Column], new: list[Column], row: int) -> dict[str, Any]:
+    """Return the values of a row that are beyond those of all old rows, the farthest first."""
+    found: list[tuple[float, str, Any]] = []
+    for before, now in zip(old, new, strict=True):
+        value = now.values[row]
+        if np.isnan(value):
+            continue
+        if before.kind == "category":
+            word = now.plain(value)
+            if word not in before.categories:
+                found.append((np.inf, now.name, word))
+            continue
+        low, high = np.nanmin(before.values), np.nanmax(before.values)
+        if not low <= value <= high:
+            beyond = max(low - value, value - high) / max(high - low, np.finfo(float).tiny)
+            found.append((float(beyond), now.name, now.plain(value)))
+    found.sort(key=lambda one: -one[0])
+    return {name: value for _, name, value in found}
+
+
+def rows_without_support(model: Any, X: Any) -> Indices:
+    """Return the places of a few rows without support, the least similar first.
+
+    Rows without any edge are equally dissimilar; those that are farther away come first.
+    """
+    fitted, affinity = model.fitted_cut_, model.affinity_
+    support = fitted.scores_and_support(X)[1]
+    outside = np.flatnonzero(is_outlier(support, fitted.least_support))
+    outside = outside[np.argsort(support[outside], kind="stable")][: POLICY.looked_at]
+    distance = np.zeros(len(outside))
+    if len(outside) and hasattr(affinity, "rows_") and not issparse(affinity.rows_):
+        metric = METRICS[getattr(affinity, "metric", "euclidean")]
+        points, known = metric.points(X[outside]), metric.points(affinity.rows_)
+        nearest = metric.of_points.nearest(points, known)
+        distance = metric.of_points.between(points, known[nearest])
+    order = np.lexsort((-distance, support[outside]))
+    return np.asarray(outside[order[: POLICY.most_shown]], dtype=np.intp)
+
+
+def kept_rows(model: Any, random_state: Any = None) -> Any:
+    """Return some of the rows that a model has kept, each as often as it counts; or None."""
+    affinity = model.affinity_
+    if what_is_kept(affinity, "to compare others with", "compare predictions") == "sums":
+        return None
+    rows, counts = affinity.rows_, affinity.multiplicity_
+    if issparse(rows) or (counts != np.rint(counts)).any():
+        return None
+    each = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+    if len(each) > POLICY.compared_rows:
+        rng = seeded_by(rows, random_state)
+        each = each[rng.permutation(len(each))[: POLICY.compared_rows]]
+    return rows[each]
 
 
 def _have_enough_rows(affinity: Landmarks) -> bool:
