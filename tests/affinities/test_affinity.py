@@ -155,3 +155,17 @@ def test_any_kernel_clusters_and_predicts():
     far = model.predict(X + np.array([1e7, 0]))
     assert set(far.tolist()) <= {0, 1, 2}
     assert (model.score_samples(X + np.array([1e7, 0])) == -np.inf).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("rbf", "gaussian"),
+        ("nearest_neighbors", "neighbors"),
+        ("gausian", "gaussian"),
+        ("qqq", "auto"),
+    ],
+)
+def test_names_of_other_packages_get_a_suggestion(name, meant):
+    with pytest.raises(ValueError, match=f"use affinity='{meant}'"):
+        named_affinity(name)

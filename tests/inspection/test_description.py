@@ -1,6 +1,7 @@
 """Descriptions of models: what they say is so, is plain data, and breaks no terminal."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,6 @@ import pytest
 from scipy import sparse
 
 from eigencut import GPOD, Neighbors, Rows, TableModel
-from eigencut.inspection.describe import short
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 3, 240)
@@ -170,17 +170,30 @@ def test_typical_rows_may_be_left_out(table_model):
     assert [c.rule for c in without.clusters] == [c.rule for c in found.clusters]
 
 
-def test_a_table_has_a_row_for_each_cluster(table_model):
+def test_a_table_has_a_row_for_each_cluster_and_contrast(table_model):
     found = table_model.describe(FRAME)
     frame = found.to_frame()
-    assert frame.index.tolist() == [c.cluster for c in found.clusters]
-    assert frame.index.name == "cluster" and frame["size"].tolist() == [
-        c.size for c in found.clusters
-    ]
-    for cluster, row in zip(found.clusters, frame.itertuples(), strict=True):
-        assert row.precision == cluster.rule.precision and row.coverage == cluster.rule.coverage
-        assert row.rule in " ".join(str(found).split())
-        assert short(cluster.contrasts[0].column) in row.distinguished_by
-        assert row.typical_rows == tuple(typical.row for typical in cluster.typical)
+    pairs = [(c.cluster, one) for c in found.clusters for one in c.contrasts]
+    assert len(frame) == len(pairs) and frame.effect.tolist() == [one.effect for _, one in pairs]
+    assert frame.cluster.tolist() == [number for number, _ in pairs]
+    labels = table_model.predict(FRAME)
+    numbers = [row for row in frame.itertuples() if row.column in FRAME.select_dtypes("number")]
+    assert numbers
+    for row in numbers:
+        own = FRAME[row.column][labels == row.cluster]
+        assert row.median == pytest.approx(own.median()) and row.mean == pytest.approx(own.mean())
+        assert row.low <= row.effect <= row.high
     of_texts = table_model.describe(FRAME, documents=["a word"] * len(FRAME)).to_frame()
     assert of_texts.columns.tolist() == frame.columns.tolist()
+
+
+def test_brackets_say_what_they_hold(table_model):
+    text = " ".join(str(table_model.describe(FRAME)).split())
+    assert "(IQR " in text and "(CI " in text
+    assert re.search(r"\((?!IQR|CI|[\d.]+%\))[-+\d]", text) is None
+
+
+def test_results_are_shown_as_they_are_printed(table_model):
+    for result in (table_model.describe(FRAME), table_model.hierarchy(), table_model.drift(FRAME)):
+        assert repr(result) == str(result)
+        assert result._repr_html_().startswith("<pre>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, is_dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -37,3 +38,13 @@ class JsonReady:
         """Return the fields, and the sentence if there is one, as plain Python, ready for JSON."""
         sentence = getattr(self, "sentence", None)
         return json_ready(self) | ({} if sentence is None else {"sentence": sentence})
+
+
+class Printed:
+    """Shows a result as ``print`` does, in a console and in a notebook."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from eigencut._utils.validation import check_choice, shown
 from eigencut.affinities.base import Affinity, Product
@@ -65,10 +66,25 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     if callable(affinity) and not isinstance(affinity, type):
         return Kernel(affinity)
     names = ", ".join(repr(name) for name in ("auto", *NAMES))
+    remedy = "use affinity='auto' if unsure"
+    if isinstance(affinity, str) and (meant := _meant(affinity)):
+        remedy = f"use affinity={meant!r}"
     raise ValueError(
         f"affinity must be one of {names}, an affinity object such as Gaussian(sigma=0.5), "
-        f"or a function k(A, B). Got {shown(affinity)}; use affinity='auto' if unsure."
+        f"or a function k(A, B). Got {shown(affinity)}; {remedy}."
     )
+
+
+def _meant(name: str) -> str | None:
+    """Return the name that other packages, or a slip of the keyboard, have for an affinity."""
+    elsewhere = {
+        "rbf": "gaussian",
+        "nearest_neighbors": "neighbors",
+        "knn": "neighbors",
+        "precomputed_nearest_neighbors": "precomputed",
+    }
+    near = get_close_matches(name.lower(), ("auto", *NAMES), n=1)
+    return elsewhere.get(name.lower(), near[0] if near else None)
 
 
 def _refuse_other_metric(affinity: object, metric: str) -> None:

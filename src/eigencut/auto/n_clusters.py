@@ -245,8 +245,11 @@ class ComparedNumbers:
         """Whether there are several clusters without doubt, so that no test is needed."""
         return self.by == "information" or is_sure(self.best.score, n_rows)
 
-    def report(self, candidates: Candidates, n_rows: int) -> None:
-        """Warn where nothing stands out, several K score alike, or larger K were left out."""
+    def report(self, candidates: Candidates, n_rows: int, shows_scores: bool = False) -> None:
+        """Warn where nothing stands out, several K score alike, or larger K were left out.
+
+        The warning names ``eigencut.select``, unless the user sees its scores anyway.
+        """
         K, clear = self.best.n_clusters, clear_score(n_rows)
         alike = sorted(
             (c for c in self.choices if c.score > self.best.score - POLICY.better_number),
@@ -257,13 +260,14 @@ class ComparedNumbers:
             warn_user(
                 f"No number of clusters stands out: the best is {K}, with a score of "
                 f"{self.best.score:.2f} (clear ones are above {clear:.2g}). The rows may be one "
-                "cluster; look at eigencut.select(X) before trusting it."
+                "cluster: eigencut.inspection.significance(model, X) tests it."
+                + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif others:
             warn_user(
-                f"Several numbers of clusters score alike: {K} is the best, and "
-                f"{' and '.join(others)} nearly as good. Give n_clusters if you know it; "
-                "eigencut.select(X) shows all scores."
+                f"Several numbers of clusters score alike: {K} is the best, close to "
+                f"{', '.join(others)}. Give n_clusters if you know it."
+                + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif self.is_edge and candidates.numbers is not None and len(candidates.numbers) > 1:
             warn_user(

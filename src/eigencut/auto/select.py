@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
+from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import counted, threads, without_progress
 from eigencut._utils.validation import check_n_jobs, check_sample_weight, needed
 from eigencut.affinities import Affinity, named_affinity
@@ -24,8 +25,8 @@ from eigencut.io.validation import check_rows, rows_that_count
 from eigencut.neighbors.metrics import distinct_rows
 
 
-@dataclass(frozen=True)
-class Selection:
+@dataclass(frozen=True, repr=False)
+class Selection(Printed):
     """What was compared, what won, and the model fitted with it.
 
     Attributes
@@ -165,7 +166,7 @@ def select(
                 )
             found.append(compared)
         if is_auto:
-            found[0].report(candidates, rows.shape[0])
+            found[0].report(candidates, rows.shape[0], shows_scores=True)
     best = max((compared.best for compared in found), key=lambda choice: choice.score)
     choices = [choice for compared in found for choice in compared.choices]
     ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))

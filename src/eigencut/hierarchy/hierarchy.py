@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.validation import check_count, is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
@@ -132,8 +132,8 @@ class Joining(JsonReady):
     link: float
 
 
-@dataclass(frozen=True)
-class Hierarchy(JsonReady):
+@dataclass(frozen=True, repr=False)
+class Hierarchy(Printed, JsonReady):
     """The cuts into 1 to K groups of clusters, nested. ``print`` it to see the tree.
 
     Attributes

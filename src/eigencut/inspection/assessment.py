@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
 from eigencut.affinities.base import Affinity, VectorAffinity
@@ -53,8 +53,8 @@ _LABEL = 32  # width of the first column of the report
 _Lines = Iterator[tuple[str, str]]  # a label and a text each
 
 
-@dataclass(frozen=True)
-class RiskSummary(JsonReady):
+@dataclass(frozen=True, repr=False)
+class RiskSummary(Printed, JsonReady):
     """What is known about the risk of a fitted model. ``print`` it to read it.
 
     Attributes

@@ -49,7 +49,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.running import row_blocks
 from eigencut._utils.validation import check_count, check_fraction, needed, shown
 from eigencut.exceptions import invalid, printable
@@ -210,12 +210,13 @@ class NumberContrast(JsonReady):
     n_inside: int  # rows with a value
     n_outside: int
     kind: str = "number"  # or "date"
+    mean: Any = None  # in the cluster
 
     def __str__(self) -> str:
         low, middle, high, overall = map(value_in_words, (*self.inside, self.overall[1]))
         return (
-            f"{short(self.column)}: median {middle} ({low} to {high}), {overall} overall; effect "
-            f"{self.effect:+.2f} ({_range(self.interval, '+.2f')})"
+            f"{short(self.column)}: median {middle} (IQR {low} to {high}), {overall} overall; "
+            f"effect {self.effect:+.2f} ({_range(self.interval, '+.2f')})"
         )
 
 
@@ -374,10 +375,17 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 n_inside=int(location.sizes[k]),
                 n_outside=int(len(values) - location.sizes[k]),
                 kind=column.kind,
+                mean=column.plain(_mean(location.sorted_inside[k])),
             )
             yield int(k), strengths[chosen], contrast
 
     return 2 * len(clusters), at
+
+
+def _mean(values: Array) -> float:
+    """Return the mean of numbers whose sum may be too large for a float."""
+    unit = max(float(np.abs(values).max()), 1.0)
+    return float(np.mean(values / unit) * unit)
 
 
 def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
@@ -771,8 +779,30 @@ class ClusterDescription(JsonReady):
         return "\n".join([title, *cluster_lines(self)])
 
 
-@dataclass(frozen=True)
-class Description(JsonReady):
+def _tidy(contrast: Contrast | None) -> dict[str, Any]:
+    """Return the numbers of a contrast under the same names for numbers and words."""
+    is_word, is_number = (isinstance(contrast, kind) for kind in (CategoryContrast, NumberContrast))
+
+    def of(name: str, applies: bool) -> Any:
+        return getattr(contrast, name) if applies else None
+
+    return {
+        "column": of("column", contrast is not None),
+        "category": of("category", is_word),
+        "how": of("how", contrast is not None),
+        "effect": of("effect", contrast is not None),
+        "low": None if contrast is None else contrast.interval[0],
+        "high": None if contrast is None else contrast.interval[1],
+        "mean": of("mean", is_number),
+        "median": contrast.inside[1] if isinstance(contrast, NumberContrast) else None,
+        "median_overall": contrast.overall[1] if isinstance(contrast, NumberContrast) else None,
+        "category_share": of("share", is_word),
+        "category_share_overall": of("overall", is_word),
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class Description(Printed, JsonReady):
     """What the clusters of a model are, on some rows. ``print`` it to read it."""
 
     n_rows: int
@@ -810,33 +840,33 @@ class Description(JsonReady):
         return {one.cluster: namer(one) for one in self.clusters}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each cluster, whose number is the index.
+        """Return the numbers as a pandas DataFrame, a row for each cluster and contrast.
 
-        Columns are ``size``, ``share`` and ``margin``; ``distinguished_by``, the contrasts as text;
-        ``rule`` with its ``precision`` and ``coverage``; ``words``; and ``typical_rows``, their
-        places.
+        Columns are ``cluster``, its ``size``, its ``share`` of the rows and mean ``margin``;
+        ``column``, and the ``category`` of a column of words; ``how`` it differs, the ``effect``
+        with its interval ``low`` to ``high``; ``mean`` and ``median`` in the cluster and
+        ``median_overall``, or ``category_share`` and ``category_share_overall``. A cluster without
+        contrasts has one row.
         """
-        rows = [
-            {
+        rows = []
+        for one in self.clusters:
+            cluster = {
                 "cluster": one.cluster,
                 "size": one.size,
                 "share": one.share,
                 "margin": one.margin,
-                "distinguished_by": "; ".join(map(str, one.contrasts)),
-                "rule": "" if one.rule is None else " and ".join(map(str, one.rule.conditions)),
-                "precision": float("nan") if one.rule is None else one.rule.precision,
-                "coverage": float("nan") if one.rule is None else one.rule.coverage,
-                "words": ", ".join(short(word.word) for word in one.words),
-                "typical_rows": tuple(row.row for row in one.typical),
             }
-            for one in self.clusters
-        ]
-        return needed("pandas", "pandas").DataFrame(rows).set_index("cluster")
+            for contrast in one.contrasts or (None,):
+                rows.append(cluster | _tidy(contrast))
+        return needed("pandas", "pandas").DataFrame(rows)
 
     def __str__(self) -> str:
         title = f"{len(self.clusters)} clusters of {self.n_rows} rows"
         title += f"; {self.n_unlabelled} rows are in none" if self.n_unlabelled else ""
-        notes = [f"Intervals hold with {self.confidence:.0%} confidence, given the clusters."]
+        notes = [
+            "IQR: the middle half of the cluster's rows. CI: an interval with "
+            f"{self.confidence:.0%} confidence, given the clusters."
+        ]
         notes += [short(note, 2 * _LINE) for note in self.notes]
         return "\n\n".join([title, *map(str, self.clusters), "\n".join(notes)])
 
@@ -1052,7 +1082,7 @@ def value_in_words(value: Any) -> str:
 
 
 def _range(interval: tuple[float, float], form: str) -> str:
-    return f"{interval[0]:{form}} to {interval[1]:{form}}"
+    return f"CI {interval[0]:{form}} to {interval[1]:{form}}"
 
 
 # ------------------------------------------------------------------ in notebooks

@@ -22,7 +22,7 @@ from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.running import warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
@@ -275,8 +275,8 @@ class OutsideRow(JsonReady):
         return f"row {self.row}{': ' if listed else ''}{listed}"
 
 
-@dataclass(frozen=True)
-class Drift(JsonReady):
+@dataclass(frozen=True, repr=False)
+class Drift(Printed, JsonReady):
     """How new rows differ from those that a model has seen.
 
     Attributes
