@@ -4,7 +4,7 @@ import json
 import math
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -313,14 +313,14 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
 def test_the_report_leads_with_what_can_be_acted_on(moons):
     X, _ = moons
     model = GPOD(2, affinity=Gaussian(0.4)).fit(X[:200])
-    text = str(assess(model, X[200:]))
+    text = str(assess(model, X[200:], theory=True))
     order = [
         "cut value",
         "conductance of each cluster",
-        "excess risk, measured",
         "outliers",
         "ambiguous rows",
         "eigenvalues",
+        "excess risk, measured",
         "The paper's bounds (delta = 0.05)",
         "Bounds of the excess risk",
         "Notes",
@@ -331,6 +331,28 @@ def test_the_report_leads_with_what_can_be_acted_on(moons):
     assert [line.endswith(" vacuous") for line in bounds_of] == [True, True, False]
     on_training = str(assess(model))
     assert "On the training rows" in on_training and "excess risk, measured" not in on_training
+
+
+def test_theory_is_shown_to_those_who_ask(moons):
+    X, _ = moons
+    text = str(assess(GPOD(2, affinity=Gaussian(0.4)).fit(X[:200]), X[200:]))
+    assert len(text.splitlines()) < 20
+    assert not any(word in text for word in ("bound", "Bound", "Notes", "eigenvalue", "excess"))
+
+
+def test_training_rows_are_recognized(moons):
+    X, _ = moons
+    model = GPOD(2).fit(X[:200])
+    assert assess(model, X[200:]).cautions == ()
+    (caution,) = assess(model, X[:200]).cautions
+    assert caution.startswith("100% of these rows are identical to training rows")
+    assert "held out" in " ".join(str(assess(model, X[:200])).split())
+
+
+def test_cut_values_that_do_not_compare_are_not_printed(moons):
+    X, _ = moons
+    text = str(assess(GPOD(2, solver="discrete").fit(X[:200]), X[200:]))
+    assert "leaves each cluster" in text and "cut value" not in text and "Notes" not in text
 
 
 def test_held_out_rows_of_one_cluster_leave_the_rest_of_the_report(blobs):
@@ -379,7 +401,7 @@ def test_assess_survives_json_and_prints(moons, cut):
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["population_error"]["n_rows"] == 100
     assert plain["bounds_paper"]["terms"] == summary.bounds_paper.terms
-    text = str(summary)
+    text = str(replace(summary, theory=True))
     for name in (*summary.bounds_paper.terms, "continuous", "discrete", "generalization"):
         assert name in text
     assert all(len(line) <= 100 for line in text.splitlines())

@@ -521,6 +521,7 @@ def assess(
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
+    theory: bool = option("Show the paper's errors and bounds, too."),
     weights: str | None = opt.weights_option,
     run: opt.RunOptions,
 ) -> None:
@@ -546,7 +547,13 @@ def assess(
         stable = ask.stability(gpod) if stability else None
         label_sets = ask.label_sets(gpod, rows) if sets else None
         summary = ask.assess(
-            gpod, rows, delta, sample_weight=counts, significance=chance, stability=stable
+            gpod,
+            rows,
+            delta,
+            sample_weight=counts,
+            significance=chance,
+            stability=stable,
+            theory=theory,
         )
     result = summary.to_dict()
     if label_sets is not None:

@@ -101,7 +101,14 @@ class RiskSummary(Printed, JsonReady):
     vacuous : bool
         Whether the paper's continuous bound is not below ``largest_error``.
     notes : tuple of str
-        What to keep in mind.
+        What to keep in mind about the theory.
+    cautions : tuple of str
+        What to keep in mind about the rows that were measured.
+    cut_values_compare : bool
+        False where weights go by ranks of neighbours: cut values of different numbers of rows then
+        do not compare, and are not printed.
+    theory : bool
+        Whether ``print`` shows errors of functions, bounds and notes.
 
     Examples
     --------
@@ -144,6 +151,9 @@ class RiskSummary(Printed, JsonReady):
     largest_error: float | None = None
     vacuous: bool | None = None
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    cut_values_compare: bool = True
+    theory: bool = False
 
     def __str__(self) -> str:
         n = round(self.n_rows, 1)  # an integer stays one
@@ -161,7 +171,7 @@ class RiskSummary(Printed, JsonReady):
         if self.cut_heldout is not None:
             where = f"On new data, {self.cut_heldout.n_rows} held-out rows"
         blocks.append(_block(where, self._to_act_on()))
-        if self.eigenvalues is not None:
+        if self.theory and self.eigenvalues is not None:
             blocks.append(_block("The relaxed cut", self._measured()))
             constants = [
                 ("C, largest weight", f"{self.C:.4g}"),
@@ -173,18 +183,23 @@ class RiskSummary(Printed, JsonReady):
             blocks.append(_block(where, constants))
             head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
             blocks.append(_block(head, self._bounds()))
-        notes = (
-            fill(note, 96, initial_indent="  - ", subsequent_indent="    ") for note in self.notes
-        )
+        notes = [
+            fill(note, 96, initial_indent="  - ", subsequent_indent="    ")
+            for note in (*self.cautions, *(self.notes if self.theory else ()))
+        ]
+        if notes:
+            blocks.append("\n".join(["Notes", *notes]))
         if self.leaving is not None and self.n_clusters > 1:
             title += f"\n{self.leaving.sentence}"
         if self.certificate is not None and self.certificate.holds:
             title += f"\n{self.certificate.sentence}"
-        return "\n\n".join([title, *blocks, "\n".join(["Notes", *notes])])
+        return "\n\n".join([title, *blocks])
 
     def _to_act_on(self) -> _Lines:
-        own, excess = self.cut_training, self.excess
+        own = self.cut_training
         cut = self.cut_heldout or own
+        if self.cut_heldout is not None and not self.cut_values_compare:
+            cut = None
         if self.leaving is not None:
             yield "leaves each cluster", _listed(self.leaving.mean)
             yield "", f"at most {_listed(self.leaving.high)} ({self.leaving.confidence:.0%})"
@@ -196,11 +211,6 @@ class RiskSummary(Printed, JsonReady):
             if cut is not own and own is not None:
                 yield "", f"{_of_cut(own)} on the training rows"
             yield f"{THEORIES[self.cut].cost_of_one} of each cluster", _listed(cut.per_cluster)
-        if excess is not None:
-            value = _with_error(excess.continuous, excess.continuous_error)
-            yield "excess risk, measured", f"{value} of the functions"
-            value = _with_error(excess.discrete, excess.discrete_error)
-            yield "", f"{value} of the clusters, against the best functions"
         if self.outliers is not None:
             yield "outliers", f"{self.outliers:.1%} are unlike the training rows"
         least = f"{POLICY.ambiguous_margin:g}"
@@ -217,6 +227,11 @@ class RiskSummary(Printed, JsonReady):
         if (error := self.population_error) is not None:
             value = _with_error(error.value, error.standard_error)
             yield "population error", f"{value} on {error.n_rows} held-out rows"
+        if (excess := self.excess) is not None:
+            value = _with_error(excess.continuous, excess.continuous_error)
+            yield "excess risk, measured", f"{value} of the functions"
+            value = _with_error(excess.discrete, excess.discrete_error)
+            yield "", f"{value} of the clusters, against the best functions"
         for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
             if gap is not None:
                 yield "discretization gap", f"{gap.total:.4g} on {gap.n_rows} {where} rows"
@@ -246,6 +261,7 @@ def assess(
     sample_weight: ArrayLike | None = None,
     significance: Any = None,
     stability: Any = None,
+    theory: bool = False,
 ) -> RiskSummary:
     """Everything this library can say about the risk of a fitted model.
 
@@ -265,6 +281,9 @@ def assess(
     significance, stability : optional
         Results that take many refits, to be shown with the rest: anything with a ``p_value``, and
         anything with a ``mean``.
+    theory : bool, default=False
+        Whether ``print`` shows what the paper says, too: errors of functions, and bounds. They
+        apply to weights that were fixed before seeing the data.
 
     Returns
     -------
@@ -290,7 +309,12 @@ def assess(
         if rows is None and not (has_rows or hasattr(gpod, "embedding_")):
             expected = "be given for a model that has not kept its training rows"
             raise invalid("X_heldout", expected, None, "pass rows that it was not fitted on")
-        leaving = None
+        leaving, cautions = None, list[str]()
+        if rows is not None and (is_known := affinity.identical_vertices(rows) >= 0).mean() > 0.5:
+            cautions.append(
+                f"{is_known.mean():.0%} of these rows are identical to training rows. If they are "
+                "the training rows, all this is too favourable: pass rows that were held out."
+            )
         if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
         is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
@@ -323,6 +347,9 @@ def assess(
             stability=stability,
             delta=delta,
             C=C,
+            cautions=tuple(cautions),
+            cut_values_compare=affinity.solver != "discrete",
+            theory=theory,
         )
         if is_relaxed:
             return _with_functions(
