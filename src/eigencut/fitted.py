@@ -255,12 +255,12 @@ def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
 
 @dataclass(frozen=True)
 class FittedRelaxedCut(FittedCut):
-    """Eigenfunctions, the rotation that carries their values to clusters (K x K), and the
-    temperature of probabilities (``extension/labelling.py``).
-    """
+    """Eigenfunctions, and how they become labels."""
 
     functions: Eigenfunctions  # type: ignore[misc]
+    # (K, K): carries the values of the eigenfunctions to clusters.
     rotation: Array  # type: ignore[misc]
+    # Of the probabilities; see ``extension/labelling.py``.
     temperature: float  # type: ignore[misc]
 
     @classmethod
@@ -566,13 +566,12 @@ class FittedDiscreteCut(FittedCut):
         return np.asarray(largest.toarray() if issparse(largest) else largest).ravel()
 
     def _state(self) -> dict[str, Any]:
-        state = super()._state() | {"voters": self.voters}
-        state["labels_of_vertices"] = self.partition.labels
+        labels = {"voters": self.voters, "labels_of_vertices": self.partition.labels}
+        state = super()._state() | labels
         if self.links.nnz:
             state["links"] = csr_state(self.links)
         if self.votes is not None:
-            priced = {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
-            state |= priced
+            state |= {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
         return state
 
 

@@ -476,8 +476,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         Partition
         """
         check_choice("init", init, ("fitted", "random", "literal"))
-        U, start = self.transform(X), self.fitted_cut_.rotation if init == "fitted" else None
-        start = "literal" if init == "literal" else start
+        U, start = self.transform(X), None if init == "random" else init
+        if init == "fitted":
+            start = self.fitted_cut_.rotation
         return pod(U, init=start, n_init=self.n_init, random_state=self.random_state)
 
     def score(

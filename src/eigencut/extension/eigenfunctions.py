@@ -218,8 +218,7 @@ class Eigenfunctions:
         return SinglePrecisionAverager(factor, self._columns, self.affinity.multiplicity_)
 
     def __getstate__(self) -> dict[str, Any]:
-        computed = ("_averager", "_constant", "_triangle")
-        return {name: value for name, value in self.__dict__.items() if name not in computed}
+        return {name: value for name, value in vars(self).items() if name[0] != "_"}  # the fields
 
     def single_precision_pays(self, n_rows: int) -> bool:
         """Whether ``single_precision_values`` can be used, and is faster for that many rows."""

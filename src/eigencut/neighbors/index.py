@@ -190,7 +190,11 @@ class ProductSearch:
             longest = np.minimum(longest, relevant_length(length, self._half))
         with np.errstate(over="ignore"):  # then nothing is told below
             slack = (2 * score_error(queries.shape[1] + 5, longest, length)).astype(np.float32)
-        visits = self._strips_of(cells)
+        visits = np.arange(len(self._strips), dtype=np.int32)
+        if cells is not None:
+            first, n_strips = self._first_strip[cells], np.diff(self._first_strip)[cells]
+            shift = first - np.cumsum(n_strips) + n_strips
+            visits = (np.arange(n_strips.sum()) + np.repeat(shift, n_strips)).astype(np.int32)
         places, count = kernels.chosen.near_points(left, self._strips, visits, slack, k, most)
         count = np.where(np.maximum(8 * length, longest) <= self.farthest, count, 0)
         is_filled = np.arange(max(k, count.max(initial=0))) < count[:, np.newaxis]
@@ -209,13 +213,6 @@ class ProductSearch:
             strip, lane = np.divmod(places[some], LAYOUT.strip)
             self._strips[strip, :-1, lane] = -2 * moved
             self._strips[strip, -1, lane] = np.einsum("ij,ij->i", moved, moved)
-
-    def _strips_of(self, cells: Indices | None) -> Any:
-        if cells is None:
-            return np.arange(len(self._strips), dtype=np.int32)
-        first, count = self._first_strip[cells], np.diff(self._first_strip)[cells]
-        shift = first - np.cumsum(count) + count
-        return (np.arange(count.sum()) + np.repeat(shift, count)).astype(np.int32)
 
 
 def relevant_length(length: Array, radius: float) -> Array:

@@ -106,14 +106,9 @@ def unit_rows(X: Any) -> Any:
     largest = abs(X).max(axis=1)
     largest = largest.toarray().ravel() if sparse.issparse(X) else largest
     if not largest.all():
-        raise RefusedRow(
-            "X must have no row of zeros with metric='cosine': it has no direction.",
-            "zeros",
-            "drop such rows or use metric='euclidean'",
-            int(np.argmin(largest)),
-            None,
-            unit_rows,
-        )
+        expected = "X must have no row of zeros with metric='cosine': it has no direction."
+        row, remedy = int(np.argmin(largest)), "drop such rows or use metric='euclidean'"
+        raise RefusedRow(expected, "zeros", remedy, row, column=None, check=unit_rows)
     scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
     return _divided(scaled, np.sqrt(_sums_of_squares(scaled)))
 
@@ -163,16 +158,11 @@ def places_on_earth(X: Array) -> Array:
 def _refuse_degrees(name: str, column: int, values: Array, least: float, most: float) -> None:
     is_wrong = (values < least) | (values > most)
     if is_wrong.any():
-        row = int(np.argmax(is_wrong))
-        raise RefusedRow(
-            f"X must have a {name} from {least:g} to {most:g} degrees in its "
-            f"{('first', 'second')[column]} column with metric='haversine'.",
-            f"{values[row]:g}",
-            "give latitude and longitude, in this order and not scaled",
-            row,
-            column,
-            places_on_earth,
-        )
+        row, which = int(np.argmax(is_wrong)), ("first", "second")[column]
+        expected = f"X must have a {name} from {least:g} to {most:g} degrees in its {which} column"
+        expected += " with metric='haversine'."
+        remedy = "give latitude and longitude, in this order and not scaled"
+        raise RefusedRow(expected, f"{values[row]:g}", remedy, row, column, check=places_on_earth)
 
 
 def warn_about_radians(metric: str, X: Any) -> None:
@@ -191,14 +181,12 @@ def sets_as_rows(X: Array) -> Array:
     is_wrong = (X != 0) & (X != 1)
     if is_wrong.any():
         row, column = (int(places[0]) for places in np.nonzero(is_wrong))
-        raise RefusedRow(
-            "X must hold 0 and 1 with metric='jaccard': whether a set has an element.",
+        expected = "X must hold 0 and 1 with metric='jaccard': whether a set has an element."
+        got, remedy = (
             f"{X[row, column]:g}",
             "pass X > 0, not scaled, or use metric='hamming' for codes",
-            row,
-            column,
-            sets_as_rows,
         )
+        raise RefusedRow(expected, got, remedy, row, column, check=sets_as_rows)
     return X
 
 
