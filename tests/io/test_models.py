@@ -103,6 +103,13 @@ def test_every_eigensolver_comes_back(tmp_path, affinity):
     same_bits(model, load(tmp_path / "m"), X[:200])
 
 
+def test_a_gaussian_of_fewer_rows_than_neighbors(tmp_path):
+    X = np.random.default_rng(0).normal(size=(15, 2))
+    model = GPOD(2, affinity="gaussian").fit(X[:5])
+    model.save(tmp_path / "m")
+    same_bits(model, load(tmp_path / "m"), X)
+
+
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_approximate_neighbors(tmp_path):
     X = np.random.default_rng(0).normal(size=(900, 12))

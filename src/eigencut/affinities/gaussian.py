@@ -436,7 +436,7 @@ class Gaussian(VectorAffinity):
         if "local" in state:
             local = state.part("local")
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
-            k = local.integer("k", 2, max(2, len(self.rows_)))
+            k = local.integer("k", 2)  # which can be more than there are rows
             self._local = Width(scale, least, local.number("most", least=least))
         if "contrast" in state:
             self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
