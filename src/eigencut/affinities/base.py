@@ -321,10 +321,8 @@ class VectorAffinity(RowAffinity):
         distinct = DistinctRows.from_rows(X, sample_weight)
         self._keep(distinct)
         self._fit_rows(distinct.rows)
-        self._training = self._prepare(distinct.rows)
-        weights = SymmetricTiles.compute(
-            len(distinct.rows), lambda i, j: self._weights(self._training[i], self._training[j])
-        )
+        rows = self._training = self._prepare(distinct.rows)
+        weights = SymmetricTiles.compute(len(rows), lambda i, j: self._weights(rows[i], rows[j]))
         graph = DenseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
         self.self_weights_ = graph.self_weights
         self.largest_weight_ = self._largest_weight(graph.weights)

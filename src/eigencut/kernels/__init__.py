@@ -237,9 +237,8 @@ class NativeKernels(NumpyKernels):
         if n_nearest > LAYOUT.candidates:
             raise ValueError(f"n_nearest must be at most {LAYOUT.candidates}. Got {n_nearest}.")
         if math.prod(grid.shape.tolist()) != len(grid.candidates) or grid.shape.min() < 1:
-            raise ValueError(
-                f"shape must be that of {len(grid.candidates)} cells. Got {grid.shape}."
-            )
+            n_cells = len(grid.candidates)
+            raise ValueError(f"shape must be that of {n_cells} cells. Got {grid.shape}.")
         nearest, told = np.empty((len(rows), n_nearest), dtype=np.intp), np.empty(len(rows), bool)
         rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(grid.points)
         of_grid = vars(grid) | {"points": points}

@@ -144,9 +144,7 @@ class Edges:
         """Refuse labels of other clusters, and edges to other vertices."""
         n = len(self.mass)
         if len(self.starts) != n + 1 or self.starts[0] or self.starts[-1] != len(self.ends):
-            raise ValueError(
-                f"starts must begin at 0, and end at {len(self.ends)}, for n vertices."
-            )
+            raise ValueError(f"starts must go from 0 to {len(self.ends)}, for n vertices.")
         for name, numbers, below in (("labels", labels, n_clusters), ("ends", self.ends, n)):
             if len(numbers) and not (numbers.min() >= 0 and numbers.max() < below):
                 raise ValueError(f"{name} must be from 0 to {below - 1}. Got {numbers.max()}.")
@@ -266,9 +264,8 @@ class NumpyKernels:
         """
         place = np.floor(np.clip((rows - grid.low) * grid.scale, -1, grid.shape)).astype(np.intp)
         inside = np.all((place >= 0) & (place < grid.shape), axis=1)
-        cell: Indices = np.asarray(
-            np.ravel_multi_index(np.where(inside[:, np.newaxis], place, 0).T, grid.shape)
-        )
+        place = np.where(inside[:, np.newaxis], place, 0)
+        cell: Indices = np.asarray(np.ravel_multi_index(place.T, grid.shape))
         found, is_clear = _among_candidates(rows, grid.candidates[cell].T, grid.points, n_nearest)
         found.sort(axis=1)
         return found, inside & grid.is_known[cell] & is_clear
@@ -333,9 +330,8 @@ class NumpyKernels:
             others, link = others[others != cluster], link[others != cluster]
             if not len(others):
                 continue
-            joined = inside_term(
-                inside[cluster] + inside[others] + link, mass[cluster] + mass[others]
-            )
+            weight = inside[cluster] + inside[others] + link
+            joined = inside_term(weight, mass[cluster] + mass[others])
             left = between_term(crossing - link, pairs - 2 * mass[cluster] * mass[others])
             change = joined - own[cluster] - own[others] + left - before
             best = int(np.argmax(change))
@@ -523,9 +519,8 @@ class _Moves:
         mass = self.mass[pair] + [-m, m]
         between = self.between + 2 * old - 2 * new
         pairs = self.pairs + float((self.mass[pair] ** 2).sum() - (mass**2).sum())
-        gain = (
-            inside_term(inside, mass).sum() - inside_term(self.inside[pair], self.mass[pair]).sum()
-        )
+        before = inside_term(self.inside[pair], self.mass[pair])
+        gain = inside_term(inside, mass).sum() - before.sum()
         gain += between_term(between, pairs) - between_term(self.between, self.pairs)
         if not gain > 1e-9 * m:
             return False

@@ -386,28 +386,22 @@ class RelaxedCut:
 
 
 def relaxed_cut(
-    graph: Graph,
-    affinity: Affinity,
-    cut: Cut,
-    n_clusters: int,
-    components: Indices | None = None,
-    n_rough: int = 0,
+    graph: Graph, affinity: Affinity, cut: Cut, n_clusters: int, n_rough: int = 0
 ) -> RelaxedCut:
     """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), whatever pieces it is in.
 
-    Components are found unless they are given. The problem is solved on those that are large enough
-    to be clusters, and the small ones take the value of what is nearest to them.
-    Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
+    It is solved on the components that are large enough to be clusters, and the small ones take the
+    value of what is nearest to them. Of the last ``n_rough`` pairs only the eigenvalues matter, and
+    only to about a hundredth.
     """
-    pieces = pieces_of(graph, affinity, components)
+    pieces = pieces_of(graph, affinity)
     return cut_of_pieces(pieces, affinity, cut, n_clusters, pieces.n_large(n_clusters), n_rough)
 
 
-def pieces_of(graph: Graph, affinity: Affinity, components: Indices | None = None) -> Pieces:
-    """The components of a graph, which are found unless they are known."""
+def pieces_of(graph: Graph, affinity: Affinity) -> Pieces:
+    """The components of a graph."""
     with stage("connected components"):
-        if components is None:
-            components = connected_components(graph)
+        components = connected_components(graph)
         if not graph.degrees.any():  # not even a row to itself: nothing could be divided by
             refuse_without_edges(components, graph, 0, affinity.connection_hint)
         return Pieces(components, graph)
