@@ -309,9 +309,9 @@ def refuse_without_edges(
         )
 
 
-def listed(sizes: NDArray[np.int_], most: int = 8) -> str:
-    """The first sizes in words."""
-    return ", ".join(map(str, sizes[:most])) + (", ..." if len(sizes) > most else "")
+def listed(sizes: NDArray[np.int_]) -> str:
+    """The first eight sizes in words."""
+    return ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
 
 
 @dataclass(frozen=True)

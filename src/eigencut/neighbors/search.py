@@ -453,13 +453,12 @@ class SearchedPoints:
 
     def nearest(self, k: int) -> Found:
         """The k nearest of each of the points, itself the first; found once."""
-        if k not in self._nearest:
-            larger = [n for n in self._nearest if n > k and self.index.is_exact]
-            if larger:
-                distances, numbers = self._nearest[larger[0]]
-                self._nearest[k] = distances[:, :k].copy(), numbers[:, :k].copy()
-            else:
-                self._nearest[k] = self.index.query_itself(k)
+        larger = [n for n in self._nearest if n > k and self.index.is_exact]
+        if k not in self._nearest and larger:
+            distances, numbers = self._nearest[larger[0]]
+            self._nearest[k] = distances[:, :k].copy(), numbers[:, :k].copy()
+        elif k not in self._nearest:
+            self._nearest[k] = self.index.query_itself(k)
         return self._nearest[k]
 
 

@@ -282,10 +282,7 @@ class GraphHierarchy:
         rng = np.random.default_rng(0)
         root_mass = np.abs(null_vectors).max(axis=1)
         self.levels: list[Level] = []
-        while True:
-            step = _coarser(matrix, root_mass, rng) if matrix.shape[0] > SETTINGS.coarsest else None
-            if step is None:
-                break
+        while step := _coarser(matrix, root_mass, rng):
             P, coarse, root_mass = step
             self.levels.append(Level.build(matrix, P.astype(np.float32)))
             matrix = coarse
@@ -358,9 +355,9 @@ def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Sing
 def _coarser(
     matrix: Any, root_mass: Array, rng: np.random.Generator
 ) -> tuple[Any, Any, Array] | None:
-    """P, the next level's matrix and root masses; None if groups cannot be formed."""
+    """P, the next level's matrix and root masses; None if it is small, or has no groups."""
     n, P = matrix.shape[0], None
-    while matrix.shape[0] * SETTINGS.shrinking > n:
+    while n > SETTINGS.coarsest and matrix.shape[0] * SETTINGS.shrinking > n:
         group = _groups(matrix, rng)
         if group is None or group.max() + 1 > SETTINGS.least_shrinking * len(group):
             break
