@@ -10,7 +10,7 @@ from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
-from eigencut.report.summary import POLICY, SeenRows, summarize
+from eigencut.report.summary import POLICY, SeenRows, _on_risk, summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -298,3 +298,17 @@ def test_the_graph_of_a_table_with_words_was_not_given():
     assert summary.choice.asked_graph == "auto"
     said = " ".join(summary.sentences)
     assert "so was the graph" not in said
+
+
+def test_a_cut_near_zero_is_not_compared_by_its_standard_error():
+    """That of the training rows is too small there: any difference would seem more than chance."""
+    X = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0, 0], [3, 0]], 100, axis=0)
+    model = GPOD(2, affinity=Gaussian(1.0)).fit(X[::2])
+    summary = summarize(model, X[::2])
+    risk = eigencut.inspection.assess(model, X[1::2])
+    small = replace(risk.cut_training, value=0.01, standard_error=0.005)
+    for own, is_compared in ((risk.cut_training, True), (small, False)):
+        with_risk = replace(summary, risk=replace(risk, cut_training=own))
+        text = " ".join(_on_risk(with_risk))
+        assert ("the difference is" in text) == is_compared
+        assert "On new rows the cut costs" in text and "±" in text

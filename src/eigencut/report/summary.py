@@ -862,7 +862,7 @@ def _on_risk(summary: ModelSummary) -> Iterator[str]:
         yield f"On new rows the cut costs {new.value:.2g}; 0 would be no weight between clusters."
         return
     text = f"On new rows the cut costs {new.value:.2g} ± {new.standard_error:.1g}"
-    if own is None or not math.isfinite(own.standard_error + new.standard_error):
+    if own is None or own.is_near_zero or not math.isfinite(new.standard_error):
         yield f"{text}; 0 would be clusters without any weight between them."
         return
     spread = math.hypot(new.standard_error, own.standard_error)
