@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=32)
     arguments = parser.parse_args()
     X = moons(0)
-    print(assess(GPOD(2, affinity=Gaussian(sigma=0.4)).fit(X[:1500]), X[1500:]))
+    print(assess(GPOD(2, affinity=Gaussian(sigma=0.4)).fit(X[:1500]), X[1500:], theory=True))
     measured = curves(arguments.repeats)
     print(f"\n{'data':18}{'cut':10}{'slope':>7}  95 % interval")
     for (name, title), curve in measured.items():

@@ -371,7 +371,7 @@ def test_where_neither_rows_nor_the_model_know_epsilon(moons):
     """Landmarks that were updated keep no embedding, and these rows are one place."""
     X = moons[0]
     model = GPOD(3, affinity=Landmarks(30)).fit(X).update(X[:50])
-    summary = assess(model, np.tile(X[:1], (4, 1)))
+    summary = assess(model, np.tile(X[:1], (4, 1)), theory=True)
     for bound in (summary.bounds_paper, summary.bounds_tight):
         assert math.isnan(bound.discrete) and bound.continuous > 0
         assert math.isnan(bound.terms["discretization"])
@@ -751,7 +751,7 @@ def test_corollaries_fail_where_a_sample_lacks_a_rare_group(cut):
         best = estimator.fit(draw(2000, rng)).eigenvalues_.sum()
         for _ in range(60):
             model = estimator.fit(draw(20, rng))
-            summary = assess(model)
+            summary = assess(model, theory=True)
             exceeded += abs(summary.empirical_error - best) > summary.bounds_paper.generalization
             assert "confidence" not in str(summary)
     # 5 % of 60 are 3, with a standard error of 1.7.
