@@ -138,7 +138,7 @@ def test_selection_is_reproducible():
         (dict(n_clusters=[]), r"n_clusters must hold a candidate of at least 2 .* Got \[\]"),
         (dict(n_clusters=1), r"n_clusters must hold a candidate .* Got 1; add data, or"),
         (dict(n_clusters=[2.5]), "n_clusters must be an integer of at least 1. Got 2.5"),
-        (dict(n_clusters=None), "n_clusters must hold a candidate .* Got None"),
+        (dict(n_clusters=None), "n_clusters must be an integer of at least 1. Got None"),
         (dict(affinity=[]), "affinity must hold at least one. Got none"),
         (dict(affinity=Gaussian(-1)), "sigma must be a positive number .* Got -1"),
         (dict(affinity=0.5), "affinity must be one of .* Got 0.5"),

@@ -65,6 +65,17 @@ def test_nothing_but_text_reaches_a_terminal(folder, monkeypatch, capfd, line):
         assert json.loads(said.out)
 
 
+def test_long_names_fill_no_screen(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 7},{3 * i % 11}\n" for i in range(60))
+    (tmp_path / "long.csv").write_text(f"{'a' * 100_000},b\n{rows}", encoding="utf-8")
+    assert main(["fit", "long.csv", "-k", "2", "-o", "m"]) == 0
+    for line in (["info", "m"], ["describe", "m", "long.csv"], ["drift", "m", "long.csv"]):
+        assert main(line) == 0
+    said = capfd.readouterr()
+    assert "aaa..." in said.out and len(said.out + said.err) < 10_000
+
+
 def test_json_means_the_same(folder, monkeypatch, capfd):
     monkeypatch.chdir(folder)
     assert main(["info", "hostile", "--json"]) == 0

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 
-from eigencut import GPOD, Gaussian, GraphWarning, Kernel
+from eigencut import GPOD, Gaussian, GraphWarning, Kernel, TableModel
 
 X = make_moons(60, noise=0.05, random_state=0)[0]
 SYMMETRIC = np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6))))
@@ -276,3 +276,21 @@ def test_a_failed_fit_leaves_the_fitted_model_usable():
     with pytest.raises(ValueError, match="n_clusters must be at most"):
         model.fit(X)
     assert (model.predict(X) == before).all()
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**5000], ids=["400", "-400", "5000"])
+def test_integers_that_no_float_holds_are_called_too_large(number):
+    rows = [[number, 1], *[[i, 2] for i in range(20)]]
+    with pytest.raises(ValueError, match=r"below 1.8e308. Got a larger one in row 0, column 0"):
+        GPOD(2).fit(rows)
+    frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
+    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers below 1.8e308. .* row 1;"):
+        TableModel(GPOD(2)).fit(frame)
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+@pytest.mark.parametrize("affinity", ["auto", "neighbors", "landmarks", "gaussian"])
+def test_a_number_is_found_for_rows_of_all_magnitudes(affinity):
+    """Samples that they are compared with have fewer different rows than clusters."""
+    rows = np.exp(np.linspace(-300, 300, 200))[:, np.newaxis]
+    assert GPOD("auto", affinity=affinity).fit(rows).n_clusters_ >= 1

@@ -201,6 +201,8 @@ def _cut(rows: Array, affinity: Affinity, n_clusters: int) -> float:
     """The relaxed cut, roughly: samples of the same null differ by more."""
     copy: Any = clone(affinity)
     graph = copy.fit_graph(rows)
+    if graph.n_vertices <= n_clusters:  # rows of a sample may coincide: nothing is cut then
+        return n_clusters / len(rows)
     cut = relaxed_cut(graph, copy, CUTS["ncut"], n_clusters, n_rough=n_clusters)
     return float(cut.pairs.values.sum()) + n_clusters / len(rows)
 

@@ -399,13 +399,18 @@ def _facts(header: Any) -> dict[str, Any]:
     }
 
 
+def _clipped(name: str) -> str:
+    """Return the name of a column, cut short where it fills a screen."""
+    return name if len(name) <= 60 else f"{name[:57]}..."
+
+
 def _text_of_facts(result: dict[str, Any]) -> str:
     parameters, affinity = result["parameters"], result["affinity"]
     given = ", ".join(f"{name}={value!r}" for name, value in affinity["parameters"].items())
     columns = result["columns"]
     kinds = result["kinds"] or ["numeric"] * len(columns or ())
     named = [
-        name if kind == "numeric" else f"{name} ({kind})"
+        _clipped(name) + ("" if kind == "numeric" else f" ({kind})")
         for name, kind in zip(columns or (), kinds, strict=True)
     ]
     units = f"scale {result['scale']}, missing {result['missing']}"
@@ -735,7 +740,9 @@ def export(
     fitted = load_model(model, None, one_cut=True)
     eigencut.export.to_onnx(fitted, output, dtype=dtype)
     result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
-    text = f"The graph is in {output}; input X: {printable(', '.join(fitted.columns_))}"
+    text = (
+        f"The graph is in {output}; input X: {printable(', '.join(map(_clipped, fitted.columns_)))}"
+    )
     say(as_json, result, text, output)
 
 

@@ -185,10 +185,11 @@ class RiskSummary(Printed, JsonReady):
             blocks.append(_block(head, self._bounds()))
         notes = [
             fill(note, 96, initial_indent="  - ", subsequent_indent="    ")
-            for note in (*self.cautions, *(self.notes if self.theory else ()))
+            for note in (self.notes if self.theory else ())
         ]
         if notes:
             blocks.append("\n".join(["Notes", *notes]))
+        title += "".join(f"\n{fill(caution, 100)}" for caution in self.cautions)
         if self.leaving is not None and self.n_clusters > 1:
             title += f"\n{self.leaving.sentence}"
         if self.certificate is not None and self.certificate.holds:

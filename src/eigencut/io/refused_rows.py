@@ -33,8 +33,11 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
     for column in range(values.shape[1] if values.ndim == 2 else 0):
         if _is_text(values[:, column]):
             row = next(i for i, cell in enumerate(values[:, column]) if _is_text([cell]))
-            got = f"{_shown(values[row, column])} in row {row + n_before}, column {column}"
-            return invalid("X", "hold numbers only", got, remedy)
+            cell, place = values[row, column], f"in row {row + n_before}, column {column}"
+            if isinstance(cell, int):
+                expected = "hold numbers below 1.8e308"
+                return invalid("X", expected, f"a larger one {place}", "correct or drop it")
+            return invalid("X", "hold numbers only", f"{_shown(cell)} {place}", remedy)
     return None
 
 

@@ -152,10 +152,13 @@ class Coding:
         try:
             return float(cell) if isinstance(cell, (Real, Decimal)) else None
         except OverflowError:
-            return math.inf if cell > 0 else -math.inf
+            return None
 
     def _other_cell(self, name: str, cell: Any, where: str, cells: Sequence[Any]) -> Exception:
         """Return the error for a cell that is not of the kind of its column."""
+        if isinstance(cell, int) and self.kinds[name].name == "numeric":  # digits may be very many
+            got, remedy = f"a larger one in {where}", "correct it, or drop the row"
+            return invalid(f"Column {name!r}", "hold numbers below 1.8e308", got, remedy)
         got = f"{shown_word(str(cell))} in {where}"
         if self.kinds[name].name == "numeric" and isinstance(cell, str):
             others = [other for other in cells if self._number(other) is None]

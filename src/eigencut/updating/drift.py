@@ -26,10 +26,10 @@ from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.running import warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
-from eigencut.exceptions import GraphWarning, invalid, printable
+from eigencut.exceptions import GraphWarning, invalid
 from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
-from eigencut.inspection.describe import Column, value_in_words
+from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
 from eigencut.neighbors.metrics import METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
@@ -215,14 +215,14 @@ class NewCluster(JsonReady):
             where, texts = "around", [f"{value:.4g}" for value in self.centre]
         else:
             where, cells = "such as", (self.cells or {}).items()
-            texts = [f"{name} {_shown_cell(value)}" for name, value in cells]
+            texts = [f"{short(name)} {_shown_cell(value)}" for name, value in cells]
         return f"{where} {', '.join(texts[:8])}{', ...' if len(texts) > 8 else ''}"
 
 
 def _shown_cell(value: float | str | None) -> str:
     if value is None:
         return "missing"
-    return printable(value) if isinstance(value, str) else f"{value:.4g}"
+    return short(value) if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -252,9 +252,9 @@ class ColumnChange(JsonReady):
     new_words: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        p, name = f"p = {self.p_value:.2g}", printable(self.column)
+        p, name = f"p = {self.p_value:.2g}", short(self.column)
         if self.before is None:
-            words = [f"{printable(word)} {share:.1%}" for word, share in self.new_words.items()]
+            words = [f"{short(word)} {share:.1%}" for word, share in self.new_words.items()]
             listed = ", ".join(words[: POLICY.most_shown])
             new = f"; new or rare words: {listed}" if words else ""
             return f"{name}: shares of words differ by {self.effect:.2f}, {p}{new}"
@@ -270,7 +270,7 @@ class OutsideRow(JsonReady):
     values: dict[str, float | str | None]  # numbers beyond all those of the fit, and new words
 
     def __str__(self) -> str:
-        values = [f"{printable(name)} {_shown_cell(value)}" for name, value in self.values.items()]
+        values = [f"{short(name)} {_shown_cell(value)}" for name, value in self.values.items()]
         listed = ", ".join(values[: POLICY.most_shown])
         return f"row {self.row}{': ' if listed else ''}{listed}"
 
