@@ -323,9 +323,10 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         preparation, places = self.preparation_, np.flatnonzero(complete)
         given = columns_of(Table.from_data(X, preparation.columns, preparation.coding()))
         drift = self._with_columns(drift, rows, [column[complete] for column in given])
-        drift = replace(
-            drift, outside=tuple(replace(one, row=int(places[one.row])) for one in drift.outside)
-        )
+        outside = [replace(one, row=int(places[one.row])) for one in drift.outside]
+        if isinstance(X, Table):
+            outside = [replace(one, place=X.place(one.row)) for one in outside]
+        drift = replace(drift, outside=tuple(outside))
         new = drift.new_cluster
         if new is None:
             return drift

@@ -268,11 +268,12 @@ class OutsideRow(JsonReady):
 
     row: int  # its place among the new rows
     values: dict[str, float | str | None]  # numbers beyond all those of the fit, and new words
+    place: str = ""  # where it stands in a file
 
     def __str__(self) -> str:
         values = [f"{short(name)} {_shown_cell(value)}" for name, value in self.values.items()]
         listed = ", ".join(values[: POLICY.most_shown])
-        return f"row {self.row}{': ' if listed else ''}{listed}"
+        return f"{self.place or f'row {self.row}'}{': ' if listed else ''}{listed}"
 
 
 @dataclass(frozen=True, repr=False)
