@@ -344,3 +344,20 @@ def test_many_clusters_have_discrete_cuts_only(monkeypatch):
     assert adjusted_rand_score(y, model.labels_) > 0.95
     relaxed = GPOD(12, solver="relaxed").fit(X)
     assert len(relaxed.eigenvalues_) == 12
+
+
+def test_many_clusters_that_overlap_are_round_where_rows_are():
+    X, y = make_blobs(3000, 16, centers=60, cluster_std=5.0, random_state=0)
+    model, plain = GPOD(60).fit(X), GPOD(60, solver="discrete").fit(X)
+    found, of_neighbors = (adjusted_rand_score(y, one.labels_) for one in (model, plain))
+    assert found > of_neighbors + 0.01
+    assert (model.predict(X) == model.labels_).all()
+
+
+def test_many_clusters_of_unequal_spread_are_not_made_round():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), 50)
+    spread = np.exp(rng.normal(0, 1.2, size=(60, 16)))
+    X = 6 * rng.normal(size=(60, 16))[y] + spread[y] * rng.normal(size=(3000, 16))
+    model, plain = GPOD(60).fit(X), GPOD(60, solver="discrete").fit(X)
+    assert (model.labels_ == plain.labels_).all()

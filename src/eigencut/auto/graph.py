@@ -206,6 +206,24 @@ class Judges:
         worst = np.log(np.maximum(cuts.max(axis=1), TINY)).mean()
         return score, np.exp(worst) <= POLICY.clear and rows.min() >= POLICY.least_cluster
 
+    def with_round_clusters(self, found: CutOfGraph) -> CutOfGraph:
+        """Return a discrete cut with round clusters, where these are hardly cut more.
+
+        In many dimensions the neighbours of a row in an overlap are of several clusters, and tell
+        less about its own than the means of these do.
+        """
+        points, nearest = self.searched.points.points, min(POLICY.cut_scales[0], self.n)
+        if sparse.issparse(points) or not METRICS[self.metric].has_means:
+            return found
+        neighbors = self.searched.points.nearest(nearest)[1]
+        labels = _with_nearest_means(found.labels, points, self.count, neighbors)
+        before, after = (
+            1 - _inside_shares(found.graph, one, self.n_clusters).mean()
+            for one in (found.labels, labels)
+        )
+        is_round = after <= (1 + POLICY.round_cost) * before
+        return replace(found, labels=labels) if is_round else found
+
     def are_more_pieces(self, relaxed: RelaxedCut) -> bool:
         """Whether a graph has more components than clusters: its cut does not tell which belong."""
         return self.n_components_of_rows(relaxed.components) > self.n_clusters
@@ -268,6 +286,29 @@ def _inside_shares(graph: Graph, labels: Indices, n_clusters: int) -> Array:
     return inside / np.where(volume > 0, volume, np.inf)
 
 
+def _with_nearest_means(
+    labels: Indices, points: Array, count: Array, nearest: Indices, steps: int = 5
+) -> Indices:
+    """Give rows to the nearest mean among the clusters of their neighbours, some times.
+
+    No cluster loses all of its rows.
+    """
+    n, K = len(labels), int(labels.max()) + 1
+    for _ in range(steps):
+        share = count / np.bincount(labels, count, K)[labels]
+        means = sparse.csr_array((share, (labels, np.arange(n))), (K, n)) @ points
+        moved, least = labels, np.full(n, np.inf)
+        for clusters in labels[nearest].T:
+            difference = points - means[clusters]
+            squared = np.einsum("ij,ij->i", difference, difference)
+            moved = np.where(squared < least, clusters, moved)
+            least = np.minimum(least, squared)
+        if (moved == labels).all() or not np.bincount(moved, minlength=K).all():
+            break
+        labels = moved
+    return labels
+
+
 def compared_cuts(
     judges: Judges, *, cut: Cut, starts: Mapping[str, Any], solver: str = "auto"
 ) -> list[CutOfGraph]:
@@ -276,9 +317,10 @@ def compared_cuts(
     ``starts`` are options of POD. ``solver`` says whether cuts are relaxed, discrete or either.
     """
     found: list[CutOfGraph] = []
-    if solver != "relaxed" and (solver == "discrete" or not judges.may_be_relaxed):
+    if solver == "discrete" or (solver == "auto" and not judges.may_be_relaxed):
         with without_progress():
-            return [discrete_candidate(*judges.ranked(), cut, judges.n_clusters, starts)]
+            found = [discrete_candidate(*judges.ranked(), cut, judges.n_clusters, starts)]
+            return found if solver == "discrete" else [judges.with_round_clusters(found[0])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
         apart = clusters_with_gaps(judges.searched, judges.rows, judges.n_clusters)

@@ -26,6 +26,8 @@ class Policy:
     least_cluster: int = 5
     # So many landmarks show which pieces belong together where a graph has more than clusters.
     wide_landmarks: int = 100
+    # Clusters are round if rows may go to the nearest mean and are cut more by at most this share.
+    round_cost: float = 0.1
     # Two cuts show the same clusters from this ARI on.
     same: float = 0.97
     # Relaxed cuts are looked at up to this number of rows times squared clusters.
