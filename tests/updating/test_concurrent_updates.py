@@ -21,10 +21,10 @@ def threads_take_turns_often():
     sys.setswitchinterval(usual)
 
 
-def batches():
+def batches(n_groups=2):
     rng = np.random.default_rng(0)
     shape = (BATCHES, ROWS, 1)
-    return rng.normal(size=(BATCHES, ROWS, 2)) + 9 * rng.integers(0, 2, size=shape)
+    return rng.normal(size=(BATCHES, ROWS, 2)) + 9 * rng.integers(0, n_groups, size=shape)
 
 
 def n_rows(model):
@@ -51,7 +51,7 @@ def test_nor_by_a_first_partial_fit():
 
 
 def test_nor_of_a_model_with_a_split_cluster():
-    first, *others = batches()
+    first, *others = batches(3)  # of which the model joins two
     model = GPOD(2, affinity=Landmarks(20), n_jobs=1).fit(first)
     model = recluster(model, first, cluster=0, n_clusters=2)
     with ThreadPoolExecutor(4) as pool:

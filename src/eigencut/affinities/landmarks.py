@@ -573,7 +573,13 @@ def grown(
     fresh, rows = copy(affinity), as_rows(X, sample_weight)
     usual = usual.decayed(decay)
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
-    look = partial(_Seen.in_block, affinity=fresh, least_support=usual.least, unit=kept.unit)
+    look = partial(
+        _Seen.in_block,
+        affinity=fresh,
+        least_support=usual.least,
+        unit=kept.unit,
+        keeps=rows.in_memory,
+    )
     seen: _Seen = rows.reduce(look, _Seen.added)
     n_decayed = _places_free(affinity, seen, kept, usual) if decay < 1.0 else 0
     n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
@@ -624,8 +630,12 @@ class _Seen:
         affinity: Landmarks,
         least_support: float,
         unit: float,
+        keeps: bool,
     ) -> _Seen:
-        """Of one block; ``unit`` is that of the sums that its own are to be added to."""
+        """Of one block; ``unit`` is that of the sums that its own are to be added to.
+
+        ``keeps`` says whether memberships are asked for afterwards.
+        """
         counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
@@ -638,7 +648,8 @@ class _Seen:
             seed = int(affinity.random_state or 0)
             drawn = RowSample.draw(block[outside], given, size=POLICY.sampled_rows, seed=seed)
         n_outside, n_rows = float(counts[outside].sum()), float(counts.sum())
-        return cls(sums, [members.compact(n_landmarks)], drawn, n_outside, n_rows)
+        compact = [members.compact(n_landmarks)] if keeps else []
+        return cls(sums, compact, drawn, n_outside, n_rows)
 
     def added(self, other: _Seen) -> _Seen:
         outside = self.outside or other.outside
