@@ -237,9 +237,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each row. An integer weight equals that many identical rows, to the last
-            bit; a common factor of all weights changes no label. Rows of weight 0 are left out of
-            the fit, and get the label that ``predict`` gives. A stream, ``eigencut.Rows``, carries
-            its own weights.
+            bit; a common factor of all weights changes no label, up to rounding. Rows of weight 0
+            are left out of the fit, and get the label that ``predict`` gives. A stream,
+            ``eigencut.Rows``, carries its own weights.
         known_labels : array-like of shape (n_samples,), optional
             Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
             cluster k is class k, and further clusters are numbered after those; a known row may get

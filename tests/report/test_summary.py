@@ -52,14 +52,14 @@ def test_sizes_and_shares_are_those_of_predict():
 def test_rows_outside_are_those_below_the_least_support():
     below = MODEL.score_samples(X_NEW) < MODEL.fitted_cut_.least_support
     assert 13 <= below.sum() < 30 and SUMMARY.support.new_outside == below.mean()
-    said = SUMMARY.sentences[1]
+    said = next(text for text in SUMMARY.sentences if "lie outside" in text)
     assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows lie outside what the model")
 
 
 def test_shares_of_new_rows_are_compared_with_chance():
     """New rows of one cluster are said to be; a sample of all of them is not."""
     alike = summarize(MODEL, X, X_new=X[::2], stability=False)
-    assert "New rows fall into the clusters in about the same shares" in alike.sentences[2]
+    assert "New rows fall into the clusters in about the same shares" in " ".join(alike.sentences)
     some = X[MODEL.predict(X) == 1]
     other = summarize(MODEL, X, X_new=some, stability=False)
     share = f"{100 * len(some) / len(X):.0f} %"
@@ -146,7 +146,7 @@ def test_stability_is_measured_and_can_be_left_out():
         eigencut.inspection.stability(MODEL, X, n_refits=1, random_state=i).mean for i in (0, 1)
     ]
     assert np.isclose(found.stability.mean, np.mean(known)) and found.stability.n_refits == 2
-    assert any("of labels stay when the model is fitted again" in s for s in found.sentences)
+    assert any("of rows the same cluster" in s for s in found.sentences)
     assert all(cluster.stability is not None for cluster in found.clusters)
 
 
@@ -310,5 +310,12 @@ def test_a_cut_near_zero_is_not_compared_by_its_standard_error():
     for own, is_compared in ((risk.cut_training, True), (small, False)):
         with_risk = replace(summary, risk=replace(risk, cut_training=own))
         text = " ".join(_on_risk(with_risk))
-        assert ("the difference is" in text) == is_compared
-        assert "On new rows the cut costs" in text and "±" in text
+        assert ("separate on new rows" in text) == is_compared and "the cut costs" not in text
+
+
+def test_sentences_begin_with_what_each_cluster_is():
+    said = SUMMARY.sentences[1 : 1 + len(SUMMARY.clusters)]
+    for sentence, cluster in zip(said, SUMMARY.clusters, strict=True):
+        assert sentence.startswith(f"{cluster.name[:1].upper()}{cluster.name[1:]}: ")
+        assert all(str(condition) in sentence for condition in cluster.rule.conditions)
+        assert sentence.endswith("% of such rows belong to it).")

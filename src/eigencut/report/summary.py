@@ -306,7 +306,9 @@ def summarize(
     >>> for sentence in summary.sentences:
     ...     print(sentence)
     2 clusters of 300 rows: 50 % and 50 %.
-    The clusters are told apart clearly: 0 % of the rows are unsure.
+    Cluster 0: x2 > 0.05 and x1 <= 1.54 (85 % of such rows belong to it).
+    Cluster 1: x2 <= 0.25 and x1 > -0.45 (92 % of such rows belong to it).
+    The clusters are clearly apart: 0 % of the rows are unsure.
     The number of clusters was given; the graph is the default.
     """
     model = check_model(model)
@@ -773,6 +775,11 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
     if n := summary.n_unlabelled:
         text += f"; {counted(n)} {'is' if n == 1 else 'are'} in none"
     yield f"{text}."
+    for cluster in clusters[:6] if len(clusters) > 1 else ():
+        if cluster.rule is not None:
+            conditions = " and ".join(map(str, cluster.rule.conditions))
+            belong = f"{percent(cluster.rule.precision)} of such rows belong to it"
+            yield f"{_capital(short(cluster.name))}: {conditions} ({belong})."
     if summary.support.new_outside is not None:
         text = f"{_capital(percent(summary.support.new_outside))} of "
         text += f"{counted(summary.n_new, 'new row')} lie outside what the model knows"
@@ -787,12 +794,12 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
     if summary.stability is not None and len(clusters) > 1:
         refits = summary.stability
         text = (
-            f"{_capital(percent(refits.mean))} of labels stay when the model is fitted again on "
-            f"samples of {counted(refits.n_rows)} ({counted(refits.n_refits, 'refit')})"
+            f"Refitting on samples of {counted(refits.n_rows)} gives {percent(refits.mean)} of "
+            f"rows the same cluster ({counted(refits.n_refits, 'refit')})"
         )
         number, least = min(refits.per_cluster.items(), key=lambda entry: entry[1])
         if least < POLICY.shaky:
-            text += f"; {names[number]} is the least firm, with {percent(least)}"
+            text += f"; {names[number]} is the least stable, with {percent(least)}"
         yield f"{text}."
     if n := len(summary.warnings):
         were = "was" if n == 1 else "were"
@@ -832,7 +839,7 @@ def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
         text = f"{_capital(' and '.join(said))} of their rows"
         yield f"{text}; of all {which}, {unsure} are unsure."
     else:
-        yield f"The clusters are told apart clearly: {unsure} of {which} are unsure."
+        yield f"The clusters are clearly apart: {unsure} of {which} are unsure."
 
 
 def _on_choice(summary: ModelSummary) -> str:
@@ -859,18 +866,15 @@ def _on_risk(summary: ModelSummary) -> Iterator[str]:
     if risk.eigenvalues is None:  # weights among new rows depend on how many these are
         return
     if new.is_near_zero:  # of which standard errors say nothing
-        yield f"On new rows the cut costs {new.value:.2g}; 0 would be no weight between clusters."
+        yield "New rows have almost no similarity to rows of other clusters."
         return
-    text = f"On new rows the cut costs {new.value:.2g} ± {new.standard_error:.1g}"
     if own is None or own.is_near_zero or not math.isfinite(new.standard_error):
-        yield f"{text}; 0 would be clusters without any weight between them."
         return
     spread = math.hypot(new.standard_error, own.standard_error)
-    verdict = "within chance"
+    how = "as separate on new rows as"
     if abs(new.value - own.value) > POLICY.beyond_chance * spread:
-        verdict = "more than chance explains"
-    text += f", on the rows of the fit {own.value:.2g} ± {own.standard_error:.1g}"
-    yield f"{text}: the difference is {verdict}."
+        how = f"{'less' if new.value > own.value else 'more'} separate on new rows than"
+    yield f"The clusters are {how} on the rows of the fit."
 
 
 def _capital(text: str) -> str:
