@@ -233,3 +233,14 @@ def test_what_stands_out_of_few_rows_must_be_clearer():
     X, _ = make_moons(300, noise=0.13, random_state=50)
     with pytest.warns(UserWarning, match=r"No number of clusters stands out.*above 0\.8"):
         GPOD("auto").fit(X)
+
+
+def test_one_column_of_one_cluster_is_one_cluster():
+    """The level is 0.05; 6 of 60 are two standard errors above."""
+    found = 0
+    for seed in range(60):
+        rows = np.random.default_rng([7, seed]).normal(size=(40, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphWarning)
+            found += GPOD("auto").fit(rows).n_clusters_ > 1
+    assert found <= 6

@@ -210,7 +210,9 @@ def choose_number(
         return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
-    untested = compared.is_sure(rows.shape[0]) or issparse(rows) or is_mapped
+    # Chance makes gaps between the rows of one column.
+    is_sure = compared.is_sure(rows.shape[0]) and rows.shape[1] > 1
+    untested = is_sure or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         compared.report(candidates, rows.shape[0])
         return n_found

@@ -204,7 +204,7 @@ def _coordinate_steps(
     return prices
 
 
-class _Moves:
+class _RowMoves:
     """What moving a row from one cluster to another costs at least: a graph on the clusters.
 
     Its last node is the outside: a cluster below its upper limit may give a place to it, and one
@@ -286,7 +286,7 @@ def _augmented(
     scores: Array, weight: Array, limits: SizeLimits, prices: Array
 ) -> tuple[Array, Array]:
     """Move rows along the cheapest ways until sizes keep to the limits; return the prices."""
-    moves = _Moves(scores, weight, limits, np.argmax(scores + prices, axis=1))
+    moves = _RowMoves(scores, weight, limits, np.argmax(scores + prices, axis=1))
     little = 1e-9 * float(weight.sum())
     is_even = bool((weight == weight[0]).all())
     for _ in range(SETTINGS.most_moves):
