@@ -216,10 +216,12 @@ class FittedCut(ABC):
         n_vertices = len(affinity.multiplicity_)
         K = state.integer("n_clusters", 1, n_vertices)
         is_counted = "n_judged" in state  # older files have no counts
+        n_judged = state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_)
+        most = n_judged * (1 + 1e-9)  # all rows that were judged, but for rounding
         threshold = OutlierThreshold(
             state.number("least_support"),
-            state.number("n_outside", least=0.0) if is_counted else 0.0,
-            state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_),
+            state.number("n_outside", least=0.0, most=most) if is_counted else 0.0,
+            n_judged,
             state.number("one_row", least=_TINY) if is_counted else 1.0,
         )
         n_components = state.integer("n_components_found", 1, n_vertices)

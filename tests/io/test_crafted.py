@@ -176,6 +176,14 @@ def test_only_an_affinity_stands_where_an_affinity_does(depth, where, tmp_path):
     assert time.process_time() - start < 1 and len(str(caught.value)) < 400
 
 
+def test_no_more_rows_are_outside_than_were_judged(tmp_path):
+    content, arrays = saved(GPOD(2, affinity=Landmarks(10)).fit(X), tmp_path / "m")
+    content["model"]["state"]["n_outside"] = 2**64
+    write(tmp_path / "m", content, arrays)
+    with pytest.raises(ModelFileError, match="n_outside must be a number from 0 to 400"):
+        load(tmp_path / "m")
+
+
 def test_objects_stand_only_where_a_class_has_them(tmp_path):
     content, arrays = saved(GPOD(2, affinity=Landmarks(10)).fit(X), tmp_path / "m")
     content["model"]["parameters"]["cut"] = nested(0)

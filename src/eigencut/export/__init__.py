@@ -88,7 +88,7 @@ def to_onnx(
     if not table.is_numeric:
         others = [c.name for c in table.summary().columns if c.kind != "numeric"]
         expected = "hold numbers for a model to be exported"
-        remedy = "encode them before, or keep to Python"
+        remedy = "encode them before, or serve eigencut.load(path).predict(frame) in Python"
         raise invalid("Columns", expected, f"other kinds in {quoted(others)}", remedy)
     outputs = _outputs(graph, gpod, table.preparation_)
     properties = {"eigencut": __version__, "columns": "\n".join(table.columns_)}
