@@ -102,7 +102,7 @@ def test_place_divides_what_colour_cannot():
     labels = segment(flat, 2)
     assert (labels[:, :25] == labels[0, 0]).all() and (labels[:, 35:] != labels[0, 0]).all()
     image, truth = drawing()
-    assert adjusted_rand_score(truth.ravel(), segment(image, 3, position=0).ravel()) > 0.95
+    assert adjusted_rand_score(truth.ravel(), segment(image, 3, position=0).ravel()) > 0.9
 
 
 def test_texture_divides_what_colour_cannot():

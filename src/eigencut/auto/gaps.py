@@ -39,16 +39,16 @@ def clusters_with_gaps(
 ) -> Indices | None:
     """Return the clusters of the different rows if all have wide gaps between them, or None.
 
-    ``rows`` says how many rows each different one counts for. Without a number of clusters these
-    are as small as they can be, and there are at least two. A column of two or three values, as a
-    word makes it, leaves gaps that say nothing.
+    ``rows`` says how many rows each different one counts for. Clusters are as small as they can be;
+    with a number of clusters there are so many, else at least two. A column of two or three values,
+    as a word makes it, leaves gaps that say nothing.
     """
     points, n = searched.points.points, len(rows)
     if sparse.issparse(points) or has_steps(points):
         return None
-    origin, end, length = _spanning_edges(searched, n_clusters or 1)
+    origin, end, length = _spanning_edges(searched, joins=n_clusters is None)
     order = np.argsort(-length, kind="stable")
-    n_cut = int(rows.sum() / POLICY.least_cluster) if n_clusters is None else n_clusters + 20
+    n_cut = int(rows.sum() / POLICY.least_cluster) if n_clusters is None else 2 * n_clusters + 50
     cut, left = order[:n_cut], order[n_cut:]
     small = _components(n, origin[left], end[left])
     parts = [_Part(float(count), 0.0) for count in np.bincount(small, rows)]
@@ -65,8 +65,8 @@ def clusters_with_gaps(
         count = parts[halves[0]].rows + parts[halves[1]].rows
         parts.append(_Part(count, float(length[edge]), halves=halves))
     tops = [place for place, root in enumerate(roots) if place == root]
-    chosen = _finest(parts, tops) if n_clusters is None else _longest(parts, tops, n_clusters)
-    if chosen is None or len(chosen) < 2:
+    chosen = _finest(parts, tops)
+    if chosen is None or len(chosen) < 2 or n_clusters not in (None, len(chosen)):
         return None
     label = np.full(len(parts), -1)
     label[chosen] = np.arange(len(chosen))
@@ -96,26 +96,10 @@ def _finest(parts: list[_Part], tops: list[int]) -> list[int] | None:
     return chosen
 
 
-def _longest(parts: list[_Part], tops: list[int], n_clusters: int) -> list[int] | None:
-    """Return so many parts by cutting the longest edges that do not cut off odd rows."""
-    chosen, whole = list(tops), list[int]()
-    while chosen and len(chosen) + len(whole) < n_clusters:
-        place = max(chosen, key=lambda one: parts[one].inside)
-        chosen.remove(place)
-        halves = parts[place].halves
-        if halves is None or min(parts[h].rows for h in halves) < POLICY.least_cluster:
-            whole.append(place)
-        else:
-            chosen += halves
-    chosen += whole
-    is_right = len(chosen) == n_clusters and all(parts[place].is_apart for place in chosen)
-    return chosen if is_right else None
-
-
-def _spanning_edges(searched: SearchedRows, n_trees: int) -> tuple[Indices, Indices, Array]:
+def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, Indices, Array]:
     """Return the edges of the minimum spanning tree of each component of the neighbours.
 
-    Components of few rows are joined by the shortest edges between them, down to so many trees.
+    With ``joins``, and if rows are few, the shortest edges between the components join them.
     """
     n = len(searched.distinct.multiplicity)
     k = min(POLICY.cut_scales[0], n)
@@ -126,7 +110,7 @@ def _spanning_edges(searched: SearchedRows, n_trees: int) -> tuple[Indices, Indi
     origin, end, length = tree.row, tree.col, tree.data
     part = _components(n, origin, end)
     points, metric = searched.points.points, searched.points.space.metric
-    while part.max() >= n_trees and n <= POLICY.choice_rows:
+    while joins and part.max() > 0 and n <= POLICY.choice_rows:
         smallest = np.argmin(np.bincount(part))
         own, others = np.flatnonzero(part == smallest), np.flatnonzero(part != smallest)
         nearest = others[metric.nearest(points[own], points[others])]

@@ -343,7 +343,7 @@ def compared_cuts(
                 replace(one, score=judges.judge(own)[0])
                 for one, own in zip(found, labels, strict=True)
             ]
-    best, *others = sorted(found, key=lambda one: -one.score)
+    best, *others = sorted(found, key=lambda one: -round(one.score, 6))
     if best.relaxed is not None and not best.affinity.streams and judges.judge(best.labels)[1]:
         sizes = np.bincount(best.relaxed.components, judges.rows)
         n_apart = int((sizes >= 2 * POLICY.least_cluster).sum()) - best.relaxed.groups.max() - 1
