@@ -31,7 +31,7 @@ from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.running import advance, blas_threads, without_progress
 from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.neighbors import local_dimension
-from eigencut.auto.gaps import clusters_with_gaps
+from eigencut.auto.gaps import clusters_with_gaps, has_steps
 from eigencut.auto.policy import POLICY
 from eigencut.cut import Cut
 from eigencut.discretization import Partition, assign, normalize_rows, pod
@@ -225,8 +225,18 @@ class Judges:
         return replace(found, labels=labels) if is_round else found
 
     def are_more_pieces(self, relaxed: RelaxedCut) -> bool:
-        """Whether a graph has more components than clusters: its cut does not tell which belong."""
-        return self.n_components_of_rows(relaxed.components) > self.n_clusters
+        """Whether a graph has more components than clusters: its cut does not tell which belong.
+
+        Where words make steps it nearly has, however few components there are.
+        """
+        points = self.searched.points.points
+        are_more = self.n_components_of_rows(relaxed.components) > self.n_clusters
+        return are_more or (not sparse.issparse(points) and has_steps(points))
+
+    @property
+    def can_look_wider(self) -> bool:
+        """Whether four landmarks in each cluster would have ten rows each."""
+        return self.n >= 40 * self.n_clusters
 
     def n_components_of_rows(self, component: Indices) -> int:
         """Count the components that have as many rows as a cluster."""
@@ -332,9 +342,11 @@ def compared_cuts(
             if apart is not None and _are_same(one.labels, apart):
                 return [replace(one, score=score, has_wide_gaps=True)]
             found.append(replace(one, score=score))
-            if apart is None and len(found) == 1 and judges.are_more_pieces(one.relaxed):
-                judges.look_wider(cut, starts)
-            elif apart is None and judges.wide is None and _is_settled(found, is_clear):
+            if len(found) == 1:
+                is_open = apart is not None or judges.are_more_pieces(one.relaxed)
+                if is_open and judges.can_look_wider:
+                    judges.look_wider(cut, starts)
+            if not is_open and _is_settled(found, is_clear):
                 break
         if judges.wide is not None:
             found.append(judges.wide)
