@@ -71,7 +71,9 @@ def test_topics_are_those_of_the_fit(bertopic, sentences, reducer, outliers):
     assert one_by_one == topics[:20]
     assert adjusted_rand_score(y, topics) > 0.4
     assert set(topics) - {-1} == set(range(K))
-    assert (-1 in topics) == (outliers == "label")
+    assert outliers == "label" or -1 not in topics
+    far = topic_model.transform(texts[:1], embeddings=100 * X[:1])[0]
+    assert (far == [-1]) == (outliers == "label")
     plain = re.sub("[^a-z0-9 ]", "", " ".join(texts).lower())  # as BERTopic makes words of texts
     assert {word for word, _ in topic_model.get_topic(0)} <= set(plain.split())
     # What BERTopic takes: the probability of each document's topic, and nothing without support.
