@@ -104,7 +104,9 @@ def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, In
     n = len(searched.distinct.multiplicity)
     k = min(POLICY.cut_scales[0], n)
     distances, numbers = searched.points.nearest(k)
-    starts, ends = np.repeat(np.arange(n), k - 1), numbers[:, 1:].ravel()
+    # Numbers of 32 bits, which the oldest scipy asks for.
+    starts = np.repeat(np.arange(n, dtype=np.int32), k - 1)
+    ends = numbers[:, 1:].ravel().astype(np.int32)
     lengths = np.maximum(distances[:, 1:].ravel(), TINY)
     tree = minimum_spanning_tree(sparse.csr_array((lengths, (starts, ends)), shape=(n, n))).tocoo()
     origin, end, length = tree.row, tree.col, tree.data
