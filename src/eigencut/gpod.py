@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import parse_bytes
 from eigencut._utils.running import (
     all_or_nothing,
@@ -82,8 +82,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         more; a function ``k(A, B)`` gives any other weights.
     metric : str or None, default=None
         The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
-        "jaccard" or "haversine" (see ``docs/defaults.md``). None means "euclidean", or that of
-        the affinity object.
+        "jaccard" or "haversine" (see ``docs/defaults.md``). None means that of the affinity object,
+        or "euclidean"; with "auto" columns of very different units are brought to one scale where
+        that shows clearer clusters (``column_scales_``).
     solver : {"auto", "relaxed", "discrete"}, default="auto"
         How the graph is cut. "relaxed" gives eigenvectors and their rotation, as the paper does.
         "discrete" moves rows between clusters, and has no eigenvalues, eigenfunctions or rotation:
@@ -148,6 +149,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         What answers for new rows: eigenfunctions and their rotation, or clusters of rows.
     choice_ : tuple of Choice
         The cuts that "auto" compared, each with a score, the best first; larger is better.
+    column_scales_ : array of shape (n_features,) or None
+        What each column is divided by, where columns had different units, or None. The default
+        decides it (see ``docs/defaults.md``); ``metric="euclidean"`` takes rows as they are.
     warnings_ : tuple of str
         The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
@@ -181,6 +185,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
     numbering_: ClusterNumbers
     updated_: Updated
     warnings_: tuple[str, ...]
+    column_scales_: Array | None = None
 
     def __init__(
         self,
@@ -260,6 +265,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
                 of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
                 model._set_cut(fit.fitted, **of_rows, is_outlier=fit.is_outlier)
             model.choice_, model.warnings_ = fit.compared, tuple(heard)
+            model.column_scales_ = fit.scales
         return self
 
     def fit_predict(
@@ -662,16 +668,31 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         check_is_fitted(self)
         narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
         rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
-        return rows, np.ones(rows.shape[0], dtype=bool)
+        return self.from_units(rows), np.ones(rows.shape[0], dtype=bool)
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
         """Return the blocks of a stream with the columns of the fit."""
         check_stream(self, rows)
-        return ((block, np.ones(len(block), dtype=bool)) for block in rows)
+        return ((self.from_units(block), np.ones(len(block), dtype=bool)) for block in rows)
+
+    def in_units(self, rows: Array) -> Array:
+        """Return prepared rows in the units of the columns."""
+        rows = np.asarray(rows, dtype=np.float64)
+        return rows if self.column_scales_ is None else rows * self.column_scales_
+
+    def from_units(self, points: Any) -> Any:
+        """Return points in the units of the columns as prepared rows."""
+        return points if self.column_scales_ is None else points / self.column_scales_
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
         return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
+
+    def for_prepared_rows(self) -> GPOD:
+        """Return a copy to fit on rows whose columns have their units already."""
+        copy: GPOD = clone(self)
+        is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
+        return copy.set_params(metric=self.metric or "euclidean") if is_auto else copy
 
     def labels_of(self, rows: Any) -> Indices:
         """Return the numbers of the clusters of prepared rows."""
@@ -804,6 +825,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         names, state = getattr(self, "feature_names_in_", None), self.fitted_cut_._state()
         state["feature_names"] = None if names is None else [str(name) for name in names]
         state["choice"] = [[one.affinity, one.score] for one in self.choice_]
+        if self.column_scales_ is not None:
+            state["column_scales"] = self.column_scales_
         if getattr(self, "warnings_", ()):  # an older pickle has none
             state["warnings"] = list(self.warnings_)
         if self.class_names_:
@@ -829,6 +852,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         if state.raw("feature_names") is not None:
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
+        if "column_scales" in state:
+            self.column_scales_ = state.array("column_scales", (self.n_features_in_,), TINY)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
         has_warnings = "warnings" in state

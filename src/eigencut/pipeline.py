@@ -6,7 +6,7 @@ rows ──► graphs of their neighbours ──► cuts, relaxed (Eqs. 6, 7; PO
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import note, stage
 from eigencut.affinities.neighbors import warn_about_many_neighbors
-from eigencut.auto.choose import Chosen, Task, choose, graphs_for_labels, warn_about_units
+from eigencut.auto.choose import Chosen, Task, choose, graphs_for_labels
 from eigencut.auto.graph import CutOfGraph
 from eigencut.auto.spectrum import Choice
+from eigencut.auto.units import scales_of_columns
 from eigencut.cut import Cut
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import extend
@@ -65,6 +66,7 @@ class Fit:
     """The result of a fit.
 
     ``labels``, ``embedding`` and ``is_outlier`` are those of the training rows, None for a stream.
+    ``scales`` is what columns are divided by, None where rows are taken as they are.
     """
 
     graph: Graph
@@ -73,15 +75,20 @@ class Fit:
     labels: Indices | None = None
     embedding: Array | None = None
     is_outlier: NDArray[np.bool_] | None = None
+    scales: Array | None = None
 
 
 def fit_rows(
     X: Any, settings: Settings, sample_weight: Array | None = None, known: Known | None = None
 ) -> Fit:
     """Cut the graph of the rows, and label them."""
-    if not isinstance(X, Rows):
-        warn_about_units(X, task_of(settings, known), settings.names)
     counted, weight = rows_that_count(X, sample_weight, pairwise=settings.pairwise)
+    scales = None
+    if not isinstance(X, Rows):
+        with stage("units of columns"):
+            scales = scales_of_columns(counted, task_of(settings, known), weight, settings.names)
+    if scales is not None:
+        X, counted = X / scales, counted / scales
     chosen = choose_cut(counted, settings, weight, known)
     if known is not None:
         known.check_model(chosen.n_clusters, settings.outliers, settings.extension)
@@ -89,6 +96,7 @@ def fit_rows(
     warn_about_many_neighbors(settings.affinity, len(fit.fitted.affinity.multiplicity_))
     if chosen.is_sample:
         counted, sample_weight = X, None
+    fit = replace(fit, scales=scales)
     return _with_labels(
         fit,
         X,
@@ -233,4 +241,4 @@ def _with_labels(
             labels, embedding = fitted.at_all_rows(X, positive, labels, embedding)
         if labels is not None and mark_outliers:
             is_outlier = fitted.is_outlier(X)
-    return Fit(graph, fitted, fit.compared, labels, embedding, is_outlier)
+    return replace(fit, labels=labels, embedding=embedding, is_outlier=is_outlier)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from eigencut._utils.arrays import TINY, Array
+from eigencut._utils.arrays import Array
 from eigencut._utils.running import note, stage, warn_user, without_progress
 from eigencut._utils.validation import check_n_clusters
 from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors, named_affinity
@@ -103,7 +103,7 @@ def choose(X: Any, task: Task, sample_weight: Array | None = None) -> Chosen:
         note("all rows have length 1: metric='cosine' would see the same neighbours")
     if K is None:
         with stage("number of clusters"):
-            K = _number_of_rows(X, task, given, sample_weight)
+            K = number_of_rows(X, task, sample_weight)
     if task.is_auto:
         return choose_cut(X, K, task, sample_weight)
     Budget.from_rows(X, K, task.memory_limit).refuse(given)
@@ -128,30 +128,12 @@ def _choose_for_stream(X: Rows, task: Task, K: int | None) -> Chosen:
     return Chosen(K, task.cut_of(affinity, graph, K))
 
 
-def warn_about_units(X: Any, task: Task, names: Any) -> None:
-    """Warn where distances see few of the columns, because these have larger units."""
-    if task.metric not in (None, "euclidean") or not task.is_auto or issparse(X):
-        return
-    some = np.asarray(X[:: 1 + X.shape[0] // POLICY.choice_rows], dtype=np.float64)
-    largest_value = max(float(np.abs(some).max(initial=0.0)), TINY)
-    spread = (some / largest_value).std(axis=0)
-    share = np.square(spread / max(float(spread.max()), TINY))
-    share /= max(float(share.sum()), TINY)
-    if len(share) >= 4 and 1 / max(float(np.square(share).sum()), TINY) < len(share) / 8:
-        largest = np.argsort(-share, kind="stable")[: max(1, len(share) // 8)]
-        listed = ", ".join(str(i) if names is None else repr(str(names[i])) for i in largest)
-        warn_user(
-            f"Distances are mostly those of the column(s) {listed}, whose values differ most "
-            f"({share[largest].sum():.0%} of all variance). If the columns have different units, "
-            "use TableModel(GPOD(...)), which brings them to one scale."
-        )
-
-
 # ------------------------------------------------------------------ the number of clusters
 
 
-def _number_of_rows(X: Any, task: Task, given: Affinity, sample_weight: Array | None) -> int:
+def number_of_rows(X: Any, task: Task, sample_weight: Array | None = None) -> int:
     """Return K for rows, or for a matrix of affinities."""
+    given: Affinity = clone(named_affinity(task.affinity, task.metric))
     candidates = Candidates.parse(task.n_clusters).from_on(task.least)
     if task.least > 1 and candidates.numbers == ():
         return task.least
@@ -313,7 +295,7 @@ def _cut_of_all_rows(
         landmarks: Affinity = Landmarks(landmarks_for(K), metric=metric)
         found = task.cut_of(landmarks, landmarks.fit_graph(X, sample_weight), K)
         labels = (judges.labels_at_rows(one, task.cut) for one in (best, found))
-        if adjusted_rand_score(*labels) < POLICY.same:
+        if adjusted_rand_score(*labels) < POLICY.faithful:
             found = None
     if found is None and best.relaxed is None:
         return chosen

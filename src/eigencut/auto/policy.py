@@ -29,11 +29,18 @@ class Policy:
     # Clusters are round if rows may go to the nearest mean and are cut more by at most this share.
     round_cost: float = 0.1
     # Two cuts show the same clusters from this ARI on.
-    same: float = 0.97
+    same: float = 0.9
+    # Landmarks stand for all rows from this ARI with the cut of a sample on.
+    faithful: float = 0.97
     # Relaxed cuts are looked at up to this number of rows times squared clusters.
     relaxed_work: float = 1e7
     # Gaps are wide if they are so many times as long as the longest edge inside a cluster.
     wide_gap: float = 2.0
+
+    # Columns have different units if distances see fewer of them than one and this share,
+    seen_columns: float = 0.125
+    # as at most this many rows show.
+    unit_rows: int = 2000
 
     # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
     most_rows_for_neighbors: int = 500_000

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin, clone
+from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
@@ -395,7 +395,7 @@ def recluster(
         expected = f"hold rows of cluster {cluster} to split it"
         got = f"{len(inside)} among {rows.shape[0]}"
         raise invalid("X", expected, got, "pass more rows, or another cluster")
-    part: GPOD = clone(gpod).set_params(n_clusters=n_clusters, outliers="keep")
+    part = gpod.for_prepared_rows().set_params(n_clusters=n_clusters, outliers="keep")
     if affinity is not None:
         part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -154,7 +154,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             Pairs of rows, by their place in the table from 0 on: see ``GPOD.fit``.
         """
         self._check_parameters()
-        model: GPOD = GPOD() if self.model is None else clone(self.model)
+        model = (GPOD() if self.model is None else self.model).for_prepared_rows()
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
             preparation = learn_preparation_from_stream(
@@ -521,5 +521,9 @@ def table_model(
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))
         preparation = Preparation.nothing(names)
+        if model.column_scales_ is not None:
+            preparation = replace(preparation, units="standard", scale=model.column_scales_)
+            model = copy(model)
+            model.column_scales_ = None
     table = TableModel(model, columns=columns, scale=preparation.units, missing=preparation.missing)
     return table._take(preparation, model, complete, class_names=model.class_names_)

@@ -7,6 +7,7 @@ counting as often as it was seen, and the new ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import starmap
 from numbers import Integral
 from typing import Any
 
@@ -35,12 +36,19 @@ def rows_of_update(model: Any, X: Any) -> Any:
     """Return the rows, in memory or a stream, checked to have the columns of the fit."""
     refuse_nothing(X, "update by")
     if not isinstance(X, Rows):
-        return check_rows(model, X, reset=False)
+        return model.from_units(check_rows(model, X, reset=False))
     check_stream(model, X)
     if not model.affinity_.streams:
         expected = f"be rows in memory for a model with {type(model.affinity_).__name__}"
         raise invalid("X", expected, "eigencut.Rows", "use affinity='landmarks'", TypeError)
-    return X
+    if model.column_scales_ is None:
+        return X
+
+    def scaled(rows: Array, weight: Array | None) -> Any:
+        rows = model.from_units(rows)
+        return (rows, weight) if X.is_weighted else rows
+
+    return Rows(lambda: starmap(scaled, X.weighted()), weighted=X.is_weighted)
 
 
 def refuse_nothing(X: Any, purpose: str) -> None:

@@ -1,0 +1,84 @@
+"""Units of columns: rows are cut as they are, or with columns of about the same spread.
+
+Distances see the columns with the largest values. Where these are few, both forms of the rows are
+cut into K clusters, and both are compared with one cluster: normal rows of the same covariance. The
+form whose J (``auto/graph.py``) is farther below that of one cluster is taken.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from eigencut._utils.arrays import TINY, Array
+from eigencut._utils.running import note, warn_user, without_progress
+from eigencut.affinities import RankedNeighbors
+from eigencut.auto.choose import Task, number_of_rows
+from eigencut.auto.graph import Judges, compared_cuts
+from eigencut.auto.n_clusters import some_rows
+from eigencut.auto.policy import POLICY
+from eigencut.inspection.refits import SameCovariance
+
+
+def scales_of_columns(
+    X: Any, task: Task, sample_weight: Array | None = None, names: Any = None
+) -> Array | None:
+    """Return what to divide each column by, a power of two; or None: rows stay as they are.
+
+    A warning names the columns that distances are mostly those of, if rows stay as they are.
+    """
+    if not task.is_auto or task.metric is not None or issparse(X) or X.dtype != np.float64:
+        return None
+    rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
+    spread = _spread(rows, count)
+    share = np.square(spread / max(float(spread.max()), TINY))
+    share /= max(float(share.sum()), TINY)
+    n_seen, d = 1 / max(float(np.square(share).sum()), TINY), len(share)
+    if d < 2 or n_seen >= 1 + POLICY.seen_columns * d:
+        return None
+    scales = np.exp2(np.rint(np.log2(np.where(spread > 0, spread, 1.0))))
+    with warnings.catch_warnings(), without_progress():
+        warnings.simplefilter("ignore")
+        as_given, scaled = (_clearness(one, task) for one in (rows, rows / scales))
+    note(f"{as_given:.2f} clearer than one cluster; with columns of equal spread {scaled:.2f}")
+    if scaled > as_given:
+        return scales
+    largest = np.argsort(-share, kind="stable")[: max(1, d // 8)]
+    listed = ", ".join(str(i) if names is None else repr(str(names[i])) for i in largest)
+    warn_user(
+        f"Distances are mostly those of the column(s) {listed}, whose values differ most "
+        f"({share[largest].sum():.0%} of all variance). If the columns have different units, "
+        "use TableModel(GPOD(...)), which brings them to one scale."
+    )
+    return None
+
+
+def _spread(rows: Array, count: Array) -> Array:
+    """Return the standard deviation of each column, without overflow."""
+    unit = max(float(np.abs(rows).max(initial=0.0)), TINY)
+    part = rows / unit
+    centred = part - np.average(part, axis=0, weights=count)
+    return np.asarray(unit * np.sqrt(np.average(np.square(centred), axis=0, weights=count)))
+
+
+def _clearness(rows: Array, task: Task) -> float:
+    """Return how far J of the best cut is below that of normal rows of the same covariance."""
+    null = SameCovariance(rows, POLICY.tested_columns)
+    own = null.sample(null.scores)
+    K = task.n_clusters if isinstance(task.n_clusters, Integral) else number_of_rows(own, task)
+    if not 1 < K <= len(own) // POLICY.rows_per_cluster:
+        return 0.0
+    draw = np.random.RandomState(0).standard_normal
+    samples = [null.sample(draw(null.scores.shape)) for _ in range(2)]
+    score, *of_one_cluster = (_score(one, int(K), task) for one in (own, *samples))
+    return score - float(np.mean(of_one_cluster))
+
+
+def _score(rows: Array, n_clusters: int, task: Task) -> float:
+    """Return -J of the best cut."""
+    judges = Judges(RankedNeighbors().search(rows, None), n_clusters, "euclidean")
+    return compared_cuts(judges, cut=task.cut, starts=task.starts, solver=task.solver)[0].score
