@@ -312,7 +312,7 @@ def test_all_graphs_share_one_search(monkeypatch):
 
             monkeypatch.setattr(kind, "query_itself", counted)
     for d, most in ((2, 2), (30, 1)):  # by a tree, for few and for more; and by all pairs
-        X, _ = make_blobs(600, d, centers=6, cluster_std=d / 2, random_state=0)
+        X, _ = make_blobs(600, d, centers=6, cluster_std=d, random_state=0)
         assert len(GPOD(6).fit(X).choice_) > 2
         assert len(searches) <= most and searches == sorted(searches)
         searches.clear()

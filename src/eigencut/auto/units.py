@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -17,11 +17,13 @@ from scipy.sparse import issparse
 from eigencut._utils.arrays import TINY, Array
 from eigencut._utils.running import note, warn_user, without_progress
 from eigencut.affinities import RankedNeighbors
-from eigencut.auto.choose import Task, number_of_rows
-from eigencut.auto.graph import Judges, compared_cuts
+from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
 from eigencut.auto.n_clusters import some_rows
 from eigencut.auto.policy import POLICY
 from eigencut.inspection.refits import SameCovariance
+
+if TYPE_CHECKING:
+    from eigencut.auto.choose import Task
 
 
 def scales_of_columns(
@@ -31,20 +33,22 @@ def scales_of_columns(
 
     A warning names the columns that distances are mostly those of, if rows stay as they are.
     """
-    if not task.is_auto or task.metric is not None or issparse(X) or X.dtype != np.float64:
+    is_open = task.is_auto and task.metric is None and task.n_clusters != 1
+    if not is_open or issparse(X) or X.dtype != np.float64 or X.shape[1] == 1:
         return None
-    rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
-    spread = _spread(rows, count)
+    spread = _spread(X, sample_weight)
     share = np.square(spread / max(float(spread.max()), TINY))
     share /= max(float(share.sum()), TINY)
     n_seen, d = 1 / max(float(np.square(share).sum()), TINY), len(share)
-    if d < 2 or n_seen >= 1 + POLICY.seen_columns * d:
+    if n_seen >= 1 + POLICY.seen_columns * d:
         return None
+    rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
+    spread = _spread(rows, count)
     scales = np.exp2(np.rint(np.log2(np.where(spread > 0, spread, 1.0))))
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
         as_given, scaled = (_clearness(one, task) for one in (rows, rows / scales))
-    note(f"{as_given:.2f} clearer than one cluster; with columns of equal spread {scaled:.2f}")
+    note(f"clearer than one cluster by {as_given:.2f}, with columns of equal spread {scaled:.2f}")
     if scaled > as_given:
         return scales
     largest = np.argsort(-share, kind="stable")[: max(1, d // 8)]
@@ -57,28 +61,35 @@ def scales_of_columns(
     return None
 
 
-def _spread(rows: Array, count: Array) -> Array:
-    """Return the standard deviation of each column, without overflow."""
-    unit = max(float(np.abs(rows).max(initial=0.0)), TINY)
-    part = rows / unit
-    centred = part - np.average(part, axis=0, weights=count)
-    return np.asarray(unit * np.sqrt(np.average(np.square(centred), axis=0, weights=count)))
+def _spread(rows: Array, count: Array | None) -> Array:
+    """Return the standard deviation of each column; 0 where it is rounding alone."""
+    largest = np.abs(rows).max(axis=0, initial=TINY)
+    part = rows / largest  # whose squares do not overflow
+    part -= np.average(part, axis=0, weights=count)
+    spread = np.sqrt(np.average(np.square(part), axis=0, weights=count))
+    return np.asarray(np.where(spread > 1e-12, spread * largest, 0.0))
 
 
 def _clearness(rows: Array, task: Task) -> float:
-    """Return how far J of the best cut is below that of normal rows of the same covariance."""
+    """Return how far J of the best cut is below that of normal rows of the same covariance.
+
+    Clusters with wide gaps between them are infinitely clear.
+    """
+    from eigencut.auto.choose import number_of_rows
+
     null = SameCovariance(rows, POLICY.tested_columns)
     own = null.sample(null.scores)
     K = task.n_clusters if isinstance(task.n_clusters, Integral) else number_of_rows(own, task)
     if not 1 < K <= len(own) // POLICY.rows_per_cluster:
         return 0.0
     draw = np.random.RandomState(0).standard_normal
-    samples = [null.sample(draw(null.scores.shape)) for _ in range(2)]
-    score, *of_one_cluster = (_score(one, int(K), task) for one in (own, *samples))
-    return score - float(np.mean(of_one_cluster))
+    best = _best_cut(own, int(K), task)
+    if best.has_wide_gaps:
+        return np.inf
+    samples = (null.sample(draw(null.scores.shape)) for _ in range(2))
+    return best.score - float(np.mean([_best_cut(one, int(K), task).score for one in samples]))
 
 
-def _score(rows: Array, n_clusters: int, task: Task) -> float:
-    """Return -J of the best cut."""
+def _best_cut(rows: Array, n_clusters: int, task: Task) -> CutOfGraph:
     judges = Judges(RankedNeighbors().search(rows, None), n_clusters, "euclidean")
-    return compared_cuts(judges, cut=task.cut, starts=task.starts, solver=task.solver)[0].score
+    return compared_cuts(judges, cut=task.cut, starts=task.starts, solver=task.solver)[0]

@@ -22,14 +22,14 @@ static double ratio(double b, double q) { return fmax(b, TINY) / fmax(q, TINY); 
 static double between_term(double b, double q) { return b * log(ratio(b, q)); }
 
 typedef struct {
-    double *inside, *mass, *link, *per_link, *per_mass;
+    double *inside, *mass, *link, *per_link, *per_mass, *term; /* term: that of the objective */
     long *size, *touched;
     double between, pairs; /* B, Q */
 } clusters;
 
 static void free_clusters(clusters *c) {
     free(c->inside), free(c->mass), free(c->link), free(c->per_link), free(c->per_mass);
-    free(c->size), free(c->touched);
+    free(c->term), free(c->size), free(c->touched);
 }
 
 /* The sums over the clusters of the labels; returns whether there is memory for them. */
@@ -38,10 +38,10 @@ static int sum_clusters(clusters *c, const long *starts, const int *ends, const 
     memset(c, 0, sizeof(clusters));
     c->inside = calloc(k, sizeof(double)), c->mass = calloc(k, sizeof(double));
     c->link = calloc(k, sizeof(double)), c->per_link = calloc(k, sizeof(double));
-    c->per_mass = calloc(k, sizeof(double));
+    c->per_mass = calloc(k, sizeof(double)), c->term = calloc(k, sizeof(double));
     c->size = calloc(k, sizeof(long)), c->touched = calloc(k, sizeof(long));
-    if (!c->inside || !c->mass || !c->link || !c->per_link || !c->per_mass || !c->size ||
-        !c->touched)
+    if (!c->inside || !c->mass || !c->link || !c->per_link || !c->per_mass || !c->term ||
+        !c->size || !c->touched)
         return 0;
     double total = outside, all = 0, squares = 0, own = 0;
     for (long i = 0; i < n; i++) {
@@ -52,8 +52,10 @@ static int sum_clusters(clusters *c, const long *starts, const int *ends, const 
             if (labels[ends[e]] == l) c->inside[l] += weights[e];
         }
     }
-    for (long l = 0; l < k; l++)
+    for (long l = 0; l < k; l++) {
         all += c->mass[l], squares += c->mass[l] * c->mass[l], own += c->inside[l];
+        c->term[l] = inside_term(c->inside[l], c->mass[l]);
+    }
     c->between = total - own, c->pairs = all * all - squares;
     return 1;
 }
@@ -94,7 +96,7 @@ int move_vertices(const long *starts, const int *ends, const float *weights, con
     }
     memset(active, 1, n);
     for (long sweep = 0; sweep < sweeps; sweep++) {
-        double rate = ratio(c.between, c.pairs);
+        double rate = ratio(c.between, c.pairs), now = between_term(c.between, c.pairs);
         const double log_rate = log(rate);
         long moved = 0;
         for (long l = 0; l < k; l++) set_rates(&c, l, rate, log_rate);
@@ -118,13 +120,13 @@ int move_vertices(const long *starts, const int *ends, const float *weights, con
                 const double between = c.between + 2 * old - 2 * new;
                 const double pairs =
                     c.pairs + mf * mf - (mf - m) * (mf - m) + mt * mt - (mt + m) * (mt + m);
-                const double gain = inside_term(joined, mt + m) - inside_term(c.inside[to], mt) +
-                                    inside_term(left, mf - m) - inside_term(c.inside[from], mf) +
-                                    between_term(between, pairs) -
-                                    between_term(c.between, c.pairs);
+                const double of_to = inside_term(joined, mt + m), of_from = inside_term(left, mf - m);
+                const double after = between_term(between, pairs);
+                const double gain = of_to - c.term[to] + of_from - c.term[from] + after - now;
                 if (gain > 1e-9 * m) {
                     c.inside[from] = left, c.mass[from] = mf - m, c.size[from]--;
-                    if (!c.size[from]) c.inside[from] = c.mass[from] = 0.0;
+                    c.term[from] = of_from, c.term[to] = of_to, now = after;
+                    if (!c.size[from]) c.inside[from] = c.mass[from] = c.term[from] = 0.0;
                     c.inside[to] = joined, c.mass[to] = mt + m, c.size[to]++;
                     c.between = between, c.pairs = pairs, labels[i] = to, moved++;
                     rate = ratio(between, pairs);
@@ -138,7 +140,7 @@ int move_vertices(const long *starts, const int *ends, const float *weights, con
         if (moved * 1000 < n) break;
     }
     *score = between_term(c.between, c.pairs);
-    for (long l = 0; l < k; l++) *score += inside_term(c.inside[l], c.mass[l]);
+    for (long l = 0; l < k; l++) *score += c.term[l];
     free_clusters(&c), free(active);
     return 0;
 }
@@ -171,7 +173,7 @@ int best_merges(const long *starts, const int *ends, const float *weights, const
             const long o = c.touched[t];
             const double link = 2 * c.link[o], m = c.mass[l], mo = c.mass[o];
             const double change = inside_term(c.inside[l] + c.inside[o] + link, m + mo) -
-                                  inside_term(c.inside[l], m) - inside_term(c.inside[o], mo) +
+                                  c.term[l] - c.term[o] +
                                   between_term(c.between - link, c.pairs - 2 * m * mo) - before;
             if (change > changes[l] || (change == changes[l] && o < partners[l]))
                 changes[l] = change, partners[l] = o;
