@@ -175,15 +175,24 @@ def clean(n_sets: int, first: int, finds_k: bool) -> None:
     print(f"{failures} failures on {n_sets} clean sets, {silent} of them without a warning")
 
 
-RULE = ("many_local_dimensions", "clear", "wide_gap", "same", "relaxed_work", "least_cluster")
+RULE = (
+    "many_local_dimensions",
+    "clear",
+    "least_cluster",
+    "wide_gap",
+    "same",
+    "seen_columns",
+    "round_cost",
+    "wide_landmarks",
+)
 
 
 def ablation() -> None:
     """Print the mean ARI on the suites with each threshold of the rule halved and doubled."""
-    import eigencut.auto.choose as choose
-    import eigencut.auto.graph as graph
+    from eigencut.auto import choose, gaps, graph, units
 
     usual = graph.POLICY
+    users: list[Any] = [choose, gaps, graph, units]
     assert {one.name for one in fields(usual)} >= set(RULE)
     changes = [("", usual)]
     for name in RULE:
@@ -191,13 +200,15 @@ def ablation() -> None:
             value = type(getattr(usual, name))(getattr(usual, name) * factor)
             changes.append((f"{name} = {value:g}", replace(usual, **{name: value})))
     for text, policy in changes:
-        graph.POLICY = choose.POLICY = policy
+        for module in users:
+            module.POLICY = policy
         means = [
             np.mean([score(X, truth, methods()["eigencut"]) for _, X, truth in sets(suite)])
             for suite in ("shapes", "tables", "texts")
         ]
         print(text or "the rule", *(f"{mean:.3f}" for mean in means), flush=True)
-    graph.POLICY = choose.POLICY = usual
+    for module in users:
+        module.POLICY = usual
 
 
 def main() -> None:

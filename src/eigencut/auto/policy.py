@@ -12,62 +12,65 @@ class Policy:
     Scores of numbers of clusters are those of ``conductance``: larger is clearer.
     """
 
-    # The mutual graphs that are cut have these numbers of neighbours; in many dimensions the first.
+    # ---- The graphs of the default, by numbers of neighbours.
+    # Mutual graphs that are cut; in many dimensions only the first.
     cut_scales: tuple[int, ...] = (15, 10)
-    # Cuts are judged on mutual graphs of these numbers of neighbours in few dimensions,
+    # Mutual graphs that cuts are judged on in few dimensions,
     scales: tuple[int, ...] = (10, 15, 22)
-    # on symmetric graphs of these in many,
+    # and symmetric graphs that they are judged on in many.
     wide_scales: tuple[int, ...] = (22, 50)
-    # which begin here.
+    # Symmetric graphs that known labels may prefer.
+    labelled_neighbors: tuple[int, ...] = (15, 50)
+
+    # ---- The eight thresholds that decide which cut the default takes.
+    # Many dimensions begin here.
     many_local_dimensions: float = 2.2
     # A first cut is taken without looking further if no cluster's cut is above this.
     clear: float = 0.005
     # A component of at least this many rows may be a cluster.
     least_cluster: int = 5
-    # So many landmarks show which pieces belong together where a graph has more than clusters.
-    wide_landmarks: int = 100
-    # Clusters are round if rows may go to the nearest mean and are cut more by at most this share.
-    round_cost: float = 0.1
-    # Two cuts show the same clusters from this ARI on.
+    # Gaps are wide if they are this many times as long as the longest edge inside a cluster.
+    wide_gap: float = 2.0
+    # Two ways of cutting show the same clusters from this ARI on.
     same: float = 0.9
-    # Landmarks stand for all rows from this ARI with the cut of a sample on.
-    faithful: float = 0.97
+    # Columns have different units if distances see fewer of them than one and this share.
+    seen_columns: float = 0.125
+    # Many clusters are round if rows may go to the nearest mean and are cut more by this share.
+    round_cost: float = 0.1
+    # This many landmarks show which pieces belong together where a graph has more than clusters.
+    wide_landmarks: int = 100
+
+    # ---- What is affordable: rows that decide, and rows that are cut.
     # Relaxed cuts are looked at up to this number of rows times squared clusters.
     relaxed_work: float = 1e7
-    # Gaps are wide if they are so many times as long as the longest edge inside a cluster.
-    wide_gap: float = 2.0
-
-    # Columns have different units if distances see fewer of them than one and this share,
-    seen_columns: float = 0.125
-    # as at most this many rows show.
-    unit_rows: int = 2000
-
-    # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
-    most_rows_for_neighbors: int = 500_000
-    # Each cluster has this many landmarks where rows allow it.
-    landmarks_per_cluster: int = 5
-    # There are at least this many landmarks where clusters are few.
-    landmarks: int = 1000
-    # A fit that needs at most this many bytes is not compared with the memory that is available.
-    trifling_bytes: float = 1e8
-
-    # Of more different rows than this a sample is drawn by random keys instead of sorting them.
-    sorted_rows: int = 100_000
-    # A graph has at least this many neighbours of each row.
-    least_neighbors: int = 5
-    # A graph has at most this many neighbours of each row.
-    most_neighbors: int = 15
     # The graph is decided on all rows up to this many.
     whole_rows: int = 30_000
-    # Of more rows it is decided on this many,
+    # With more rows it is decided on this many,
     some_rows: int = 10_000
     # or on this many for each cluster.
     some_rows_per_cluster: int = 50
-    # The graphs that known labels may prefer have these numbers of neighbours.
-    labelled_neighbors: tuple[int, ...] = (15, 50)
+    # Landmarks stand for all rows from this ARI with the cut of these rows on.
+    faithful: float = 0.97
+    # Units are decided on at most this many rows.
+    unit_rows: int = 2000
+    # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
+    most_rows_for_neighbors: int = 500_000
     # A discrete cut is found on at most this many rows, or on some rows for each cluster.
     most_ranked_rows: int = 200_000
+    # Each cluster has this many landmarks where rows allow it,
+    landmarks_per_cluster: int = 5
+    # and there are at least this many.
+    landmarks: int = 1000
+    # A fit that needs at most this many bytes is not compared with the memory that is available.
+    trifling_bytes: float = 1e8
+    # A sample of more different rows than this is drawn by random keys instead of sorting them.
+    sorted_rows: int = 100_000
 
+    # ---- The number of clusters.
+    # The graph on which K is looked for has at least this many neighbours of each row,
+    least_neighbors: int = 5
+    # and at most this many.
+    most_neighbors: int = 15
     # K is decided on at most this many rows.
     choice_rows: int = 4000
     # So many eigenpairs are computed first to find K, and twice as many while K may be larger.

@@ -79,15 +79,16 @@ def _clearness(rows: Array, task: Task) -> float:
 
     null = SameCovariance(rows, POLICY.tested_columns)
     own = null.sample(null.scores)
-    K = task.n_clusters if isinstance(task.n_clusters, Integral) else number_of_rows(own, task)
+    is_given = isinstance(task.n_clusters, Integral)
+    K = int(task.n_clusters) if is_given else number_of_rows(own, task)
     if not 1 < K <= len(own) // POLICY.rows_per_cluster:
         return 0.0
     draw = np.random.RandomState(0).standard_normal
-    best = _best_cut(own, int(K), task)
+    best = _best_cut(own, K, task)
     if best.has_wide_gaps:
         return np.inf
     samples = (null.sample(draw(null.scores.shape)) for _ in range(2))
-    return best.score - float(np.mean([_best_cut(one, int(K), task).score for one in samples]))
+    return best.score - float(np.mean([_best_cut(one, K, task).score for one in samples]))
 
 
 def _best_cut(rows: Array, n_clusters: int, task: Task) -> CutOfGraph:
