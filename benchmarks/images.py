@@ -1,12 +1,8 @@
-"""Photographs of scikit-image: our cuts beside its own, and beside ncut-pytorch.
+"""Photographs of scikit-image: our cuts beside ncut-pytorch.
 
-``python -m benchmarks.images``, where scikit-image is installed. Two tables of studies/partners.md
-are made of what it stores: of region graphs, beside ``skimage.graph.cut_normalized``; and of
-pixels by their features, beside ncut-pytorch. Where that is not installed (it needs torch), what
-was measured of it before is kept.
-
-Seconds are of the processor. NCut is the mean over parts of cut / volume; scikit-image's figures
-are of several seeds.
+``python -m benchmarks.images``, where scikit-image is installed. A table of studies/partners.md is
+made of what it stores: of pixels by their features, beside ncut-pytorch. Where that is not
+installed (it needs torch), what was measured of it before is kept. Seconds are of the processor.
 """
 
 from __future__ import annotations
@@ -16,7 +12,6 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -24,7 +19,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
@@ -33,58 +27,8 @@ from benchmarks.harness.memory import peaks_of
 from benchmarks.harness.study import Results, Study
 from eigencut._utils.arrays import Array
 
-PHOTOS = ("coffee", "astronaut", "chelsea")
 FEATURED = ("coffee", "astronaut")
-_SIZES = (100, 400, 800)
 _PARTS = (5, 10)
-
-
-def mean_ncut(rag: Any, labels: Array, parts: Array) -> float:
-    """The mean over parts of what leaves a part, relative to its volume."""
-    part_of_label = dict(zip(labels.ravel().tolist(), parts.ravel().tolist(), strict=True))
-    of_node = {node: part_of_label[rag.nodes[node]["labels"][0]] for node in rag}
-    names = sorted(set(of_node.values()))
-    cut, volume = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
-    for part in of_node.values():
-        volume[part] += 1.0  # of a region to itself
-    for a, b, weight in rag.edges(data="weight"):
-        for part in (of_node[a], of_node[b]):
-            volume[part] += weight
-            cut[part] += weight if of_node[a] != of_node[b] else 0.0
-    return float(np.mean([cut[part] / volume[part] for part in names]))
-
-
-def measured(cut: Any, labels: Array, rag: Any, seed: int | None) -> tuple[float, Array]:
-    """Seconds of the processor, and the parts."""
-    start = time.process_time()
-    parts = cut(labels, rag, in_place=False, rng=seed)
-    return time.process_time() - start, parts
-
-
-def of_region_graphs(n_seeds: int, quick: bool) -> list[dict[str, Any]]:
-    data, graph = import_module("skimage.data"), import_module("skimage.graph")
-    slic = import_module("skimage.segmentation").slic
-    lines = []
-    for name in PHOTOS:
-        image = getattr(data, name)()
-        for n_segments in _SIZES[: 1 if quick else None]:
-            labels = slic(image, n_segments=n_segments, compactness=30, start_label=0)
-            rag = graph.rag_mean_color(image, labels, mode="similarity")
-            seconds, ours = measured(eigencut.image.cut_normalized, labels, rag, None)
-            runs = []
-            for seed in range(n_seeds):
-                with suppress(ArpackError):  # it gives up on some seeds
-                    runs.append(measured(graph.cut_normalized, labels, rag, seed))
-            found = {"photograph": name, "regions": len(np.unique(labels))}
-            found |= {"their seeds": n_seeds, "their failures": n_seeds - len(runs)}
-            found |= {"seconds": seconds, "their seconds": [took for took, _ in runs]}
-            found |= {"parts": len(np.unique(ours))}
-            found |= {"their parts": [len(np.unique(parts)) for _, parts in runs]}
-            found |= {"ncut": mean_ncut(rag, labels, ours)}
-            found |= {"their ncut": [mean_ncut(rag, labels, parts) for _, parts in runs]}
-            alike = [adjusted_rand_score(ours.ravel(), parts.ravel()) for _, parts in runs]
-            lines.append(found | {"alike": [float(value) for value in alike]})
-    return lines
 
 
 def features_of(name: str) -> tuple[Array, tuple[int, int]]:
@@ -152,7 +96,6 @@ def of_features(n_seeds: int, quick: bool) -> list[dict[str, Any]]:
 def measure(n_seeds: int, quick: bool) -> Results:
     warnings.simplefilter("ignore")
     found: Results = {"versions": {"scikit-image": version("scikit-image")}}
-    found["region graphs"] = of_region_graphs(n_seeds, quick)
     if find_spec("ncut_pytorch") is not None:
         found["features"] = of_features(n_seeds, quick)
         found["versions"] |= {name: version(name) for name in ("ncut-pytorch", "torch")}
@@ -172,29 +115,7 @@ def span(values: list[Any], form: str) -> str:
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
-def failed(line: dict[str, Any]) -> str:
-    """With how many seeds scikit-image finds nothing, for ARPACK raises an error."""
-    count = line["their failures"]
-    return f", {count} of {line['their seeds']} failed" if count else ""
-
-
 def tables(results: Results) -> dict[str, str]:
-    theirs = "scikit-image"
-    head = ["photograph", "regions", "processor seconds", theirs, "parts", theirs, "NCut", theirs]
-    graphs = [
-        [
-            line["photograph"],
-            str(line["regions"]),
-            f"{line['seconds']:.2f}",
-            span(line["their seconds"], ".2f"),
-            str(line["parts"]),
-            span(line["their parts"], "d") + failed(line),
-            f"{line['ncut']:.2g}",
-            span(line["their ncut"], ".2g"),
-            span(line["alike"], ".3f"),
-        ]
-        for line in results["region graphs"]
-    ]
     of_pixels = ["photograph", "pixels", "channels", "parts", "method", "processor seconds"]
     of_pixels += ["memory, MB", "alike over seeds", "alike with ours"]
     pixels = [
@@ -211,7 +132,7 @@ def tables(results: Results) -> dict[str, str]:
         ]
         for line in results["features"]
     ]
-    return {"region graphs": table([*head, "alike"], graphs), "pixels": table(of_pixels, pixels)}
+    return {"pixels": table(of_pixels, pixels)}
 
 
 STUDY = Study("images", "seeds", 3, measure, tables, page_name="partners")

@@ -12,7 +12,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-from skimage import data, graph
+from skimage import data
 from skimage.color import label2rgb, rgb2lab
 from skimage.segmentation import slic
 from sklearn.cluster import KMeans
@@ -72,16 +72,3 @@ for ax, (title, labels) in zip(axes, ways.items(), strict=True):
     ax.set_title(title)
     ax.axis("off")
 plt.show()
-
-# %%
-# Who has a region adjacency graph of scikit-image cuts it as ``skimage.graph.cut_normalized`` does,
-# in less time and the same each time.
-
-regions = slic(photographs["coffee"], n_segments=400, compactness=30, start_label=0)
-rag = graph.rag_mean_color(photographs["coffee"], regions, mode="similarity")
-start = time.process_time()
-parts = eigencut.image.cut_normalized(regions, rag)
-print(
-    f"{rag.number_of_nodes()} regions: {len(np.unique(parts))} parts, "
-    f"{time.process_time() - start:.2f} s of one processor"
-)

@@ -1,5 +1,5 @@
 """Segments of images: the name under which ``eigencut.integrations.image`` is imported."""
 
-from eigencut.integrations.image import cut_normalized, segment
+from eigencut.integrations.image import segment
 
-__all__ = ["cut_normalized", "segment"]
+__all__ = ["segment"]

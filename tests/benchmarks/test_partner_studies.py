@@ -37,14 +37,6 @@ def test_every_region_is_in_one_piece():
     assert all(line["found"] == line["regions"] for line in ours)
 
 
-def test_photographs_are_not_cut_worse():
-    for line in stored(images.STUDY)["region graphs"]:
-        assert line["parts"] >= max(line["their parts"])
-        assert line["ncut"] <= 1.05 * min(line["their ncut"])
-        if line["regions"] >= 370:
-            assert 14 < min(line["their seconds"]) / line["seconds"] < 38
-
-
 def test_ncut_pytorch_takes_more_time_and_room():
     results = stored(images.STUDY)
     assert {"ncut-pytorch", "torch"} <= set(results["versions"])

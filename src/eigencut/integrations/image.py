@@ -1,12 +1,7 @@
-"""Segments of images, and cuts of scikit-image's region graphs; reached as ``eigencut.image``.
+"""Segments of images (``segment``); reached as ``eigencut.image``.
 
 A pixel is a row: its colour (or whatever channels it has), its place and, if asked for, the texture
 around it. Only superpixels need scikit-image.
-
-A region graph is cut by Shi and Malik's rule, as ``skimage.graph.cut_normalized`` has it: in two by
-the second eigenvector of ``D^-1/2 (D - W) D^-1/2``, each part is cut again, and a part stays as it
-is where the best of its cuts is not below a threshold. A graph has nodes with labels and edges with
-weights; networkx is not imported.
 """
 
 from __future__ import annotations
@@ -17,9 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
-from scipy.sparse import coo_array, csr_array, diags_array, eye_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import (
@@ -28,19 +20,13 @@ from eigencut._utils.validation import (
     check_count,
     check_magnitude,
     is_integer,
-    is_real,
     needed,
-    shown,
 )
 from eigencut.affinities import Landmarks
-from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.graphs.base import SparseGraph
-from eigencut.solvers.relaxed_cut import eigenpairs
-from eigencut.solvers.sparse import Inverse
 
-__all__ = ["cut_normalized", "segment"]
+__all__ = ["segment"]
 
 
 @dataclass(frozen=True)
@@ -53,18 +39,6 @@ class Policy:
     window: float = 3.0
     # An array whose first axis could be channels has its channels first if its sides are so long.
     least_side: int = 16
-    # A part of so few regions stays whole, as scikit-image leaves two.
-    fewest_regions: int = 3
-    # From so many regions on factors are quicker than LAPACK.
-    large: int = 300
-    # An edge counts if it has this share of the threshold, relative to sqrt(d_i d_j).
-    weak: float = 1e-3
-    # The eigenvalues are shifted by this before the inverse: NCuts that matter are larger.
-    shift: float = 1e-9
-    # The relative tolerance of the eigenvector.
-    tolerance: float = 1e-6
-    # After so many restarts the general solver takes over.
-    restarts: int = 30
 
 
 POLICY = Policy()
@@ -257,195 +231,3 @@ def _spread_to(total: float, channels: Array) -> Array:
     centred = columns - columns.mean(axis=0)
     spread = np.sqrt((centred**2).sum() / len(centred))
     return np.asarray(centred * (total / spread) if spread > 0 else centred)
-
-
-def cut_normalized(
-    labels: Any,
-    rag: Any,
-    thresh: float = 0.001,
-    num_cuts: int = 10,
-    in_place: bool = True,
-    max_edge: float = 1.0,
-    *,
-    rng: Any = None,
-) -> NDArray[Any]:
-    """Cut a region adjacency graph in two, and its parts, until no cut is below a threshold.
-
-    In place of ``skimage.graph.cut_normalized``: the same arguments, rule and result, with nothing
-    left to chance.
-
-    Parameters
-    ----------
-    labels : array of int
-        The region of each pixel.
-    rag : networkx.Graph
-        Of similarities, as by ``skimage.graph.rag_mean_color(image, labels, mode="similarity")``.
-        Each node has the attribute "labels", a list.
-    thresh : float, default=0.001
-        A part is divided if the NCut of that is below.
-    num_cuts : int, default=10
-        So many evenly spaced values of the eigenvector are tried, from its least on; the largest,
-        which is where they begin if the eigenvector has the other sign, is tried too.
-    in_place : bool, default=True
-        Whether nodes get the attribute "ncut label", and an edge to themselves.
-    max_edge : float, default=1.0
-        The weight of a region to itself.
-    rng : None, int or numpy.random.Generator
-        Without effect: nothing here is random.
-
-    Returns
-    -------
-    labels : array of int
-        Of the shape and type of ``labels``: each part has a label of one of its regions. Labels
-        without a node become 0.
-
-    Notes
-    -----
-    Regions without a path between them always come apart, for the NCut of that is 0. scikit-image
-    leaves two such regions in one part, or several that have no edges at all.
-
-    References
-    ----------
-    .. [1] J. Shi, J. Malik, "Normalized Cuts and Image Segmentation", IEEE Transactions on Pattern
-       Analysis and Machine Intelligence 22(8), 2000.
-
-    Examples
-    --------
-    With a photograph::
-
-        labels = skimage.segmentation.slic(image, n_segments=400, start_label=0)
-        rag = skimage.graph.rag_mean_color(image, labels, mode="similarity")
-        parts = eigencut.image.cut_normalized(labels, rag)
-    """
-    if not is_real(thresh) or np.isnan(thresh):
-        raise invalid("thresh", "be a number", shown(thresh), "use thresh=0.001")
-    check_count("num_cuts", num_cuts, "use 10")
-    max_edge = check_magnitude("max_edge", max_edge, "use the weight of identical regions, 1.0")
-    nodes = list(rag.nodes())
-    labels, of_node = _checked_labels(labels, rag, nodes)
-    parts = _parts(_weights(rag, nodes, max_edge), thresh, num_cuts)
-    new = np.zeros(int(labels.max()) + 1, dtype=labels.dtype)
-    for part in parts:
-        first = min(part, key=lambda vertex: nodes[vertex])
-        for vertex in part:
-            new[of_node[vertex]] = of_node[first][0]
-    if in_place:
-        for node, its_labels in zip(nodes, of_node, strict=True):
-            rag.add_edge(node, node, weight=max_edge)
-            rag.nodes[node]["ncut label"] = new[its_labels[0]]
-    return np.asarray(new[labels])
-
-
-def _parts(weights: Any, thresh: float, num_cuts: int) -> list[Indices]:
-    """The vertices of each part that no cut below the threshold divides."""
-    whole, waiting = [], [np.arange(weights.shape[0])]
-    while waiting:
-        part = waiting.pop()
-        graph = SparseGraph(weights[part][:, part], np.ones(len(part)), np.arange(len(part)))
-        pieces = _pieces(graph, thresh)
-        if not pieces.any() and len(part) >= POLICY.fewest_regions:
-            is_above, value = _best_cut(graph, num_cuts)
-            pieces = is_above if value < thresh else pieces
-        if pieces.any():
-            waiting += [part[pieces == number] for number in np.unique(pieces)]
-        else:
-            whole.append(part)
-    return whole
-
-
-def _pieces(graph: SparseGraph, thresh: float) -> NDArray[Any]:
-    """The components without edges that are nothing beside the threshold, or one piece."""
-    edges = graph.weights.tocoo()
-    volumes = graph.n_rows * graph.degrees
-    weakest = max(0.0, min(POLICY.weak * thresh, POLICY.weak)) * np.sqrt(volumes)
-    is_strong = edges.data > weakest[edges.row] * np.sqrt(volumes[edges.col])
-    strong = (edges.data[is_strong], (edges.row[is_strong], edges.col[is_strong]))
-    n_pieces, pieces = connected_components(coo_array(strong, edges.shape), directed=False)
-    is_cut = pieces[edges.row] != pieces[edges.col]
-    cut = np.bincount(pieces[edges.row[is_cut]], edges.data[is_cut], n_pieces)
-    volume = np.maximum(np.bincount(pieces, volumes, n_pieces), np.finfo(np.float64).tiny)
-    # Where this sum is below the threshold, so is the NCut of every division of pieces in two.
-    return pieces if (cut / volume).sum() < thresh else np.zeros_like(pieces)
-
-
-def _best_cut(graph: SparseGraph, num_cuts: int) -> tuple[NDArray[np.bool_], float]:
-    """The vertices above the best of evenly spaced thresholds, and the NCut of that."""
-    vector = _second_vector(graph)[:, np.newaxis]
-    largest = vector.max()
-    thresholds = np.linspace(vector.min(), largest, num_cuts, endpoint=False)
-    is_above = np.hstack([vector > thresholds, vector >= largest])
-    edges = graph.weights.tocoo()
-    cut = edges.data @ (is_above[edges.row] & ~is_above[edges.col])
-    volumes = graph.n_rows * graph.degrees
-    above, below = volumes @ is_above, volumes @ ~is_above
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Where rounding leaves nothing on one side there is no cut.
-        values = np.where((above > 0) & (below > 0), cut / above + cut / below, np.inf)
-    best = int(values.argmin())
-    return is_above[:, best], float(values[best])
-
-
-def _second_vector(graph: SparseGraph) -> Array:
-    """Of ``D^-1/2 (D - W) D^-1/2``, for a connected graph; its largest entry is positive."""
-    mass = CUTS["ncut"].mass(graph.degrees)
-    root = np.sqrt(mass)
-    if graph.n_vertices < POLICY.large:
-        return np.asarray(eigenpairs(graph, mass, 2).vectors[:, 1] * root)
-    first = root / np.linalg.norm(root)
-    scale = diags_array(1 / root)
-    # Hundreds of eigenvalues are nearly 0, and only an inverse tells them apart.
-    laplacian = eye_array(len(root)) - scale @ (graph.weights / graph.n_rows) @ scale
-    inverse = Inverse(laplacian, POLICY.shift)
-
-    def apart(vector: Array) -> Array:
-        return np.asarray(vector - first * (first @ vector))
-
-    product = LinearOperator(
-        graph.weights.shape, lambda v: apart(inverse(apart(v.ravel()))), dtype=np.float64
-    )
-    start = apart(np.random.default_rng(0).standard_normal(len(root)))
-    how = {"tol": POLICY.tolerance, "maxiter": POLICY.restarts, "v0": start}
-    try:
-        vector = eigsh(product, k=1, which="LA", **how)[1][:, 0]
-    except ArpackNoConvergence:  # many eigenvalues below the shift
-        vector = eigenpairs(graph, mass, 2).vectors[:, 1] * root
-    return np.asarray(vector * np.sign(vector[np.abs(vector).argmax()]))
-
-
-def _weights(rag: Any, nodes: list[Any], max_edge: float) -> csr_array:
-    """The weights between nodes, and of each to itself."""
-    n, place = len(nodes), {node: number for number, node in enumerate(nodes)}
-    listed = rag.edges(data="weight", default=1.0)
-    edges = [(place[a], place[b], weight) for a, b, weight in listed if a != b]
-    row, column, weight = np.array(edges, dtype=np.float64).reshape(-1, 3).T
-    is_bad = ~((weight >= 0) & (weight < np.inf))
-    if is_bad.any():
-        a, b = edges[int(np.argmax(is_bad))][:2]
-        got = f"{weight[is_bad][0]:g} between {nodes[a]} and {nodes[b]}"
-        raise invalid("rag", "have finite weights of at least 0", got, "use mode='similarity'")
-    places = (row.astype(np.intp), column.astype(np.intp))
-    one_way = coo_array((weight, places), shape=(n, n))
-    return csr_array(one_way + one_way.T + max_edge * eye_array(n))
-
-
-def _checked_labels(
-    labels: Any, rag: Any, nodes: list[Any]
-) -> tuple[NDArray[Any], list[list[int]]]:
-    """Return labels as an array, and those of each node, which are among them."""
-    if not nodes:
-        raise invalid("rag", "have nodes", "none", "make it by skimage.graph.rag_mean_color")
-    of_node = [list(rag.nodes[node].get("labels") or []) for node in nodes]
-    if [] in of_node:
-        expected = "have nodes with the attribute 'labels', a list"
-        remedy = "make it by skimage.graph.rag_mean_color, or set it"
-        raise invalid("rag", expected, f"none for {nodes[of_node.index([])]}", remedy)
-    found = np.asarray(labels)
-    if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
-        what = f"{found.dtype} of shape {found.shape}"
-        remedy = "use skimage.segmentation.slic(image, start_label=0)"
-        raise invalid("labels", "be integers of at least 0, one for each pixel", what, remedy)
-    largest = max(max(its_labels) for its_labels in of_node)
-    if largest > found.max():
-        got = f"labels up to {found.max()} and a node of label {largest}"
-        raise invalid("labels", "be those that rag was made of", got, "make rag again")
-    return found, of_node
