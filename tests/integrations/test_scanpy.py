@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsTransformer as OfScikitLearn
 
 import eigencut
 from eigencut import GPOD
-from eigencut.compat import KNeighborsTransformer
 
 WHY = "scanpy needs half a gigabyte: make test-integrations installs it"
 K = 4
@@ -271,22 +270,3 @@ def test_blood_cells_with_numbers_of_their_own(scanpy, tmp_path):
     known = rest.obs.pop("eigencut")
     eigencut.scanpy.ingest(rest, half)
     assert adjusted_rand_score(known, rest.obs["eigencut"]) > 0.8
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scanpy_takes_our_search(scanpy):
-    from scanpy.neighbors._common import _ind_dist_shortcut
-
-    adata = scanpy.datasets.pbmc68k_reduced()
-    graphs = []
-    # By a tree: scikit-learn's brute force in float32 has rows that are not at distance 0 of
-    # themselves, which umap's weights take for their nearest neighbour.
-    for search in (KNeighborsTransformer, partial(OfScikitLearn, algorithm="kd_tree")):
-        scanpy.pp.neighbors(adata, transformer=search(n_neighbors=15))
-        graphs.append((adata.obsp["distances"].copy(), adata.obsp["connectivities"].copy()))
-    for ours, theirs in zip(*graphs, strict=True):
-        assert abs(ours - theirs).max() < 1e-4 * theirs.max()
-    mat = KNeighborsTransformer(n_neighbors=9).fit_transform(
-        np.random.default_rng(0).random((10, 2))
-    )
-    assert mat.nnz / 10 == 10 and _ind_dist_shortcut(mat) is not None

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors, RankedNeighbors, TableModel
-from eigencut.compat import KNeighborsTransformer, SpectralClustering
+from eigencut.compat import SpectralClustering
 from eigencut.hierarchy.recluster import recluster
 from eigencut.neighbors.metrics import METRICS, Space
 from eigencut.neighbors.search import INDEXES, build_index
@@ -131,15 +131,6 @@ def test_tables(way):
     again = way(model)
     assert np.array_equal(again.predict(frame), model.predict(frame))
     assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
-def test_transformers_of_neighbors(n_columns, metric, way):
-    transformer = KNeighborsTransformer(n_neighbors=6, metric=metric).fit(blobs(n_columns))
-    new = blobs(n_columns, 500)
-    expected, found = transformer.transform(new), way(transformer).transform(new)
-    assert np.array_equal(expected.indices, found.indices)
-    assert np.array_equal(expected.data, found.data)
 
 
 @pytest.mark.parametrize("affinity", ["rbf", "nearest_neighbors"])

@@ -1,8 +1,7 @@
 """Clusters of cells in AnnData, in the manner of scanpy's tools; reached as ``eigencut.scanpy``.
 
 Nothing here imports scanpy, which makes the graph of neighbours: all there is to it is AnnData's
-``obs``, ``obsm``, ``obsp`` and ``uns``. As a search of neighbours scanpy takes
-``eigencut.compat.KNeighborsTransformer``.
+``obs``, ``obsm``, ``obsp`` and ``uns``.
 """
 
 from __future__ import annotations
