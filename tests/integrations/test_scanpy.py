@@ -86,45 +86,6 @@ def test_rows_of_a_representation():
         eigencut.scanpy.cluster(adata, use_rep="X_umap")
 
 
-def test_some_cells_only():
-    adata = cells()
-    eigencut.scanpy.cluster(adata, 2, restrict_to=("kind", ["kind 0", "kind 2"]))
-    found, inside = adata.obs["eigencut"], adata.obs["kind"].isin(["kind 0", "kind 2"])
-    assert set(found[inside]) == {"kind 0-kind 2,0", "kind 0-kind 2,1"}
-    assert (found[~inside].astype(str) == adata.obs["kind"][~inside].astype(str)).all()
-    assert adjusted_rand_score(adata.obs["kind"][inside], found[inside]) > 0.95
-    with pytest.raises(ValueError, match=r"categories of adata\.obs\['kind'\].*Got 'none'"):
-        eigencut.scanpy.cluster(adata, 2, restrict_to=("kind", ["none"]))
-
-
-@pytest.mark.parametrize("kinds", [[0, 1, 2, 3], [True, False, True, False], ["a", "b", None, "c"]])
-def test_categories_of_any_kind_and_cells_without_one(kinds):
-    adata = cells()
-    adata.obs["g"] = pd.Series(kinds * 60, index=adata.obs.index, dtype="category")
-    eigencut.scanpy.cluster(adata, 2, restrict_to=("g", kinds[:1]))
-    found, inside = adata.obs["eigencut"], (adata.obs["g"] == kinds[0]).to_numpy()
-    assert set(found[inside]) == {f"{kinds[0]},0", f"{kinds[0]},1"}
-    assert (found[~inside].isna() == adata.obs["g"][~inside].isna()).all()
-    others = found[~inside].dropna()
-    assert (others.astype(str) == adata.obs["g"][others.index].astype(str)).all()
-    again = cells()
-    eigencut.scanpy.ingest(again, adata)  # which has no cluster "nan"
-    assert set(again.obs["eigencut"].cat.categories) == set(found.dropna())
-
-
-def test_names_that_other_cells_have_are_not_given_again():
-    adata = cells()
-    adata.obs["g"] = pd.Categorical(["a", "b", "b,0", "b,7"] * 60)
-    before = adata.obs.copy()
-    with pytest.raises(
-        ValueError, match=r"Got 'b,0', a category of adata\.obs\['g'\] already; rena"
-    ):
-        eigencut.scanpy.cluster(adata, 2, restrict_to=("g", ["b"]))
-    pd.testing.assert_frame_equal(adata.obs, before)
-    eigencut.scanpy.cluster(adata, 2, restrict_to=("g", ["b", "b,0"]))
-    assert set(adata.obs["eigencut"]) == {"a", "b-b,0,0", "b-b,0,1", "b,7"}
-
-
 def test_what_others_have_written_is_kept():
     adata = cells()
     adata.uns["pca"], adata.uns["leiden"] = np.ones(3), {"params": {"resolution": 1.0}}
@@ -143,23 +104,10 @@ def test_what_others_have_written_is_kept():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"restrict_to": ("nope", ["a"])}, r"column of adata\.obs \(kind\)\. Got 'nope'; correct"),
-        ({"restrict_to": ("kind", "a")}, r"a list of at least one.*Got .*'kind', 'a'.*; write it"),
-        ({"restrict_to": ("kind", [])}, r"a list of at least one.*; write it as \('kind'"),
-        ({"restrict_to": ("kind", 5)}, "a list of at least one"),
-        ({"restrict_to": ("kind", [np.nan])}, "must name categories .*Got 'nan'"),
-        (
-            {"restrict_to": ("kind", ["kind 9"])},
-            "must name categories that have cells.*name others",
-        ),
-        ({"restrict_to": "kind"}, "a list of at least one.*Got 'kind'; write"),
-        ({"restrict_to": 5}, "a list of at least one.*Got 5; write"),
         ({"key_added": ""}, "key_added must be a name. Got ''; leave it out"),
         ({"key_added": 5}, "key_added must be a name. Got 5; leave it out"),
-        ({"copy": "yes"}, "copy must be True or False. Got 'yes'; use copy=False"),
         ({"obsp": "small"}, r"of shape \(240, 240\).*Got shape \(5, 5\); run sc"),
         ({"obsp": "list"}, r"of shape \(240, 240\).*Got shape \(3,\); run sc"),
-        ({"obsp": ["small"]}, "obsp must be a name. Got list; pass a key"),
         ({"use_rep": "short"}, r"a row for each of the 240 cells\. Got shape \(5, 2\)"),
         ({"use_rep": "words"}, "use_rep='words' must hold real numbers"),
     ],

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
-from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from scipy.sparse import csr_array, issparse
 from sklearn.cluster import KMeans
 from sklearn.cluster import SpectralClustering as OfScikitLearn
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -18,13 +17,10 @@ from sklearn.utils import check_symmetric
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import threads, warn_user
-from eigencut._utils.validation import as_numpy, check_choice, check_count, check_n_jobs
+from eigencut._utils.running import warn_user
+from eigencut._utils.validation import as_numpy
 from eigencut.affinities import Gaussian, Kernel, Neighbors
-from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.io.validation import check_rows
-from eigencut.neighbors.search import SearchedPoints, allowed_indexes
 
 __all__ = ["SpectralClustering"]
 

@@ -6,11 +6,10 @@ Nothing here imports scanpy, which makes the graph of neighbours: all there is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigencut._utils.arrays import Array, Indices
@@ -18,7 +17,6 @@ from eigencut._utils.validation import check_count, needed, real_array, shown
 from eigencut.affinities import Neighbors
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.io.column_kinds import absent
 
 __all__ = ["cluster", "ingest"]
 
@@ -31,7 +29,6 @@ def cluster(
     use_rep: str | None = None,
     neighbors_key: str | None = None,
     obsp: str | None = None,
-    restrict_to: tuple[str, Sequence[str]] | None = None,
     copy: bool = False,
 ) -> Any:
     """Cluster cells by a normalized cut of scanpy's graph of neighbours, or of one of our own.
@@ -50,9 +47,6 @@ def cluster(
         Of ``adata.uns``: which graph of neighbours, if there are several.
     obsp : str, optional
         Of ``adata.obsp``: any other graph of affinities.
-    restrict_to : tuple of str and sequence of str, optional
-        A key of ``adata.obs`` and categories: only their cells are clustered, and the others keep
-        their category, or none; names of clusters begin with those of the categories.
     copy : bool, default=False
 
     Returns
@@ -70,30 +64,21 @@ def cluster(
         eigencut.scanpy.cluster(adata)
         sc.pl.umap(adata, color="eigencut")
     """
-    _check_arguments(copy, adata=adata)
+    _check_cells(adata=adata)
     _check_key_added(adata, key_added)
     sources = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     given = {name: value for name, value in sources.items() if value is not None}
-    for name, value in given.items():
-        if not isinstance(value, str):
-            raise invalid(name, "be a name", shown(value), "pass a key of adata")
     if len(given) > 1:
         got = " and ".join(f"{name}={value!r}" for name, value in given.items())
         one = "Only one of use_rep, neighbors_key and obsp"
         raise invalid(one, "be given", got, "pass one of them")
-    cells: Any = slice(None)
-    if restrict_to is not None:
-        key, wanted, cells, others = _restricted(adata, restrict_to)
     adata = adata.copy() if copy else adata
     if use_rep is not None:
-        model = GPOD(n_clusters).fit(_representation(adata, use_rep)[cells])
+        model = GPOD(n_clusters).fit(_representation(adata, use_rep))
     else:
         graph = _graph(adata, neighbors_key, obsp)
-        model = GPOD(n_clusters, affinity="precomputed").fit(graph[cells][:, cells])
-    names = model.labels_.astype(str).astype(object)
-    if restrict_to is not None:
-        names = _renamed(names, key, wanted, cells=cells, others=others)
-    adata.obs[key_added] = _categorical(names)
+        model = GPOD(n_clusters, affinity="precomputed").fit(graph)
+    adata.obs[key_added] = _categorical(model.labels_.astype(str).astype(object))
     params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters), **given}
     adata.uns[key_added] = {"params": params}
     if hasattr(model, "eigenvalues_"):  # not of a discrete cut
@@ -143,7 +128,7 @@ def ingest(
         eigencut.scanpy.ingest(adata, reference)
         adata.obs[["eigencut", "eigencut_share"]]
     """
-    _check_arguments(copy, adata=adata, reference=reference)
+    _check_cells(adata=adata, reference=reference)
     check_count("n_neighbors", n_neighbors, "use the default of 15")
     if not isinstance(key, str) or key not in reference.obs:
         expected = "be a column of reference.obs"
@@ -232,61 +217,12 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     return csr_array(found).astype(np.float64)
 
 
-def _restricted(
-    adata: Any, restrict_to: Any
-) -> tuple[str, list[str], Indices, NDArray[np.object_]]:
-    """Return a key and categories, their cells, and the names of all cells: None without category.
-
-    Names of categories are text, whatever they are in ``adata.obs``.
-    """
-    is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
-    key, categories = restrict_to if is_pair else (None, [])
-    is_listed = isinstance(categories, Iterable) and not isinstance(categories, (str, bytes))
-    wanted = list(dict.fromkeys(map(str, categories))) if is_listed else []
-    if not (isinstance(key, str) and wanted):
-        expected = "be a column of adata.obs and a list of at least one of its categories"
-        remedy = "write it as ('kind', ['a', 'b'])"
-        raise invalid("restrict_to", expected, repr(restrict_to)[:60], remedy)
-    if key not in adata.obs:
-        expected = f"begin with a column of adata.obs ({', '.join(map(str, adata.obs))})"
-        raise invalid("restrict_to", expected, repr(key), "correct it")
-    column = adata.obs[key]
-    known = list(map(str, column.astype("category").cat.categories))
-    for name in absent(wanted, known):
-        expected = f"name categories of adata.obs[{key!r}] ({', '.join(known)})"
-        raise invalid("restrict_to", expected, repr(name), "correct it")
-    names = column.astype(str).to_numpy().astype(object)
-    names[column.isna().to_numpy()] = None
-    cells = np.flatnonzero([name in wanted for name in names])
-    if not len(cells):
-        got = f"{wanted!r} of adata.obs[{key!r}], which have none"
-        raise invalid("restrict_to", "name categories that have cells", got, "name others")
-    return key, wanted, cells, names
-
-
-def _renamed(
-    clusters: Any, key: str, wanted: list[str], *, cells: Indices, others: NDArray[np.object_]
-) -> NDArray[np.object_]:
-    """Return names of all cells, given the clusters of some; no two kinds of cells become one."""
-    names = others.copy()
-    names[cells] = [f"{'-'.join(wanted)},{cluster}" for cluster in clusters]
-    taken = set(names[cells]) & set(np.delete(names, cells))
-    if taken:
-        expected = "give clusters names that no other cells have"
-        got = f"{min(taken)!r}, a category of adata.obs[{key!r}] already"
-        remedy = "rename it there by .cat.rename_categories, or restrict to that one too"
-        raise invalid("restrict_to", expected, got, remedy)
-    return names
-
-
-def _check_arguments(copy: Any, **cells: Any) -> None:
+def _check_cells(**cells: Any) -> None:
     for name, value in cells.items():
         parts = ("obs", "obsm", "obsp", "uns", "n_obs")
         if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
             remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
             raise invalid(name, "be an AnnData", shown(value), remedy)
-    if not isinstance(copy, (bool, np.bool_)):
-        raise invalid("copy", "be True or False", shown(copy), "use copy=False")
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:
