@@ -1,7 +1,7 @@
 """What the paper says: errors, bounds, the cost of discretization, excess risk and its curves."""
 
 from eigencut.theory.bounds import Bounds, ExcessBound, bounds, excess_bound, largest_error
-from eigencut.theory.curves import LearningCurve, RowsNeeded, learning_curve, rows_needed
+from eigencut.theory.curves import LearningCurve, learning_curve
 from eigencut.theory.errors import (
     CutValue,
     DiscretizationCost,
@@ -29,7 +29,6 @@ __all__ = [
     "LearningCurve",
     "MeasuredExcess",
     "Rademacher",
-    "RowsNeeded",
     "bounds",
     "discretization_cost",
     "discretization_gap",
@@ -42,5 +41,4 @@ __all__ = [
     "measured_excess",
     "population_error",
     "rademacher",
-    "rows_needed",
 ]
