@@ -62,11 +62,20 @@ def test_the_reference_has_every_public_name():
 def test_every_public_name_has_an_example(name):
     module, _, item = name.rpartition(".")
     kind = getattr(sys.modules[module], item)
-    text = inspect.getdoc(kind)
     if inspect.isclass(kind) and issubclass(kind, Exception):
         return  # what raises them has one
-    _, found, examples = text.partition("Examples\n--------\n")
-    assert found and re.search(r"^(>>> |    \w)", examples, re.M), name
+    texts = [inspect.getdoc(kind), *map(inspect.getdoc, functions_that_return(item))]
+    examples = " ".join(text.partition("Examples\n--------\n")[2] for text in texts)
+    assert re.search(r"^(>>> |    \w)", examples, re.M), name
+
+
+def functions_that_return(result):
+    """Public functions whose docstring says that they return this class: they show it in use."""
+    for name in public_names():
+        module, _, item = name.rpartition(".")
+        function = getattr(sys.modules[module], item)
+        if re.search(rf"^Returns\n-------\n{result}$", inspect.getdoc(function), re.M):
+            yield function
 
 
 def test_what_the_reference_lists_exists():

@@ -109,18 +109,6 @@ class RiskSummary(Printed, JsonReady):
         do not compare, and are not printed.
     theory : bool
         Whether ``print`` shows errors of functions, bounds and notes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = assess(model, X[100:])
-    >>> result.cut, result.n_rows, result.n_clusters
-    ('ncut', 100, 2)
-    >>> result.cut_heldout.value <= 2.0
-    True
     """
 
     cut: str

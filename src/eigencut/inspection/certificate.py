@@ -59,15 +59,6 @@ class Certificate(JsonReady):
     aside : float
         Share of the rows in components of the graph that are far smaller than every cluster, of
         which nothing is said.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> X[:100, 0] += 6
-    >>> certificate(GPOD(2, affinity=Gaussian(sigma=1.0)).fit(X)).differs_at_most < 0.02
-    True
     """
 
     differs_at_most: float

@@ -39,16 +39,6 @@ class LeavingShares(JsonReady):
     sizes : array of shape (K,)
         Rows of each cluster.
     confidence : float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(400, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.2)).fit(X[:200])
-    >>> shares = leaving_share(model, X[200:])
-    >>> bool((shares.low <= shares.mean).all() and (shares.mean <= shares.high).all())
-    True
     """
 
     mean: Array

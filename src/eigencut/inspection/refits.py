@@ -98,16 +98,6 @@ class Stability(JsonReady):
     labels : array of shape (n,)
         The labels of the model.
     n_refits : int
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = stability(model, X[:100], n_refits=5)
-    >>> result.per_row.shape, result.per_cluster.shape
-    ((100,), (2,))
     """
 
     per_row: Array
@@ -214,18 +204,6 @@ class LabelSets:
         The clusters that refits gave those rows, in the numbers of the model.
     refit_on : {"same rows", "other rows"}
         Which refits: ``label_sets`` tells them apart.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> sets = label_sets(model, X[100:], n_batches=10)
-    >>> sets.n_batches, sets.batch_size
-    (10, 5)
-    >>> sets.predict_set(X[:3], coverage=0.9).shape
-    (3, 2)
     """
 
     model: Any = field(repr=False)
@@ -493,18 +471,6 @@ class Significance:
         The same of each null's samples: "gaussian" and "one cluster".
     n_rows, n_clusters : int
         Of the rows that were compared.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = significance(model, X[:100], n_null=9)
-    >>> sorted(result.null_statistics)
-    ['gaussian', 'one cluster']
-    >>> result.p_value == max(result.p_values.values())
-    True
     """
 
     statistic: float

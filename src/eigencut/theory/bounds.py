@@ -100,12 +100,6 @@ class Bounds(JsonReady):
         The probability with which the paper states each of the three. That of the generalization
         is refuted for C = sup W, and for kappa as rows show it; see ``benchmarks/studies/risk.md``.
     constant : {"paper", "tight"}
-
-    Examples
-    --------
-    >>> result = bounds("ncut", n=10_000, n_clusters=2, C=1.0, B=4.0, kappa=1.0, eps=0.1)
-    >>> result.continuous < result.discrete
-    True
     """
 
     continuous: float
@@ -266,14 +260,6 @@ class ExcessBound(JsonReady):
         K: about what K functions can hold at most, and so the largest excess.
     tau, kappa : float
     confidence : float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> X, _ = make_moons(1500, noise=0.08, random_state=0)
-    >>> result = excess_bound(X[:500], X[500:1000], X[1000:], n_clusters=2, sigma=0.3)
-    >>> 0 < result.bound < 0.8
-    True
     """
 
     bound: float

@@ -52,16 +52,6 @@ class LearningCurve(JsonReady):
         Of that interval.
     n_rows : int
         All rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
-    >>> curve.excess.shape
-    (3, 3)
     """
 
     sizes: Indices

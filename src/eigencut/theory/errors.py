@@ -204,17 +204,6 @@ class CutValue(JsonReady):
     confidence : float
     n_rows : float
         Rows, or what they count together.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.inspection import cut_value
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = cut_value(model, X[100:])
-    >>> result.per_cluster.shape, result.sizes.tolist()
-    ((2,), [27, 23])
     """
 
     cut: str
@@ -318,16 +307,6 @@ class ErrorEstimate(JsonReady):
         The summands of ``value``.
     n_rows : float
         Held-out rows it rests on.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = population_error(model, X[100:])
-    >>> bool(abs(result.value - result.per_function.sum()) < 1e-12)
-    True
     """
 
     value: float
@@ -348,16 +327,6 @@ class Gap(JsonReady):
         Their sum.
     n_rows : float
         Rows it was measured on.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = discretization_gap(model, X[100:])
-    >>> result.per_cluster.shape
-    (2,)
     """
 
     per_cluster: Array
@@ -615,16 +584,6 @@ class DiscretizationCost(JsonReady):
     by_paper : float
         ``4 C epsilon``, as Theorems 2 and 4 have it; no bound for NCut if C < 1.
     n_rows : float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = discretization_cost(model, X[100:])
-    >>> result.cost <= result.by_error <= result.by_norm
-    True
     """
 
     discrete: float
@@ -770,16 +729,6 @@ class MeasuredExcess(JsonReady):
         The sum of the eigenvalues: the error of the eigenvectors over all pairs of training rows.
     n_rows : float
         m, the held-out rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> result = measured_excess(model, X[100:])
-    >>> result.continuous <= result.discrete
-    True
     """
 
     continuous: float
@@ -986,15 +935,6 @@ class Rademacher(JsonReady):
     standard_error : float
         Of ``span``, for signs are drawn.
     n_rows : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(400, 1))
-    >>> found = rademacher(GPOD(2, affinity=Gaussian(1.0)).fit(X[:200]), X[200:])
-    >>> found.span < found.bounded
-    True
     """
 
     span: float
