@@ -14,7 +14,6 @@ import csv
 import io
 import os
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,11 +23,8 @@ from tokenize import TokenError
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array
 
-from eigencut._utils.memory import available_bytes, in_words
 from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid
@@ -47,8 +43,8 @@ _PACKED = {
 _OTHER_FORMATS = {  # what begins like this is not a table of text
     rb"EIGENCUT": "it is a model; a table is expected",
     rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
-    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, and "
-    "in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
+    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for Python: "
+    "GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
     rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
     rb"SQLite f": "it is a database; export a table as CSV",
     rb"%PDF": "it is a PDF; export the table as CSV",
@@ -592,82 +588,3 @@ def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: 
         if file is None:
             opened.close()
         raise
-
-
-# Sparse matrices in files, as ``scipy.sparse.save_npz`` writes them.
-#
-# Nothing in such a file is trusted: no object is unpickled, no more is read than the archive says
-# that it holds, and that must fit into memory. Of a damaged file, zipfile, its codecs and numpy
-# raise almost any error.
-
-
-class _Other(Exception):
-    """What a file holds instead, in words."""
-
-
-def is_sparse_file(path: str) -> bool:
-    """Return whether a file is an archive with a sparse matrix in it."""
-    if not Path(path).is_file():  # a pipe can be read once
-        return False
-    try:
-        with Path(path).open("rb") as file:
-            if file.read(4) != b"PK\x03\x04":
-                return False
-        with zipfile.ZipFile(path) as archive:
-            return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
-    except Exception:
-        return False
-
-
-def read_sparse(path: str) -> Any:
-    """Return the rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _sparse_matrix(archive)
-    except Exception as error:
-        what = str(error) if isinstance(error, _Other) else "a damaged file; save it anew"
-        got, _, remedy = what.partition("; ")
-        expected = "hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it"
-        raise invalid(path, expected, got, remedy) from error
-
-
-def _sparse_matrix(archive: zipfile.ZipFile) -> Any:
-    size = 3 * sum(info.file_size for info in archive.infolist())  # three copies at once
-    most = available_bytes()
-    if size > most:
-        raise _Other(f"one that needs {in_words(size)}; {in_words(most)} are left")
-    kind = str(_array(archive, "format").astype(np.str_).item())
-    if kind not in ("csr", "csc", "coo"):
-        raise _Other(f"a matrix of format {kind[:20]!r}; save it as CSR: X.tocsr()")
-    n_rows, n_columns = shape = tuple(int(n) for n in _array(archive, "shape"))
-    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
-    data, indices, starts = (_array(archive, name) for name in ("data", *names))
-    if data.dtype.kind not in "fiub" or not {indices.dtype.kind, starts.dtype.kind} <= {*"iu"}:
-        raise _Other(f"{data.dtype} in its entries; use numbers")
-    if min(shape) < 1 or max(shape) > np.iinfo(np.int32).max:
-        raise _Other(f"the shape {(n_rows, n_columns)}; use at least a row and a column")
-    if n_rows > 100 * (len(data) + 10_000) or 24 * n_rows > most:
-        raise _Other(f"{n_rows} rows for {len(data)} entries; leave out rows without any")
-    values = data.astype(np.float64)
-    if kind == "coo":
-        rows = csr_array(coo_array((values, (indices, starts)), shape=shape))
-    else:
-        rows = (csr_array if kind == "csr" else csc_array)((values, indices, starts), shape=shape)
-        rows.check_format(full_check=True)
-        rows = csr_array(rows)
-    is_wrong = ~np.isfinite(rows.data)
-    if is_wrong.any():  # named by its place, as of a table
-        at = int(np.argmax(is_wrong))
-        row = int(np.searchsorted(rows.indptr, at, side="right"))
-        what = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
-        raise _Other(f"{what} in row {row}, column x{rows.indices[at] + 1}; correct it")
-    return rows
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one array of the archive, of numbers or text; no object is unpickled."""
-    with archive.open(f"{name}.npy") as file:
-        found: NDArray[Any] = npy.read_array(file, allow_pickle=False)
-    if found.ndim > 1:
-        raise _Other(f"something else in {name!r}; save it anew")
-    return found
