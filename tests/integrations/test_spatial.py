@@ -277,8 +277,8 @@ def test_parts_that_do_not_touch():
         ({"n_regions": 0}, "n_regions must be an integer from 1 to the number of rows"),
         ({"n_regions": 2.0}, "n_regions must be an integer"),
         ({"n_regions": 301}, "n_regions must be an integer"),
-        ({"columns": []}, "columns must name at least one column"),
-        ({"columns": ["name"]}, "columns must be numbers"),
+        ({"columns": []}, "columns must be of frame.* Got none"),
+        ({"columns": ["name"]}, "columns must hold real numbers"),
         ({"columns": ["income", "rent"]}, r"which has \['income', 'age'.*Got 'rent'"),
         ({"columns": "rent"}, "Got 'rent'"),
         ({"columns": ["gap"]}, r"Got 1 row\(s\) without in 'gap'"),
@@ -302,12 +302,12 @@ def test_refusals(change, message):
 @pytest.mark.parametrize(
     ("frame", "columns", "message"),
     [
-        ([1, 2, 3], [0], r"frame must be a DataFrame.* Got list of shape \(3,\)"),
-        ([[1], [2, 3], [3]], [0], "frame must be a DataFrame.* Got list;"),
-        (None, [0], "frame must be a DataFrame.* Got NoneType"),
-        (np.eye(3), [3], "columns must be numbers from 0 to 2, .* Got 3"),
-        (np.eye(3), ["a"], "columns must be numbers from 0 to 2, .* Got 'a'"),
-        (np.eye(3), 1.5, "columns must be numbers from 0 to 2, .* Got 1.5"),
+        ([1, 2, 3], [0], r"frame must be a DataFrame.* Got shape \(3,\)"),
+        ([[1], [2, 3], [3]], [0], "frame must hold real numbers. Got a list"),
+        (None, [0], "frame must be a DataFrame"),
+        (np.eye(3), [3], r"frame, which has \[0, 1, 2\]. Got 3"),
+        (np.eye(3), ["a"], r"frame, which has \[0, 1, 2\]. Got 'a'"),
+        (np.eye(3), 1.5, r"frame, which has \[0, 1, 2\]. Got 1.5"),
     ],
 )
 def test_refusals_of_arrays(frame, columns, message):

@@ -17,7 +17,7 @@ from scipy.spatial import KDTree
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import warn_user
-from eigencut._utils.validation import is_integer, needed
+from eigencut._utils.validation import is_integer, needed, real_array
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
 
@@ -95,18 +95,20 @@ def regions(
 
 
 def _attributes(frame: Any, columns: Any) -> Array:
-    """The columns as numbers, none missing."""
+    """The columns as numbers, none missing; columns of an array have numbers for names."""
     is_one = isinstance(columns, str) or not hasattr(columns, "__len__")
     named = [columns] if is_one else list(columns)
-    if not named:
-        raise invalid("columns", "name at least one column", "none", "pass a name or a list")
-    taken = _taken(frame, named)
-    try:
-        X = np.asarray(taken, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        got = f"{named} of which some are not ({error})"
-        remedy = "leave them out, or code them as numbers"
-        raise invalid("columns", "be numbers", got, remedy) from error
+    is_frame = hasattr(frame, "columns")
+    array = frame if is_frame else real_array("frame", frame)
+    if array.ndim != 2:
+        expected = "be a DataFrame, or an array of n rows and d columns"
+        raise invalid("frame", expected, f"shape {array.shape}", "pass one of them")
+    known = list(frame.columns if is_frame else range(array.shape[1]))
+    unknown = [name for name in named if name not in known]
+    if unknown or not named:
+        got = repr(unknown[0]) if unknown else "none"
+        raise invalid("columns", f"be of frame, which has {known[:8]}", got, "name some of these")
+    X = real_array("columns", array[named] if is_frame else array[:, named])
     bad = ~np.isfinite(X)
     if bad.any():
         at = int(np.flatnonzero(bad.any(axis=0))[0])
@@ -114,31 +116,6 @@ def _attributes(frame: Any, columns: Any) -> Array:
         remedy = "fill them, or drop the rows (and their neighbourhoods)"
         raise invalid("columns", "have a finite value in every row", got, remedy)
     return X
-
-
-def _taken(frame: Any, named: list[Any]) -> Any:
-    """The columns of these names, or of these numbers of an array."""
-    if hasattr(frame, "columns"):
-        missing = [name for name in named if name not in frame.columns]
-        if missing:
-            expected = f"be of frame, which has {list(frame.columns)[:8]}"
-            raise invalid("columns", expected, repr(missing[0]), "name one of its own")
-        return frame[named]
-    try:
-        array = np.asarray(frame)
-    except ValueError:  # lists of different lengths
-        array = np.empty(0)
-    if array.ndim != 2:
-        expected = "be a DataFrame, or an array of n rows and d columns"
-        got = f"{type(frame).__name__}{f' of shape {array.shape}' if array.size else ''}"
-        raise invalid("frame", expected, got, "pass one of them")
-    width = array.shape[1]
-    for number in named:
-        if not is_integer(number) or not -width <= number < width:
-            expected = f"be numbers from 0 to {width - 1}, the columns of an array"
-            remedy = "pass such numbers, or a DataFrame to name columns"
-            raise invalid("columns", expected, repr(number), remedy)
-    return array[:, named]
 
 
 def _standardized(X: Array) -> Array:
@@ -219,19 +196,16 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
 
 
 def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
-    try:
-        found = np.asarray(pairs)
-    except ValueError:  # lists of different lengths
-        found = np.empty(1)
-    found = found if found.size else np.empty((0, 2), dtype=np.intp)
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+    found = real_array("contiguity", pairs)
+    found = found if found.size else np.empty((0, 2))
+    if found.ndim != 2 or found.shape[1] != 2 or (found != np.rint(found)).any():
         expected = f"{CONTIGUITY} of positions"
         raise invalid("contiguity", expected, type(pairs).__name__, "pass one of them")
     if found.size and (found.min() < 0 or found.max() >= n):
-        expected, got = f"have positions from 0 to {n - 1}", f"{found.min()} to {found.max()}"
+        expected, got = f"have positions from 0 to {n - 1}", f"{found.min():g} to {found.max():g}"
         raise invalid("contiguity", expected, got, "count rows from 0")
     # A pair that is given twice, or both ways, is one neighbourhood.
-    once = np.unique(np.sort(found, axis=1), axis=0)
+    once = np.unique(np.sort(found.astype(np.intp), axis=1), axis=0)
     return sparse.coo_array((np.ones(len(once)), (once[:, 0], once[:, 1])), shape=(n, n))
 
 
