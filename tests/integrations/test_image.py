@@ -192,10 +192,3 @@ def test_a_mask_of_nothing_and_a_shape_of_numpy():
 def test_refusals_of_what_is_no_image():
     with pytest.raises(TypeError, match=r"image must hold real numbers\. Got <U3; convert it"):
         segment(np.array([["red", "red"]]))
-
-    class OnAnotherDevice:
-        def __array__(self, dtype=None, copy=None):
-            raise TypeError("can't convert cuda:0 device type tensor")
-
-    with pytest.raises(TypeError, match=r"array on the processor\. Got OnAnotherDevice \(can't"):
-        segment(OnAnotherDevice())

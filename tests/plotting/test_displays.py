@@ -324,9 +324,7 @@ def test_mistakes_are_named():
         plotting.PieDisplay  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "wrong", [(0, 3), (0, 0), (True, False), (0, True), (0, 1, 2), 5, "01", [[0], [0, 1]], {0, 1}]
-)
+@pytest.mark.parametrize("wrong", [(0, 3), (0, 0), (-1, 1)])
 def test_dimensions_that_are_no_pair_of_numbers(wrong):
     K, X = DATA["blobs"]()
     with pytest.raises(ValueError, match=r"two different integers from 0 to 2.*; use \(0, 1\)"):
@@ -345,9 +343,7 @@ def test_dimensions_of_numpy():
     [
         (np.nan, "nan and 2.0 in row 3"),
         (np.inf, "inf and 2.0 in row 3"),
-        (2j, "2j and 2.0 in row 3"),
-        ("word", "word and 2.0 in row 3"),
-        (None, "None and 2.0 in row 3"),
+        (None, "nan and 2.0 in row 3"),
     ],
 )
 def test_points_that_are_no_numbers(wrong, got):
@@ -361,10 +357,10 @@ def test_points_that_are_no_numbers(wrong, got):
 @pytest.mark.parametrize(
     ("wrong", "got"),
     [
-        (np.full((300, 2), "no"), "no and no in row 0"),
-        (np.full((300, 2), 1j), "1j and 1j in row 0"),
-        (None, "None; pass two"),
-        ([[1.0], [1.0, 2.0]], "list; pass two"),
+        (np.full((300, 2), "no"), "a ndarray of something else"),
+        (np.full((300, 2), 1j), "a ndarray of something else"),
+        (None, "shape .*; pass two"),
+        ([[1.0], [1.0, 2.0]], "a list of something else"),
     ],
 )
 def test_projections_that_are_no_points(wrong, got):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from eigencut._utils.validation import needed
 from eigencut.exceptions import invalid
 from eigencut.integrations.partial_sums import FAN_IN, added_up, finished, on_one_thread, total_of
-from eigencut.io.column_kinds import quoted
 from eigencut.io.rows import Rows
 from eigencut.model import check_model
 
@@ -30,9 +29,8 @@ class DaskRows(Rows):
     ----------
     X : dask array with two dimensions, or dask data frame
         Chunks may have any size, known or not.
-    sample_weight : dask array or series, or str, optional
-        What each row counts: chunked as X is, or the name of a column of a data frame, which is no
-        feature then.
+    sample_weight : dask array or series, optional
+        What each row counts, chunked as X is.
 
     Examples
     --------
@@ -46,8 +44,6 @@ class DaskRows(Rows):
 
     def __init__(self, X: Any, sample_weight: Any = None) -> None:
         _check_rows(X, "GPOD.fit")
-        if isinstance(sample_weight, str):
-            X, sample_weight = _without_column(X, sample_weight)
         names = getattr(X, "columns", None)
         feature_names = None if names is None else [str(name) for name in names]
         super().__init__(self._computed, feature_names, weighted=sample_weight is not None)
@@ -205,16 +201,6 @@ def _chunks(X: Any) -> list[Any]:
     """Return whole rows in pieces, as delayed values."""
     whole = X if hasattr(X, "columns") or X.numblocks[1] == 1 else X.rechunk({1: -1})
     return list(np.ravel(whole.to_delayed()))
-
-
-def _without_column(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a data frame without the column of that name, and the column."""
-    names = list(getattr(X, "columns", []))
-    if name not in names:
-        expected = "be the name of a column of X, or weights"
-        got = f"{name!r}, which is not among {quoted([str(other) for other in names])}"
-        raise invalid("sample_weight", expected, got, "correct it")
-    return X[[other for other in names if other != name]], X[name]
 
 
 def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:

@@ -138,12 +138,7 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     if np.ma.is_masked(image):
         got = f"a masked array with {np.ma.count_masked(image)} values masked"
         raise invalid("image", "have a value at every pixel", got, "fill them by image.filled(...)")
-    try:
-        found = np.asarray(as_numpy(image))
-    except (BufferError, TypeError, ValueError, RuntimeError) as error:  # torch: with gradients
-        got, remedy = f"{type(image).__name__} ({error})", "convert it, as by tensor.detach().cpu()"
-        expected = "be an array on the processor"
-        raise invalid("image", expected, got, remedy, error=TypeError) from error
+    found = np.asarray(as_numpy(image))
     if found.dtype.kind not in "buif":
         remedy = "convert it to uint8 or float"
         raise invalid("image", "hold real numbers", found.dtype, remedy, error=TypeError)

@@ -175,36 +175,6 @@ def predict(
     return plain.mapInArrow(with_names, types.StructType(fields))
 
 
-def predict_proba(
-    model: Any, frame: Any, columns: Sequence[str] | None = None, name: str = "probabilities"
-) -> Any:
-    """A Spark data frame with the probability of each cluster, for each row.
-
-    Parameters
-    ----------
-    model, frame, columns
-        As of ``predict``.
-    name : str, default="probabilities"
-        Of the new column, an array of K doubles.
-
-    Returns
-    -------
-    frame : lazy pyspark.sql.DataFrame
-        All columns of ``frame``, and the new one.
-
-    Examples
-    --------
-    With a Spark data frame ``frame`` and a model that was fitted anywhere::
-
-        eigencut.spark.predict_proba(model, frame, ["x", "y"]).show()
-    """
-    _check_frame(frame)
-    label = "label"
-    while label in frame.columns or label == name:
-        label += "_"
-    return predict(model, frame, columns, label, name).drop(label)
-
-
 def label_batches(
     model: Any,
     columns: Sequence[str] | None = None,

@@ -5,7 +5,6 @@ Rows become points first: prepared by the model, not too many of them, and place
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +21,8 @@ from eigencut._utils.validation import (
     check_choice,
     check_count,
     check_sample_weight,
-    is_integer,
     needed,
+    real_array,
     shown,
 )
 from eigencut.auto.spectrum import Spectrum
@@ -204,33 +203,17 @@ def _principal_components(values: Array) -> Projection:
 
 def given_points(points: Any, n_rows: int, name: str) -> Array:
     """Return points that a user has for rows, checked."""
-    try:
-        given = np.asarray(points)
-    except ValueError:  # lists of different lengths
-        given = np.array(None)
+    given = real_array(name, points)
     if given.shape != (n_rows, 2):
         expected = f"be points of shape ({n_rows}, 2), one for each row"
-        got = f"shape {given.shape}" if given.ndim else shown(points)
-        raise invalid(name, expected, got, "pass two numbers for each row")
-    if given.dtype.kind in "biuf":
-        numbers = given.astype(np.float64)
-    else:
-        numbers = np.array([[_number(value) for value in row] for row in given])
-    is_bad = ~np.isfinite(numbers).all(axis=1)
+        raise invalid(name, expected, f"shape {given.shape}", "pass two numbers for each row")
+    is_bad = ~np.isfinite(given).all(axis=1)
     if is_bad.any():
         row = int(is_bad.argmax())
-        got = f"{' and '.join(str(value)[:30] for value in given[row])} in row {row}"
+        got = f"{given[row, 0]} and {given[row, 1]} in row {row}"
         expected = "be finite real numbers, two for each row"
         raise invalid(name, expected, got, "correct it, or leave such rows out")
-    return numbers
-
-
-def _number(value: Any) -> float:
-    """Return a float, NaN for words and for complex numbers."""
-    try:
-        return math.nan if np.iscomplexobj(value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+    return given
 
 
 @dataclass(frozen=True)
@@ -634,8 +617,13 @@ class EmbeddingDisplay(Display):
             expected = "have two clusters at least, for each is a dimension of the embedding"
             remedy = "draw ClusterDisplay or SupportDisplay of it instead"
             raise invalid("model", expected, "one of 1 cluster", remedy)
-        two = _checked_dimensions(dimensions, K)
-        if two is None and K <= 3 and (K == 2 or hasattr(model.gpod, "eigenvalues_")):
+        two = None
+        if dimensions is not None:
+            two = int(dimensions[0]), int(dimensions[1])
+            if len({*two} & {*range(K)}) != 2:
+                expected = f"be two different integers from 0 to {K - 1}"
+                raise invalid("dimensions", expected, repr(dimensions), "use (0, 1)")
+        elif K <= 3 and (K == 2 or hasattr(model.gpod, "eigenvalues_")):
             two = varying_functions(model)
         with prepared_rows(model, X) as taken:
             labels = model.labels_of(taken.rows)
@@ -697,18 +685,6 @@ def evenly_around(turned: Array) -> Array:
     angles = np.empty(K)
     angles[order] = np.pi / 2 - 2 * np.pi * np.arange(K) / K
     return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def _checked_dimensions(dimensions: Any, n_clusters: int) -> tuple[int, int] | None:
-    given = dimensions.tolist() if isinstance(dimensions, np.ndarray) else dimensions
-    if given is None:
-        return None
-    are_two = isinstance(given, Sequence) and len(given) == 2 and all(map(is_integer, given))
-    if not (are_two and all(0 <= k < n_clusters for k in given) and given[0] != given[1]):
-        top = n_clusters - 1
-        expected = f"be two different integers from 0 to {top}, below the number of clusters"
-        raise invalid("dimensions", expected, repr(dimensions), "use (0, 1)")
-    return int(given[0]), int(given[1])
 
 
 @dataclass
