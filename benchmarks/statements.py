@@ -21,6 +21,7 @@ import pandas as pd
 from sklearn.datasets import make_moons
 
 from benchmarks.data import Array
+from benchmarks.excess_bound import excess_bound
 from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
 from eigencut import GPOD, Gaussian
@@ -33,7 +34,6 @@ from eigencut.inspection import (
 )
 from eigencut.inspection.describe import cluster_rule, columns_of, contrasts
 from eigencut.inspection.refits import renumbered
-from eigencut.theory import excess_bound
 from eigencut.theory.curves import _line as line_of
 
 SIZES = (40, 120, 400)

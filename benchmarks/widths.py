@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from benchmarks import RESULTS, ROOT
+from benchmarks.excess_bound import excess_bound
 from benchmarks.harness.page import write_text
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import assess
-from eigencut.theory import excess_bound
 
 SIZES, DRAWS, SIGMA = (60, 150, 400, 1000), 5, 0.4
 STORED = RESULTS / "widths.json"

@@ -365,7 +365,7 @@ def test_points_that_are_no_numbers(wrong, got):
 )
 def test_projections_that_are_no_points(wrong, got):
     K, X = DATA["blobs"]()
-    with pytest.raises(ValueError, match=f"projection must be .*Got {got}"):
+    with pytest.raises(ValueError, match=f"projection must .*Got {got}"):
         plotting.ClusterDisplay.from_estimator(GPOD(K).fit(X), X, projection=wrong)
 
 

@@ -1,6 +1,6 @@
 """What the paper says: errors, bounds, the cost of discretization, excess risk and its curves."""
 
-from eigencut.theory.bounds import Bounds, ExcessBound, bounds, excess_bound, largest_error
+from eigencut.theory.bounds import Bounds, bounds, largest_error
 from eigencut.theory.curves import LearningCurve, learning_curve
 from eigencut.theory.errors import (
     CutValue,
@@ -24,7 +24,6 @@ __all__ = [
     "CutValue",
     "DiscretizationCost",
     "ErrorEstimate",
-    "ExcessBound",
     "Gap",
     "LearningCurve",
     "MeasuredExcess",
@@ -33,7 +32,6 @@ __all__ = [
     "discretization_cost",
     "discretization_gap",
     "empirical_error",
-    "excess_bound",
     "excess_risk",
     "excess_terms",
     "largest_error",

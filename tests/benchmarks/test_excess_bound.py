@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
+from benchmarks.excess_bound import _weights, excess_bound
 from sklearn.datasets import make_blobs, make_moons
-
-from eigencut.theory import excess_bound
-from eigencut.theory.bounds import _weights
 
 POPULATIONS = {
     "moons": (make_moons(400, noise=0.08, random_state=0)[0], 2, 0.3),
