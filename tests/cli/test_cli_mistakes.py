@@ -470,7 +470,6 @@ USAGE = {
         "Got 'a=small'.",
     ),  # exit code 2
     "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
-    "another word": ("train good.csv", "No such command 'train'. Did you mean 'fit'?"),
     "K zero": (
         "fit good.csv -k 0 -o new.eigencut",
         f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '0'.",
@@ -561,7 +560,6 @@ USAGE = {
         "-o x.npy holds clusters alone; for --id, --margin, --proba, --support and --levels use "
         ".csv or .parquet.",
     ),
-    "help": ("help fit", "No such command 'help'. Did you mean '--help'?"),
     "seed too large": (
         f"fit good.csv --seed 4294967296 {FIT}",
         "Invalid value for '--seed': must be a whole number from 0 to 4294967295. Got "

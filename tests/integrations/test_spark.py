@@ -103,7 +103,7 @@ class Frame:
     [
         ("xy", None, r"columns must be a list of names\. Got 'xy'; write it as"),
         (5, None, r"columns must be a list of names\. Got 5; write it as"),
-        ([], None, r"columns must name at least one column\. Got none"),
+        ([], None, r"columns must name at least one feature\. Got none"),
         (["x", "x"], None, r"Columns must have different names\. Got 'x' more than once"),
         (["x", "w"], "w", r"weights must be a column that is no feature\. Got 'w'"),
         (["x"], "v", r"among those of the frame \('x', 'y', 'w'\)\. Got 'v'"),
@@ -113,7 +113,7 @@ def test_columns_that_are_none(columns, weights, message):
     with pytest.raises(ValueError, match=message):
         SparkRows(Frame("x", "y", "w"), columns, weights=weights)
     assert SparkRows(Frame("x", "y", "w"), weights="w").feature_names == ["x", "y"]
-    with pytest.raises(ValueError, match=r"a feature\. Got none but the weights"):
+    with pytest.raises(ValueError, match=r"at least one feature\. Got none"):
         SparkRows(Frame("w"), weights="w")
 
 

@@ -2,6 +2,12 @@
 
 ``eigencut`` and ``python -m eigencut`` both end in ``main``. Only click is imported until a command
 runs, so that ``--help`` is quick.
+
+- ``app``: all commands, one function each
+- ``options``: kinds of values, options that commands share, how a function becomes a command
+- ``tables``: reading tables and models, fitting and labelling them
+- ``outputs``: files that commands write, and checks of their names
+- ``run``: errors, warnings and signals as sentences and exit codes
 """
 
 from __future__ import annotations

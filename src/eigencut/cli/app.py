@@ -19,24 +19,6 @@ from eigencut.cli.options import command, option, output
 from eigencut.cli.outputs import check_output, is_standard_output, open_writer, say
 from eigencut.exceptions import EmptyTableError, printable
 
-_SYNONYMS = {
-    "--help": "help",
-    "fit": "train cluster",
-    "predict": "label transform",
-    "update": "refit partial_fit",
-    "drift": "monitor",
-    "align": "match renumber",
-    "select": "choose",
-    "assess": "evaluate score",
-    "describe": "explain",
-    "report": "html summarize",
-    "hierarchy": "tree",
-    "recluster": "split",
-    "consensus": "ensemble vote",
-    "info": "show",
-    "export": "onnx",
-}
-
 
 @command(
     "Find clusters in a table and save the model.",
@@ -799,11 +781,9 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0] if arguments else ""
         if name and name not in self.commands and not name.startswith("-"):
-            meant = [known for known, words in _SYNONYMS.items() if name.lower() in words.split()]
-            meant += get_close_matches(name.lower(), self.commands, n=1)
-            hint = (
-                f"Did you mean {meant[0]!r}?" if meant else f"There are {', '.join(self.commands)}."
-            )
+            hint = f"There are {', '.join(self.commands)}."
+            for meant in get_close_matches(name.lower(), self.commands, n=1):
+                hint = f"Did you mean {meant!r}?"
             context.fail(f"No such command {name!r}. {hint}")
         return super().resolve_command(context, arguments)
 

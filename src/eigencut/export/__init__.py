@@ -2,7 +2,7 @@
 
 A graph takes rows through what ``predict`` does: the columns' units (of a ``TableModel``), the
 eigenfunctions and the label by the fitted rotation; or, of a discrete cut, the shares of clusters
-and the largest of them.
+and the largest of them. ``graph`` has numpy's arithmetic on nodes of ONNX.
 """
 
 from __future__ import annotations

@@ -1,7 +1,14 @@
 """How far a clustering can be trusted on data it has not seen, and what its clusters are.
 
-Leaving shares, cut values, label sets, significance, stability and all of them in one summary:
-numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
+Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
+
+- ``assessment``: ``assess``, all in one summary, and ``cut_value``
+- ``leaving``: the share of a row's weight that leaves its cluster, with limits
+- ``refits``: ``stability``, ``label_sets``, ``significance``: the same estimator on other rows
+- ``certificate``: how far partitions with as small a cut can be from the clusters found
+- ``describe``: columns, rules, typical rows and words of clusters, and their names
+- ``compare``: several clusterings side by side; ``consensus``: one partition from many
+- ``policy``: every threshold
 """
 
 from eigencut.inspection.assessment import RiskSummary, assess, cut_value

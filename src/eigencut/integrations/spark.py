@@ -237,7 +237,7 @@ def _check_frame(frame: Any) -> None:
 
 
 def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
-    """The columns that a model is asked about: those of its fit."""
+    """Return the columns that a model is asked about: those of its fit."""
     names = check_model(model).described_columns(None)
     features = list(names or []) if columns is None else _listed(columns)
     if len(features) != len(model.columns_) or features != list(names or features):
@@ -248,13 +248,11 @@ def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
 
 
 def _listed(columns: Any) -> list[str]:
-    """Names of columns, each once."""
+    """Return names of columns, each once."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         expected = "be a list of names"
         raise invalid("columns", expected, repr(columns), "write it as columns=['x', 'y']")
     listed = [str(name) for name in columns]
-    if not listed:
-        raise invalid("columns", "name at least one column", "none", "leave it out for all")
     refuse_duplicates(listed)
     return listed
 
@@ -267,15 +265,15 @@ def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
 
 def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[str]:
     """Return the names of the features."""
+    chosen = _listed(present if columns is None else columns)
     if columns is None:
-        refuse_duplicates(list(present))
-    chosen = [name for name in present if name != weights] if columns is None else _listed(columns)
+        chosen = [name for name in chosen if name != weights]
     _check_present(chosen if weights is None else [*chosen, weights], present)
     if weights in chosen:
         got = f"{weights!r}, which is among columns"
         raise invalid("weights", "be a column that is no feature", got, "leave it out there")
     if not chosen:
-        raise ValueError("frame must have a column that is a feature. Got none but the weights.")
+        raise invalid("columns", "name at least one feature", "none", "leave it out for all")
     return chosen
 
 
