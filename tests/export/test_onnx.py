@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors, TableModel
-from eigencut.export import _run, run_onnx, to_onnx
+from eigencut.export import run_onnx, to_onnx
 from metric_data import rows_for
 
 pytest.importorskip("onnxruntime")
@@ -155,7 +155,7 @@ def test_training_rows_ties_and_duplicates_with_and_without_optimizations(tmp_pa
         U, support = model.transform(new), model.score_samples(new)
         near = np.isfinite(support)
         for optimize in (True, False):
-            found = _run(tmp_path / "m.onnx", new, optimize)
+            found = run_onnx(tmp_path / "m.onnx", new, optimize=optimize)
             assert (found["labels"] == model.predict(new)).all()
             if what == "ties" and isinstance(affinity, Landmarks):
                 continue  # the last bits of a mean decide which is nearer

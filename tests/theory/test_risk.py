@@ -22,11 +22,11 @@ from eigencut.theory import (
     empirical_error,
     excess_risk,
     excess_terms,
-    largest_error,
     learning_curve,
     measured_excess,
     population_error,
 )
+from eigencut.theory.bounds import THEORIES
 
 OVERLAPPING = {
     "moons": (lambda n: make_moons(n, noise=0.1, random_state=0)[0], 2, 0.4),
@@ -264,14 +264,14 @@ def test_no_error_is_above_the_largest(seed, cut):
     mass = {"ncut": W.mean(axis=1), "ratiocut": np.ones(n)}[cut]
     F = np.linalg.qr(rng.normal(size=(n, K)))[0] * np.sqrt(n / mass)[:, None]
     error = (W[:, :, None] * (F[:, None] - F[None]) ** 2).sum() / (2 * n**2)
-    assert error <= largest_error(cut, K, 1.0, (F**2).max()) * (1 + 1e-12)
+    assert error <= THEORIES[cut].largest_error(K, 1.0, (F**2).max()) * (1 + 1e-12)
 
 
 def test_largest_error():
-    assert largest_error("ratiocut", 4, 0.5, 100.0) == 2.0
-    assert largest_error("ncut", 4, 0.5, 100.0) == 8.0
-    assert largest_error("ratiocut", 4, 0.5, 0.1) == pytest.approx(0.4)
-    assert largest_error("ncut", 4, 0.5, 0.1) == pytest.approx(0.4)
+    assert THEORIES["ratiocut"].largest_error(4, 0.5, 100.0) == 2.0
+    assert THEORIES["ncut"].largest_error(4, 0.5, 100.0) == 8.0
+    assert THEORIES["ratiocut"].largest_error(4, 0.5, 0.1) == pytest.approx(0.4)
+    assert THEORIES["ncut"].largest_error(4, 0.5, 0.1) == pytest.approx(0.4)
 
 
 # ----------------------------------------------------------------- summary
@@ -295,7 +295,7 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
     constants = dict(C=1.0, B=summary.B, kappa=summary.kappa, eps=cost.epsilon, delta=0.1)
     assert summary.bounds_paper == bounds(cut, 200, 2, **constants)
     assert summary.bounds_tight == bounds(cut, 200, 2, constant="tight", **constants)
-    assert summary.largest_error == largest_error(cut, 2, 1.0, summary.B)
+    assert summary.largest_error == THEORIES[cut].largest_error(2, 1.0, summary.B)
     assert summary.vacuous == (summary.bounds_paper.continuous >= summary.largest_error)
     assert summary.cost.to_dict() == cost.to_dict() and summary.epsilon == cost.epsilon
     own = cut_value(model, self_weights=False)
@@ -437,7 +437,7 @@ def test_a_bound_can_be_worth_something():
     """Many rows and flat functions; with the constants at hand the rest is arithmetic."""
     n = 10**8
     result = bounds("ncut", n, 2, C=1.0, B=1.5, kappa=1.0, eps=0.0)
-    assert result.continuous < 0.02 < largest_error("ncut", 2, 1.0, 1.5)
+    assert result.continuous < 0.02 < THEORIES["ncut"].largest_error(2, 1.0, 1.5)
 
 
 # ----------------------------------------------------------- learning curve
@@ -665,9 +665,7 @@ def test_errors_of_bounds(wrong, message):
         bounds(**{**right, **wrong})
 
 
-def test_errors_of_largest_error_and_assess(moons):
-    with raises("B must be a finite number of at least 0. Got -1;"):
-        largest_error("ncut", 2, 1.0, -1)
+def test_errors_of_assess(moons):
     with raises("delta must be a number strictly between 0 and 1. Got 2;"):
         assess(GPOD(2).fit(moons[0]), delta=2)
 

@@ -34,7 +34,7 @@ from eigencut.neighbors.metrics import EARTH_RADIUS, FARTHEST, middle
 from eigencut.tables.preparation import Preparation
 from eigencut.tables.table_model import TableModel, table_model
 
-__all__ = ["run_onnx", "to_onnx"]
+__all__ = ["to_onnx"]
 
 _METRICS = ("euclidean", "cosine", "haversine")
 _NO_EDGE = -1e300  # the exponent of an edge that is none
@@ -69,14 +69,16 @@ def to_onnx(
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import onnxruntime
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD
     >>> X, _ = make_moons(200, noise=0.05, random_state=0)
     >>> model = GPOD(2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     to_onnx(model, Path(folder, "moons.onnx"))
-    ...     outputs = run_onnx(Path(folder, "moons.onnx"), X)
-    >>> bool((outputs["labels"] == model.labels_).all())
+    ...     session = onnxruntime.InferenceSession(Path(folder, "moons.onnx"))
+    >>> labels, embedding, support, probabilities = session.run(None, {"X": X})
+    >>> bool((labels == model.labels_).all())
     True
     """
     check_choice("dtype", dtype, tuple(PRECISIONS))
@@ -195,7 +197,7 @@ def _compare(content: bytes, model: TableModel, dtype: str) -> None:
     kept: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
     rows = model.in_units(kept[:: -(-len(kept) // 2000)]).astype(dtype)
     labels = model.predict(rows.astype(np.float64))
-    found = [_run(content, rows, optimize)["labels"] for optimize in (True, False)]
+    found = [run_onnx(content, rows, optimize=optimize)["labels"] for optimize in (True, False)]
     different = max(int((others != labels).sum()) for others in found)
     if different and dtype == "float64":
         raise ArithmeticError(
@@ -209,37 +211,10 @@ def _compare(content: bytes, model: TableModel, dtype: str) -> None:
         )
 
 
-def run_onnx(content: bytes | str | os.PathLike[str], X: Any) -> dict[str, Any]:
-    """Run an exported model on rows in onnxruntime.
-
-    Parameters
-    ----------
-    content : bytes or path
-        Of the model.
-    X : array of shape (n_samples, n_features)
-        Of the type that the model was exported with.
-
-    Returns
-    -------
-    outputs : dict of str to array
-        ``labels``, ``embedding``, ``support`` and ``probabilities``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     to_onnx(GPOD(2).fit(X), Path(folder, "moons.onnx"))
-    ...     sorted(run_onnx(Path(folder, "moons.onnx"), X[:5]))
-    ['embedding', 'labels', 'probabilities', 'support']
-    """
-    return _run(content, X, optimize=True)
-
-
-def _run(content: bytes | str | os.PathLike[str], X: Any, optimize: bool) -> dict[str, Any]:
+def run_onnx(
+    content: bytes | str | os.PathLike[str], X: Any, *, optimize: bool = True
+) -> dict[str, Any]:
+    """Return the outputs of an exported model, bytes or a file, for rows, by onnxruntime."""
     import onnxruntime
 
     source = content if isinstance(content, bytes) else os.fspath(content)

@@ -26,7 +26,7 @@ from eigencut.graphs.base import RowGraph
 from eigencut.inspection.certificate import Certificate, certificate
 from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
-from eigencut.theory.bounds import THEORIES, Bounds, bounds, largest_error
+from eigencut.theory.bounds import THEORIES, Bounds, bounds
 from eigencut.theory.errors import (
     CutValue,
     DependentFunctionsError,
@@ -393,7 +393,7 @@ def _with_functions(
             replace(one, discrete=eps, terms=one.terms | {"discretization": eps})
             for one in (paper, tight)
         )
-    ceiling = largest_error(gpod.cut, K, C, B)
+    ceiling = THEORIES[gpod.cut].largest_error(K, C, B)
     return replace(
         summary,
         excess=excess,

@@ -7,7 +7,7 @@
 - ``betting``: confidence limits of means and of cut values by bets
 """
 
-from eigencut.theory.bounds import Bounds, bounds, largest_error
+from eigencut.theory.bounds import Bounds, bounds
 from eigencut.theory.curves import LearningCurve, learning_curve
 from eigencut.theory.errors import (
     CutValue,
@@ -41,7 +41,6 @@ __all__ = [
     "empirical_error",
     "excess_risk",
     "excess_terms",
-    "largest_error",
     "learning_curve",
     "measured_excess",
     "population_error",

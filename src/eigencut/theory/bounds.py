@@ -30,6 +30,14 @@ class CutTheory:
     remark: str
     cost_of_one: str  # what the value of a single cluster is called
 
+    def largest_error(self, n_clusters: int, C: float, B: float) -> float:
+        """Return the largest value that F can have at all: a bound above it says nothing.
+
+        ``1/2 E W (u - u')^2`` is at most 2 C B for functions with ``|u|^2 <= B``, and at most
+        ``form_per_norm(C)`` for those of unit norm.
+        """
+        return float(n_clusters * min(2 * C * B, self.form_per_norm(C)))
+
 
 THEORIES: dict[str, CutTheory] = {
     "ratiocut": CutTheory(
@@ -185,35 +193,3 @@ def bounds(
         confidence={"continuous": both, "discrete": both, "generalization": 1 - delta},
         constant=constant,
     )
-
-
-def largest_error(cut: str, n_clusters: int, C: float, B: float) -> float:
-    """The largest value that F can have at all: a bound above it says nothing.
-
-    For functions with ``|u|^2 <= B``, ``1/2 E W (u - u')^2 <= 2 C B``. For RatioCut, functions of
-    unit norm have ``1/2 E W (u - u')^2 <= C Var(u) <= C``; for NCut, eigenvalues are at most 2. So
-
-        min(2 K C B, K C)   RatioCut,        min(2 K C B, 2 K)   NCut.
-
-    Parameters
-    ----------
-    cut : {"ncut", "ratiocut"}
-    n_clusters : int
-        K.
-    C, B : float
-        Upper bounds of the weight function and of the squared functions.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> largest_error("ratiocut", 3, C=1.0, B=2.0), largest_error("ncut", 3, C=1.0, B=0.5)
-    (3.0, 3.0)
-    """
-    check_choice("cut", cut, tuple(CUTS))
-    check_count("n_clusters", n_clusters, "use the number of clusters")
-    C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
-    B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
-    return float(n_clusters * min(2 * C * B, THEORIES[cut].form_per_norm(C)))
