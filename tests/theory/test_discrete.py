@@ -12,7 +12,7 @@ from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import discretization_cost, discretization_gap
-from eigencut.theory.errors import RowPairs, compare, constrained_error
+from eigencut.theory.errors import RowPairs, constrained_error, cost_of_pairs
 
 
 def gaussian_weights(X, sigma):
@@ -90,7 +90,7 @@ def test_no_cost_is_above_its_bounds(seed, cut):
     labels = rng.integers(0, K, n)
     for with_itself in (True, False):
         pairs = RowPairs(np.ones(n), W.diagonal(), lambda V: W @ V, with_itself)
-        found = compare(pairs, constrained_error(pairs, F, CUTS[cut]), labels, CUTS[cut], C)
+        found = cost_of_pairs(pairs, constrained_error(pairs, F, CUTS[cut]), labels, CUTS[cut], C)
         slack = 1e-9 * (1 + found.discrete)
         assert found.cost <= found.by_error + slack
         assert found.cost <= found.by_norm + slack

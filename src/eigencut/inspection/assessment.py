@@ -35,8 +35,8 @@ from eigencut.theory.errors import (
     Gap,
     MeasuredExcess,
     RowPairs,
-    compare,
     constrained_error,
+    cost_of_pairs,
     cut_of_pairs,
     discretization_cost,
     discretization_gap,
@@ -371,7 +371,7 @@ def _with_functions(
         error = error_of_pairs(pairs, values)
         try:
             continuous = constrained_error(pairs, values, fitted.cut)
-            cost = compare(pairs, continuous, labels, fitted.cut, C)
+            cost = cost_of_pairs(pairs, continuous, labels, fitted.cut, C)
             excess = excess_over_training(gpod, continuous, heldout)
         except DependentFunctionsError as error_of_rows:
             notes.append(f"The excess risk was not measured. {error_of_rows}")

@@ -643,10 +643,10 @@ def discretization_cost(
         values = functions.at_training_vertices() if rows is None else functions(rows)
         continuous = constrained_error(pairs, functions.unit(values), functions.cut)
         largest = float(functions.affinity.largest_weight_)
-        return compare(pairs, continuous, labels, functions.cut, largest)
+        return cost_of_pairs(pairs, continuous, labels, functions.cut, largest)
 
 
-def compare(
+def cost_of_pairs(
     pairs: RowPairs, continuous: ConstrainedError, labels: Indices, cut: Cut, largest_weight: float
 ) -> DiscretizationCost:
     """Return the cost of discretization on pairs of rows, given functions and labels there."""
