@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
@@ -12,7 +12,12 @@ from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import discretization_cost, discretization_gap
-from eigencut.theory.errors import RowPairs, constrained_error, cost_of_pairs
+from eigencut.theory.errors import (
+    DependentFunctionsError,
+    RowPairs,
+    constrained_error,
+    cost_of_pairs,
+)
 
 
 def gaussian_weights(X, sigma):
@@ -90,7 +95,11 @@ def test_no_cost_is_above_its_bounds(seed, cut):
     labels = rng.integers(0, K, n)
     for with_itself in (True, False):
         pairs = RowPairs(np.ones(n), W.diagonal(), lambda V: W @ V, with_itself)
-        found = cost_of_pairs(pairs, constrained_error(pairs, F, CUTS[cut]), labels, CUTS[cut], C)
+        try:
+            continuous = constrained_error(pairs, F, CUTS[cut])
+        except DependentFunctionsError:  # rows so far apart that most have no weight
+            reject()
+        found = cost_of_pairs(pairs, continuous, labels, CUTS[cut], C)
         slack = 1e-9 * (1 + found.discrete)
         assert found.cost <= found.by_error + slack
         assert found.cost <= found.by_norm + slack
