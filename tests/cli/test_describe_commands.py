@@ -131,9 +131,6 @@ MISTAKES = [
     ("recluster", ["l.eigencut", "--cluster", "0", "-o", "f.eigencut"], 1, "command line: a TABLE"),
     ("assess", ["finer.eigencut"], 1, "a model whose clusters were split"),
     ("export", ["finer.eigencut", "-o", "f.onnx"], 1, "a model whose clusters were split"),
-    ("explain", [], 2, "Did you mean 'describe'?"),
-    ("tree", [], 2, "Did you mean 'hierarchy'?"),
-    ("split", [], 2, "Did you mean 'recluster'?"),
 ]
 
 
