@@ -26,6 +26,7 @@ from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import (
+    LeavingSequence,
     cut_value,
     label_sets,
     leaving_share,
@@ -92,6 +93,14 @@ def _leaving(family: Family, m: int, rng: Rng) -> float:
 def _within(truth: Any, found: Any) -> float:
     seen = truth.sizes > 0
     return float(((found.low <= truth.mean) & (truth.mean <= found.high))[seen].all())
+
+
+def _sequence(family: Family, m: int, rng: Rng) -> float:
+    model = family.model(rng)
+    truth, nights = leaving_share(model, family.draw(N_TRUTH, rng)), LeavingSequence(model)
+    for _ in range(4):
+        found = nights.add(family.draw(m // 4, rng))
+    return _within(truth, found)  # limits only ever narrow: the last night's are all nights'
 
 
 def _cut(family: Family, m: int, rng: Rng) -> float:
@@ -194,6 +203,7 @@ class Statement:
 
 STATEMENTS = {
     "leaving_share": Statement("limits of all clusters hold together", 0.95, _leaving),
+    "LeavingSequence": Statement("limits of all clusters and nights hold", 0.95, _sequence),
     "cut_value": Statement("the interval holds the value of the population", 0.95, _cut),
     "excess_bound": Statement("the excess risk is not larger", 0.95, _excess),
     "label_sets": Statement("a set holds the label of a refit", 0.8, _sets("same rows")),

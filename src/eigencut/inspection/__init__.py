@@ -13,7 +13,7 @@ Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in 
 
 from eigencut.inspection.assessment import RiskSummary, assess, cut_value
 from eigencut.inspection.certificate import Certificate, certificate
-from eigencut.inspection.leaving import LeavingShares, leaving_share
+from eigencut.inspection.leaving import LeavingSequence, LeavingShares, leaving_share
 from eigencut.inspection.refits import (
     LabelSets,
     Significance,
@@ -26,6 +26,7 @@ from eigencut.inspection.refits import (
 __all__ = [
     "Certificate",
     "LabelSets",
+    "LeavingSequence",
     "LeavingShares",
     "RiskSummary",
     "Significance",
