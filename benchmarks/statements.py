@@ -34,6 +34,7 @@ from eigencut.inspection import (
 )
 from eigencut.inspection.describe import cluster_rule, columns_of, contrasts
 from eigencut.inspection.refits import renumbered
+from eigencut.theory import LearningCurve, rows_needed
 from eigencut.theory.curves import _line as line_of
 
 SIZES = (40, 120, 400)
@@ -190,6 +191,14 @@ def _slope(family: Family, n: int, rng: Rng) -> float:
     return float(low <= -1 <= high)
 
 
+def _rows_needed(family: Family, n: int, rng: Rng) -> float:
+    sizes, excess = _line(family, n, rng)
+    slope, intercept = np.polyfit(np.log(np.repeat(sizes, 4)), np.log(excess).ravel(), 1)
+    curve = LearningCurve(sizes, excess, 0.1, slope, (slope, slope), intercept, 0.95, 9 * n)
+    low, high = rows_needed(curve, 1 / (6 * n)).interval
+    return float(low <= 6 * n <= high)
+
+
 @dataclass(frozen=True)
 class Statement:
     """What is said, with what probability, and whether it is so in one repetition."""
@@ -213,6 +222,7 @@ STATEMENTS = {
     "describe": Statement("of reported intervals, this share holds", 0.95, _contrasts),
     "describe: rules": Statement("intervals of precision and coverage hold", 0.95, _rules),
     "learning_curve": Statement("the interval holds the slope, if the line does", 0.95, _slope),
+    "rows_needed": Statement("the interval holds n*, if the line does", 0.95, _rows_needed),
     "drift: without support": Statement("p <= 0.05", 0.05, _drift("without_support"), True),
     "drift: shares": Statement("p <= 0.05", 0.05, _drift("shares"), True),
     "drift: cut value": Statement("p <= 0.05", 0.05, _drift("cut_value"), True),

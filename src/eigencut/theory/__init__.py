@@ -3,12 +3,12 @@
 - ``errors``: errors of eigenfunctions and cut values over pairs of rows (``RowPairs``), the cost of
   discretization, excess risk, Rademacher complexity
 - ``bounds``: Theorems 1 to 4 and Corollaries 1 and 2
-- ``curves``: ``learning_curve``, the excess risk against the number of rows
+- ``curves``: ``learning_curve``, the excess risk against the number of rows, and ``rows_needed``
 - ``betting``: confidence limits of means and of cut values by bets
 """
 
 from eigencut.theory.bounds import Bounds, bounds
-from eigencut.theory.curves import LearningCurve, learning_curve
+from eigencut.theory.curves import LearningCurve, RowsNeeded, learning_curve, rows_needed
 from eigencut.theory.errors import (
     CutValue,
     DiscretizationCost,
@@ -35,6 +35,7 @@ __all__ = [
     "LearningCurve",
     "MeasuredExcess",
     "Rademacher",
+    "RowsNeeded",
     "bounds",
     "discretization_cost",
     "discretization_gap",
@@ -45,4 +46,5 @@ __all__ = [
     "measured_excess",
     "population_error",
     "rademacher",
+    "rows_needed",
 ]
