@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _MOST_NAMES = 1 << 16  # of clusters and parts in a file
 
 
-class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
+class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
@@ -267,62 +267,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             model.choice_, model.warnings_ = fit.compared, tuple(heard)
             model.column_scales_ = fit.scales
         return self
-
-    def fit_predict(
-        self,
-        X: ArrayLike | Rows,
-        y: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-    ) -> Indices:
-        """Fit, and return ``labels_``; a stream has none.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y, sample_weight, known_labels, constraints
-            As of ``fit``.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        fitted = self.fit(
-            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
-        )
-        if not hasattr(fitted, "labels_"):
-            raise TypeError(
-                "X must be rows in memory, for labels of a stream may not fit there. Got "
-                "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
-            )
-        return self.labels_
-
-    def fit_transform(
-        self,
-        X: ArrayLike,
-        y: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-    ) -> NDArray[Any]:
-        """Fit, and return ``transform(X)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y, sample_weight, known_labels, constraints
-            As of ``fit``.
-
-        Returns
-        -------
-        embedding : array of shape (n_samples, K)
-        """
-        return self.fit(
-            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
-        ).transform(X)
 
     # ------------------------------------------------------------ new rows
 

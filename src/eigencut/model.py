@@ -12,12 +12,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
@@ -37,7 +37,7 @@ Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]
 
 
-class Model(BaseEstimator, ABC):
+class Model(ClusterMixin, BaseEstimator, ABC):
     """A fitted clustering that labels any row.
 
     Attributes
@@ -51,6 +51,27 @@ class Model(BaseEstimator, ABC):
 
     splits_: tuple[Any, ...] = ()
     class_names_: Sequence[str] = ()
+
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
+        """Fit, and return ``labels_``; a stream has none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        params : dict
+            As of ``fit``.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        fitted = cast(Any, self).fit(X, **params)
+        if not hasattr(fitted, "labels_"):
+            expected = "be rows in memory, for labels of a stream may not fit there"
+            remedy = "the model is fitted: use predict_stream(rows, path)"
+            raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
+        return cast(Indices, fitted.labels_)
 
     def set_names(self, names: Mapping[int, str]) -> Self:
         """Tell what clusters are called, in descriptions, plots, reports and files.

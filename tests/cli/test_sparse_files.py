@@ -36,7 +36,7 @@ def said(capsys, command, code=1):
     return " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia"])
 @pytest.mark.parametrize("packed", [True, False])
 def test_rows_are_those_that_were_saved(X, form, packed):
     narrow = X.astype(np.float32)
@@ -140,10 +140,10 @@ OTHERS = {
     "rows that end before they begin": (dict(indptr=np.array([0, 2, 1, 2])), "damaged file"),
     "fewer rows": (dict(indptr=np.array([0, 2])), "damaged file"),
     "objects": (dict(data=np.array([1, None])), "damaged file; save it anew"),
-    "words": (dict(data=np.array(["a", "b"])), "<U1 in its entries; use numbers"),
+    "words": (dict(data=np.array(["a", "b"])), "damaged file; save it anew"),
     "complex numbers": (dict(data=np.array([1j, 2])), "complex128 in its entries; use numbers"),
-    "a table as data": (dict(data=np.eye(2)), "something else in 'data'"),
-    "another format": (dict(format=np.array(b"dia")), "format 'dia'; save it as CSR: X.tocsr()"),
+    "a table as data": (dict(data=np.eye(2)), "damaged file"),
+    "another format": (dict(format=np.array(b"xyz")), "damaged file"),
     "a huge shape": (dict(shape=np.array([3, 2**40])), "the shape (3, 1099511627776)"),
     "no rows": (dict(shape=np.array([0, 3]), indptr=np.array([0])), "the shape (0, 3)"),
     "three dimensions": (dict(shape=np.array([3, 3, 3])), "damaged file"),

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
@@ -315,7 +315,7 @@ class Reclustered(Model):
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
-        base: Any = state.fitted("base", ClusterMixin)
+        base: Any = state.fitted("base", TransformerMixin)
         clusters = state.indices("clusters", (None,), below=2**31)
         if len(clusters) > _MOST_SPLITS:
             raise ValueError(f"a model can have {_MOST_SPLITS} splits at most.")

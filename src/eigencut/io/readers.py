@@ -24,9 +24,8 @@ from tokenize import TokenError
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import csr_array, load_npz
 
 from eigencut._utils.memory import available_bytes, in_words
 from eigencut._utils.running import n_threads, warn_user
@@ -594,25 +593,16 @@ def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: 
         raise
 
 
-# Sparse matrices in files, as ``scipy.sparse.save_npz`` writes them.
-#
-# Nothing in such a file is trusted: no object is unpickled, no more is read than the archive says
-# that it holds, and that must fit into memory. Of a damaged file, zipfile, its codecs and numpy
-# raise almost any error.
-
-
-class _Other(Exception):
-    """What a file holds instead, in words."""
+# Sparse matrices in files, as ``scipy.sparse.save_npz`` writes them: nothing in them is trusted. No
+# object is unpickled, no more is read than the archive says that it holds, and that must fit into
+# memory. Of a damaged file zipfile, its codecs, numpy and scipy raise almost any error.
 
 
 def is_sparse_file(path: str) -> bool:
     """Return whether a file is an archive with a sparse matrix in it."""
-    if not Path(path).is_file():  # a pipe can be read once
-        return False
     try:
-        with Path(path).open("rb") as file:
-            if file.read(4) != b"PK\x03\x04":
-                return False
+        if not Path(path).is_file():  # a pipe can be read once
+            return False
         with zipfile.ZipFile(path) as archive:
             return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
     except Exception:
@@ -621,53 +611,32 @@ def is_sparse_file(path: str) -> bool:
 
 def read_sparse(path: str) -> Any:
     """Return the rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
-    try:
+    most, (got, remedy) = available_bytes(), ("a damaged file", "save it anew")
+    rows: Any = None
+    with suppress(Exception):
         with zipfile.ZipFile(path) as archive:
-            return _sparse_matrix(archive)
-    except Exception as error:
-        what = str(error) if isinstance(error, _Other) else "a damaged file; save it anew"
-        got, _, remedy = what.partition("; ")
-        expected = "hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it"
-        raise invalid(path, expected, got, remedy) from error
-
-
-def _sparse_matrix(archive: zipfile.ZipFile) -> Any:
-    size = 3 * sum(info.file_size for info in archive.infolist())  # three copies at once
-    most = available_bytes()
-    if size > most:
-        raise _Other(f"one that needs {in_words(size)}; {in_words(most)} are left")
-    kind = str(_array(archive, "format").astype(np.str_).item())
-    if kind not in ("csr", "csc", "coo"):
-        raise _Other(f"a matrix of format {kind[:20]!r}; save it as CSR: X.tocsr()")
-    n_rows, n_columns = shape = tuple(int(n) for n in _array(archive, "shape"))
-    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
-    data, indices, starts = (_array(archive, name) for name in ("data", *names))
-    if data.dtype.kind not in "fiub" or not {indices.dtype.kind, starts.dtype.kind} <= {*"iu"}:
-        raise _Other(f"{data.dtype} in its entries; use numbers")
-    if min(shape) < 1 or max(shape) > np.iinfo(np.int32).max:
-        raise _Other(f"the shape {(n_rows, n_columns)}; use at least a row and a column")
-    if n_rows > 100 * (len(data) + 10_000) or 24 * n_rows > most:
-        raise _Other(f"{n_rows} rows for {len(data)} entries; leave out rows without any")
-    values = data.astype(np.float64)
-    if kind == "coo":
-        rows = csr_array(coo_array((values, (indices, starts)), shape=shape))
-    else:
-        rows = (csr_array if kind == "csr" else csc_array)((values, indices, starts), shape=shape)
-        rows.check_format(full_check=True)
-        rows = csr_array(rows)
-    is_wrong = ~np.isfinite(rows.data)
-    if is_wrong.any():  # named by its place, as of a table
-        at = int(np.argmax(is_wrong))
+            size = 3 * sum(info.file_size for info in archive.infolist())  # three copies at once
+        given = load_npz(path) if size <= most else csr_array((1, 1))
+        (n_rows, n_columns), n_entries = given.shape, given.nnz
+        if size > most:
+            got, remedy = f"one that needs {in_words(size)}", f"{in_words(most)} are left"
+        elif given.dtype.kind not in "fiub":
+            got, remedy = f"{given.dtype} in its entries", "use numbers"
+        elif min(given.shape) < 1 or max(given.shape) > np.iinfo(np.int32).max:
+            got, remedy = f"the shape {(n_rows, n_columns)}", "use at least a row and a column"
+        elif n_rows > 100 * (n_entries + 10_000) or 24 * n_rows > most:
+            got, remedy = f"{n_rows} rows for {n_entries} entries", "leave out rows without any"
+        else:
+            if hasattr(given, "check_format"):
+                given.check_format(full_check=True)
+            rows = csr_array(given.astype(np.float64))
+    if rows is not None and not np.isfinite(rows.data).all():  # named by its place, as of a table
+        at = int(np.argmin(np.isfinite(rows.data)))
         row = int(np.searchsorted(rows.indptr, at, side="right"))
-        what = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
-        raise _Other(f"{what} in row {row}, column x{rows.indices[at] + 1}; correct it")
+        got = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
+        got, remedy = f"{got} in row {row}, column x{rows.indices[at] + 1}", "correct it"
+        rows = None
+    if rows is None:
+        expected = "hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it"
+        raise invalid(path, expected, got, remedy)
     return rows
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one array of the archive, of numbers or text; no object is unpickled."""
-    with archive.open(f"{name}.npy") as file:
-        found: NDArray[Any] = npy.read_array(file, allow_pickle=False)
-    if found.ndim > 1:
-        raise _Other(f"something else in {name!r}; save it anew")
-    return found

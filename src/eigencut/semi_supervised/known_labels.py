@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import block_array, coo_array, issparse
+from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from eigencut._utils.arrays import Array, Indices
@@ -241,8 +240,8 @@ class Known:
 
     @property
     def least_clusters(self) -> int:
-        """So many clusters at least are needed for classes and pairs to hold."""
-        return max(1, self.n_classes, least_apart(self.labels, self.groups, self.apart))
+        """The number of clusters that classes and pairs need at least; pairs may need more."""
+        return max(self.n_classes, 2 if len(self.apart) else 1)
 
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
@@ -341,42 +340,3 @@ def _chain(must: Indices, first: int, last: int) -> str:
         first = int(towards_last[first])
         names.append(str(first))
     return " - ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-6:]])
-
-
-def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> int:
-    """A number of clusters below which some pair must be broken; 1 where there are none.
-
-    Rows that must be together, and rows of one class, count as one; classes are apart. Rows that
-    are all apart from each other need a cluster each, and an odd ring of pairs needs three. The
-    least number is that of colours of a graph, which nobody can compute quickly; more than this
-    may be needed.
-    """
-    if not len(apart):
-        return 1
-    one = np.arange(len(labels))
-    for group in groups:
-        one[group] = group[0]
-    one = np.where(labels >= 0, len(labels) + labels, one)
-    classes = (len(labels) + np.unique(labels[labels >= 0])).tolist()
-    pairs = np.array([*one[apart].tolist(), *combinations(classes, 2)])
-    nodes, places = np.unique(pairs, return_inverse=True)
-    links = _links(len(nodes), places.reshape(-1, 2)).tocsr()
-    # A graph has two colours if its double cover has two parts for each of its own.
-    cover = block_array([[None, links], [links, None]])
-    n_parts, of_cover = (connected_components(each, directed=False)[0] for each in (links, cover))
-    return max(_clique(links + links.T), 2 if of_cover == 2 * n_parts else 3)
-
-
-def _clique(links: Any, n_starts: int = 50) -> int:
-    """Return the most nodes that are all beside each other that greed finds from a few starts."""
-    beside = [set(row.tolist()) for row in np.split(links.indices, links.indptr[1:-1])]
-    best = 0
-    for start in sorted(range(len(beside)), key=lambda node: -len(beside[node]))[:n_starts]:
-        if len(beside[start]) < best:
-            break  # and so have all that follow
-        size, left = 1, set(beside[start])
-        while left:
-            node = max(left, key=lambda other: (len(beside[other] & left), -other))
-            size, left = size + 1, left & beside[node]
-        best = max(best, size)
-    return best

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from eigencut.updating.drift import Drift
 
 
-class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
+class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """A model of tables: what columns hold, their units and missing values are part of it.
 
     Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
@@ -182,15 +182,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 constraints=pairs,
             )
         return self._take(preparation, model, complete, X, class_names)
-
-    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
-        """Fit, and return ``labels_``; of a stream there are none."""
-        if not hasattr(self.fit(X, **params), "labels_"):
-            expected = "be rows in memory, for labels of a stream may not fit there"
-            remedy = "the model is fitted: predict block by block, or use the command "
-            remedy += "eigencut predict"
-            raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
-        return self.labels_
 
     def _take(
         self,
