@@ -117,8 +117,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         means what the machine has left. On a Dask cluster the workers have their own limits.
     verbose : bool, default=False
         Print on standard error which stage of the fit is running, how far it is and how long it
-        took. On a terminal one line changes (with ``pip install 'eigencut[cli]'``); otherwise plain
-        lines appear, at most one in two seconds within a stage.
+        took. On a terminal one line changes; otherwise plain lines appear, at most one in two
+        seconds within a stage.
 
     Attributes
     ----------
@@ -663,22 +663,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------- the fitted state
 
     def _settings(self) -> Settings:
+        given = self.get_params(deep=False) | {"cut": CUTS[self.cut]}
         return Settings(
-            n_clusters=self.n_clusters,
-            cut=CUTS[self.cut],
-            affinity=self.affinity,
-            metric=self.metric,
-            solver=self.solver,
-            extension=self.extension,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            outliers=self.outliers,
-            outlier_quantile=self.outlier_quantile,
-            memory_limit=self.memory_limit,
+            **{name: value for name, value in given.items() if name not in ("n_jobs", "verbose")},
             pairwise=get_tags(self).input_tags.pairwise,
             names=getattr(self, "feature_names_in_", None),
-            min_cluster_size=self.min_cluster_size,
-            max_cluster_size=self.max_cluster_size,
         )
 
     def _set_cut(
