@@ -3,6 +3,7 @@
 import gzip
 import lzma
 from contextlib import chdir
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -214,8 +215,8 @@ DATA = {  # exit code 1
     "sparse matrix": (
         "select sparse.npz",
         "sparse.npz is not a table: it is an archive of arrays (.npz). Save one array of numbers "
-        "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, "
-        "and in Python for GPOD(...).fit(scipy.sparse.load_npz('sparse.npz')).",
+        "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for Python: "
+        "GPOD(...).fit(scipy.sparse.load_npz('sparse.npz')).",
     ),
     "no dates in Parquet": (
         f"fit text.parquet --date town {FIT}",
@@ -716,3 +717,15 @@ def test_columns_without_names_are_not_silent(folder, tmp_path, monkeypatch, cap
 
 def test_the_tables_are_long_enough():
     assert len(DATA) + len(USAGE) >= 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_header_that_is_no_python_gives_a_sentence(seed, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.eye(3))
+    content, rng = bytearray(Path("a.npy").read_bytes()), np.random.default_rng(seed)
+    for closing in (b"}", b")"):
+        content[content.index(closing)] = rng.integers(97, 122)
+    Path("a.npy").write_bytes(content)
+    assert main(["fit", "a.npy", "-k", "2", "-o", "m.eigencut"]) == 1
+    assert "a.npy must be an array of numbers. It is damaged" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
@@ -87,9 +86,6 @@ def fit(
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
-    TABLE may be a sparse matrix, as scipy.sparse.save_npz writes it: then rows are taken as they
-    are, and options about columns are refused.
-
     Columns, what they hold, their units and what is done about missing values are part of the
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
     it; not so standard input, and with --sample or --known.
@@ -113,22 +109,14 @@ def fit(
         n_jobs=run.jobs,
         memory_limit=memory_limit,
     )
-    with run.progress("table"):
-        matrix = tables.sparse_matrix(table)
     start = time.perf_counter()
-    if matrix is None:
-        in_blocks = how.name == "landmarks" and run.sample is None and known is None
-        model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
-    elif how.name == "gaussian":
-        raise click.UsageError(
-            f"A complete graph is for tables, and {table} is a sparse matrix; use --neighbors "
-            "or --landmarks."
-        )
-    else:
-        model, labelled = tables.fit_matrix(gpod, matrix, run), [{"cluster": gpod.labels_}]
+    in_blocks = how.name == "landmarks" and run.sample is None and known is None
+    model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
     gpod, seconds = model.gpod, time.perf_counter() - start
-    save = (model if matrix is None else gpod).save
-    with run.progress("labels"), open_writer(labels, spreadsheet, lambda: save(output)) as write:
+    with (
+        run.progress("labels"),
+        open_writer(labels, spreadsheet, lambda: model.save(output)) as write,
+    ):
         sizes = tables.write_clusters(labelled, write)
     result = {
         "rows": sizes.total(),
@@ -146,26 +134,20 @@ def fit(
         "seconds": round(seconds, 3),
         "output": output,
     }
-    text = _text(result, model)
-    if matrix is not None:  # whose columns have no names
-        result |= {"columns": [], "kinds": [], "n_columns": matrix.shape[1]}
-    run.say(result, text, output, labels)
-
-
-def _text(result: dict[str, Any], model: Any) -> str:
-    n_fitted, names = result["rows_fitted"], result["class_names"]
-    fitted = "" if n_fitted == result["rows"] else f", {n_fitted} fitted"
-    if result["weights"] is not None:
-        fitted = f", {n_fitted:.10g} by {result['weights']}"
+    n_fitted, n_rows = gpod.affinity_.n_rows_, sizes.total()
+    fitted = "" if n_fitted == n_rows else f", {n_fitted} fitted"
+    if run.weights is not None:
+        fitted = f", {n_fitted:.10g} by {run.weights}"
     lines = [
-        f"{result['n_clusters']} clusters of {', '.join(map(str, result['sizes']))} rows "
-        f"({result['rows']} rows{fitted}, {len(result['columns'])} columns)"
+        f"{gpod.n_clusters_} clusters of {', '.join(map(str, result['sizes']))} rows "
+        f"({n_rows} rows{fitted}, {len(model.columns_)} columns)"
     ]
-    if names:
-        lines.append(f"classes 0, 1, ...: {', '.join(names)}")
+    if model.class_names_:
+        lines.append(f"classes 0, 1, ...: {', '.join(model.class_names_)}")
     if not model.preparation_.is_numeric:
         lines.append(str(model.summary()))
-    return "\n".join([*lines, f"The model is in {result['output']}"])
+    text = "\n".join([*lines, f"The model is in {output}"])
+    run.say(result, text, output, labels)
 
 
 @command(
@@ -698,10 +680,7 @@ def predict(
             own[labels < 0] = -1
         return columns
 
-    matrix = tables.sparse_matrix(table)
-    blocks: Iterable[dict[str, Any]] = [] if matrix is None else [answer(matrix)]
-    if matrix is None:
-        blocks = tables.labelled_blocks(fitted, table, run, id_column, answer)
+    blocks = tables.labelled_blocks(fitted, table, run, id_column, answer)
     start, is_shown = time.perf_counter(), is_standard_output(output)
     if is_shown and sys.stdout.isatty():  # the labels show how far it is
         run = replace(run, quiet=True)

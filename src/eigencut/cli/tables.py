@@ -6,26 +6,25 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from eigencut._utils.running import tell, warn_user
 from eigencut.auto.select import Selection, select
-from eigencut.cli.options import RunOptions, TableOptions, is_given
+from eigencut.cli.options import RunOptions, TableOptions
 from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, plain_names, quoted
-from eigencut.io.readers import is_sparse_file, open_source, read_sparse
+from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
+from eigencut.io.readers import open_source
 from eigencut.io.refused_rows import naming_rows_of_table
 from eigencut.io.rows import Rows, with_weight_column
 from eigencut.io.table import Coding, Source, Table
 from eigencut.loading import load
 from eigencut.neighbors.metrics import are_unit_vectors
 from eigencut.semi_supervised.known_labels import named, read_known_labels
-from eigencut.tables.preparation import Preparation, learn_preparation
+from eigencut.tables.preparation import learn_preparation
 from eigencut.tables.table_model import TableModel, table_model
 
 
@@ -150,14 +149,6 @@ def select_table(path: str, run: TableOptions, **how: Any) -> tuple[Selection, T
     return best, table_model(best.model, preparation, complete, kinds)
 
 
-def fit_matrix(gpod: Any, matrix: Any, run: TableOptions) -> TableModel:
-    """Fit a sparse matrix as it is; errors count its rows as those of a table."""
-    as_it_is = Preparation.nothing(plain_names(matrix.shape[1]))
-    all_rows = np.ones(matrix.shape[0], dtype=bool)
-    with run.progress("fit"), naming_rows_of_table(matrix, all_rows, as_it_is):
-        return table_model(gpod.fit(matrix), as_it_is)
-
-
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
     """The cells of a column as ``known_labels``, and which rows have a class."""
     words: list[str | None] = [*table.words(column), None]
@@ -199,20 +190,6 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
         row_place=lambda number: table.place(int(rows[number - 1])),
     )
     return sample, rows
-
-
-def sparse_matrix(path: str) -> Any:
-    """The rows of a sparse matrix, without options about tables; None if the file is a table."""
-    if path == "-" or not is_sparse_file(path):
-        return None
-    of_tables = {field.name for field in fields(TableOptions)} | {"known"}
-    of_tables -= {"seed", "jobs", "quiet", "as_json"}
-    for parameter in click.get_current_context().command.params:
-        if parameter.name in of_tables and is_given(parameter.name):
-            raise click.UsageError(
-                f"{parameter.opts[0]} is for tables, and {path} is a sparse matrix; leave it out."
-            )
-    return read_sparse(path)
 
 
 def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:

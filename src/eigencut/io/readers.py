@@ -14,7 +14,6 @@ import csv
 import io
 import os
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,9 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, load_npz
 
-from eigencut._utils.memory import available_bytes, in_words
 from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid
@@ -46,8 +43,8 @@ _PACKED = {
 _OTHER_FORMATS = {  # what begins like this is not a table of text
     rb"EIGENCUT": "it is a model; a table is expected",
     rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
-    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for eigencut fit and predict, and "
-    "in Python for GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
+    "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for Python: "
+    "GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
     rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
     rb"SQLite f": "it is a database; export a table as CSV",
     rb"%PDF": "it is a PDF; export the table as CSV",
@@ -591,52 +588,3 @@ def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: 
         if file is None:
             opened.close()
         raise
-
-
-# Sparse matrices in files, as ``scipy.sparse.save_npz`` writes them: nothing in them is trusted. No
-# object is unpickled, no more is read than the archive says that it holds, and that must fit into
-# memory. Of a damaged file zipfile, its codecs, numpy and scipy raise almost any error.
-
-
-def is_sparse_file(path: str) -> bool:
-    """Return whether a file is an archive with a sparse matrix in it."""
-    try:
-        if not Path(path).is_file():  # a pipe can be read once
-            return False
-        with zipfile.ZipFile(path) as archive:
-            return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
-    except Exception:
-        return False
-
-
-def read_sparse(path: str) -> Any:
-    """Return the rows of a sparse matrix in a file, as a ``csr_array`` of float64."""
-    most, (got, remedy) = available_bytes(), ("a damaged file", "save it anew")
-    rows: Any = None
-    with suppress(Exception):
-        with zipfile.ZipFile(path) as archive:
-            size = 3 * sum(info.file_size for info in archive.infolist())  # three copies at once
-        given = load_npz(path) if size <= most else csr_array((1, 1))
-        (n_rows, n_columns), n_entries = given.shape, given.nnz
-        if size > most:
-            got, remedy = f"one that needs {in_words(size)}", f"{in_words(most)} are left"
-        elif given.dtype.kind not in "fiub":
-            got, remedy = f"{given.dtype} in its entries", "use numbers"
-        elif min(given.shape) < 1 or max(given.shape) > np.iinfo(np.int32).max:
-            got, remedy = f"the shape {(n_rows, n_columns)}", "use at least a row and a column"
-        elif n_rows > 100 * (n_entries + 10_000) or 24 * n_rows > most:
-            got, remedy = f"{n_rows} rows for {n_entries} entries", "leave out rows without any"
-        else:
-            if hasattr(given, "check_format"):
-                given.check_format(full_check=True)
-            rows = csr_array(given.astype(np.float64))
-    if rows is not None and not np.isfinite(rows.data).all():  # named by its place, as of a table
-        at = int(np.argmin(np.isfinite(rows.data)))
-        row = int(np.searchsorted(rows.indptr, at, side="right"))
-        got = "a missing value (NaN)" if np.isnan(rows.data[at]) else "infinity"
-        got, remedy = f"{got} in row {row}, column x{rows.indices[at] + 1}", "correct it"
-        rows = None
-    if rows is None:
-        expected = "hold a sparse matrix of numbers, as scipy.sparse.save_npz writes it"
-        raise invalid(path, expected, got, remedy)
-    return rows

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,7 +26,7 @@ from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
-from eigencut.io.validation import check_is_stream, check_rows, check_weights_of
+from eigencut.io.validation import check_is_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
@@ -411,13 +410,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def prepare(self, X: Any, at_least: int = 0) -> Prepared:
         """Rows as the model takes them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
-        if issparse(X):
-            rows = check_rows(self.model_, X, reset=False)
-            if self.preparation_.units != "none" or not self.is_numeric:
-                expected = "be a table for a model that was fitted on one"
-                remedy = "use X.toarray() with the columns of the fit, or fit GPOD on sparse rows"
-                raise invalid("X", expected, "a sparse X", remedy)
-            return rows, np.ones(rows.shape[0], dtype=bool)
         X, n_columns = as_table(X), self.n_features_in_
         width = X.shape[1] if isinstance(X, np.ndarray) else n_columns
         if width not in (n_columns, len(self.columns_)):
