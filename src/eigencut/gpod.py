@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -663,12 +663,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------- the fitted state
 
     def _settings(self) -> Settings:
-        given = self.get_params(deep=False) | {"cut": CUTS[self.cut]}
-        return Settings(
-            **{name: value for name, value in given.items() if name not in ("n_jobs", "verbose")},
-            pairwise=get_tags(self).input_tags.pairwise,
-            names=getattr(self, "feature_names_in_", None),
-        )
+        given = self.get_params(deep=False) | {
+            "cut": CUTS[self.cut],
+            "pairwise": get_tags(self).input_tags.pairwise,
+            "names": getattr(self, "feature_names_in_", None),
+        }
+        return Settings(**{field.name: given[field.name] for field in fields(Settings)})
 
     def _set_cut(
         self,
