@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
@@ -47,7 +46,6 @@ from eigencut.tables.preparation import (
 from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
-    from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
 
 
@@ -211,21 +209,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     # ------------------------------------------------------------ new rows
 
-    def predict(self, X: Any) -> Indices:
-        """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
-        return self._ask(X, self.labels_of, -1)
-
-    def predict_margin(self, X: Any) -> Array:
-        """How clearly each row belongs to its cluster; see ``GPOD.predict_margin``."""
-        return self._ask(X, lambda rows: self.gpod.predict_margin(rows), np.nan)
-
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each cluster, for each row; see ``GPOD.predict_proba``.
-
-        NaN where values are missing and ``missing="drop"``.
-        """
-        return self._ask(X, lambda rows: self.gpod.predict_proba(rows), np.nan)
-
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """The clusters that each row may belong to; see ``GPOD.predict_set``.
 
@@ -236,32 +219,14 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 
-    def score_samples(self, X: Any) -> Array:
-        """The similarity of each row to the training rows; see ``GPOD.score_samples``."""
-        return self._ask(X, lambda rows: self.gpod.score_samples(rows), np.nan)
-
     def transform(self, X: Any) -> Array:
         """The spectral embedding of each row; see ``GPOD.transform``."""
         return self._ask(X, lambda rows: self.gpod.transform(rows), np.nan)
-
-    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
-        return self._write(rows, path, self.labels_of, -1, self.gpod._label_dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row to a file; see ``GPOD.predict_proba_stream``."""
-        question, shape = self.gpod._probabilities_of, (self.gpod.numbering_.n_given,)
-        return self._write(rows, path, question, np.nan, np.float64, shape)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
         with self.preparing(X) as (rows, _):
             return self.gpod.score(rows)
-
-    def hierarchy(self) -> Hierarchy:
-        """The clusters as a tree; see ``GPOD.hierarchy``."""
-        check_is_fitted(self)
-        return self.gpod.hierarchy()
 
     # ------------------------------------------------------------- more rows
 
