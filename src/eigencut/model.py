@@ -60,7 +60,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
-        params : dict
+        **params : dict
             As of ``fit``.
 
         Returns
