@@ -326,7 +326,7 @@ def test_a_terminal_whose_lines_cannot_change_has_lines(new_terminal):
 
 # ------------------------------------------------------- the line that changes
 
-CLEAR = "\r\x1b[K"
+CLEAR = "\r\x1b[2K"
 
 
 def test_the_line_shows_the_stage_and_words(new_terminal, monkeypatch):
@@ -339,6 +339,7 @@ def test_the_line_shows_the_stage_and_words(new_terminal, monkeypatch):
     lines = [
         "eigencut: graph ...",
         "eigencut: graph, 1 of 4 tiles ...",
+        "eigencut: labels ...",
         "eigencut: labels, words ...",
     ]
     assert terminal.getvalue().split(CLEAR) == [*lines, ""]  # and it vanishes

@@ -124,9 +124,12 @@ class Lines(ProgressDisplay):
     seconds = 2.0  # from one line to the next
     again = "\n"  # what ends a line that another one follows
 
+    def begin(self, stage: str) -> None:
+        super().begin(stage)
+        self._last = self._start
+
     def __enter__(self) -> Self:
         _say(f"eigencut: {self._stage} ...")
-        self._last = self._start
         return super().__enter__()
 
     def show(self, share: float | None, text: str) -> None:
@@ -144,11 +147,17 @@ class TerminalLine(Lines):
     """A line of a terminal that changes, and leaves the stage with its time if asked to."""
 
     seconds = 0.1
-    again = "\r\x1b[K"  # back to its beginning, and clear it
+    again = "\r\x1b[2K"  # back to its beginning, and clear it
 
     def __init__(self, stage: str, leaves_time: bool) -> None:
         super().__init__(stage)
         self._leaves_time = leaves_time
+
+    def begin(self, stage: str) -> None:
+        super().begin(stage)
+        self._last = -math.inf  # its first words are shown at once
+        if listening.get() is self:
+            _say(f"{self.again}eigencut: {stage} ...")
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
         if not self._leaves_time:
