@@ -214,8 +214,6 @@ def test_any_finite_matrix_gets_labels(U):
         (dict(U=np.eye(3), sample_weight=[1, 2]), r"sample_weight must .* Got shape \(2,\)"),
         (dict(U=np.eye(3), sample_weight=[-1, 2, 3]), "numbers of at least 0. Got -1 in row 0"),
         (dict(U=np.eye(3), sample_weight=[np.inf, 2, 3]), "sample_weight must be finite"),
-        (dict(U=np.eye(3), sample_order=[1, 2]), r"sample_order must .* Got shape \(2,\)"),
-        (dict(U=np.eye(3), sample_order=["a"] * 3), "sample_order must hold real numbers"),
         (dict(U=np.eye(3) * 1j), "U must hold real numbers. Got a ndarray of something else"),
         (dict(U=np.eye(3), init="random"), "init must be 'literal'. Got 'random'; use init="),
         (dict(U=np.eye(3), init=np.full((3, 3), np.nan)), "or a finite matrix of shape"),

@@ -153,7 +153,6 @@ def pod(
     max_iter: int = 1000,
     tol: float = 1e-10,
     sample_weight: ArrayLike | None = None,
-    sample_order: ArrayLike | None = None,
 ) -> Partition:
     """Discretize the rows of U.
 
@@ -183,8 +182,6 @@ def pod(
         Algorithm 3's "machine precision".
     sample_weight : array of shape (n_rows,), optional
         How many times each row counts.
-    sample_order : array of shape (n_rows,), optional
-        What "earlier" means among clusters of equal size. Default: the number of the row.
 
     Returns
     -------
@@ -209,10 +206,6 @@ def pod(
     check_count("max_iter", max_iter, "use the default of 1000")
     if not (isinstance(tol, Real) and 0 <= tol < 1):
         raise invalid("tol", "be at least 0 and below 1", repr(tol), "use the default 1e-10")
-    order = np.arange(len(U)) if sample_order is None else real_array("sample_order", sample_order)
-    if order.shape != (len(U),) or np.isnan(order).any():
-        expected = f"hold one number for each of the {len(U)} rows"
-        raise invalid("sample_order", expected, described(order), "leave it out to order by row")
     rows = _WeightedRows(normalize_rows(U), weight)
     rng = check_random_state(0 if random_state is None else random_state)
     if isinstance(init, str):
@@ -232,7 +225,7 @@ def pod(
     best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
     if some is not rows:
         best = _alternate(rows, best.rotation, max_iter, tol)
-    return _number_by_size(best, rows, order)
+    return _number_by_size(best, rows)
 
 
 def check_n_init(n_init: Any) -> None:
@@ -390,13 +383,13 @@ def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Ar
     return _WeightedRows(normalize_rows(U), weight).best_rotation(partition.labels)[0]
 
 
-def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[Any]) -> Partition:
+def _number_by_size(partition: Partition, rows: _WeightedRows) -> Partition:
     """Clusters by decreasing size, ties by first row; columns of R in the same order."""
     labels, rotation = partition.labels, partition.rotation
     # Ambiguous rows go to the first of their clusters, so numbering can move them, and
     # moving them can change the order of sizes. It settles at once but for contrived cases.
     for _ in range(len(rotation) + 1):
-        columns = by_size(labels, rows.weight, len(rotation), order)
+        columns = by_size(labels, rows.weight, len(rotation))
         if (columns == np.arange(len(rotation))).all():
             break
         rotation = rotation[:, columns]
@@ -404,11 +397,9 @@ def _number_by_size(partition: Partition, rows: _WeightedRows, order: NDArray[An
     return replace(partition, labels=labels, rotation=rotation)
 
 
-def by_size(
-    labels: Indices, weight: Array, n_clusters: int, order: NDArray[Any] | None = None
-) -> Indices:
+def by_size(labels: Indices, weight: Array, n_clusters: int) -> Indices:
     """Cluster numbers by decreasing size; of equal ones, the one that occurs first."""
     size = np.bincount(labels, weights=weight, minlength=n_clusters)
     first = np.full(n_clusters, np.inf)
-    np.minimum.at(first, labels, np.arange(len(labels)) if order is None else order)
+    np.minimum.at(first, labels, np.arange(len(labels)))
     return np.lexsort((first, -size))

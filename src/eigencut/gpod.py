@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -51,7 +50,6 @@ from eigencut.pipeline import Settings, fit_rows
 from eigencut.semi_supervised.known_labels import Constraints, Known
 
 if TYPE_CHECKING:
-    from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
     from eigencut.updating.update import Updated
 
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 _MOST_NAMES = 1 << 16  # of clusters and parts in a file
 
 
-class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
+class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
     Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
@@ -117,8 +115,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         means what the machine has left. On a Dask cluster the workers have their own limits.
     verbose : bool, default=False
         Print on standard error which stage of the fit is running, how far it is and how long it
-        took. On a terminal one line changes (with ``pip install 'eigencut[cli]'``); otherwise plain
-        lines appear, at most one in two seconds within a stage.
+        took. On a terminal one line changes; otherwise plain lines appear, at most one in two
+        seconds within a stage.
 
     Attributes
     ----------
@@ -268,93 +266,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             model.column_scales_ = fit.scales
         return self
 
-    def fit_predict(
-        self,
-        X: ArrayLike | Rows,
-        y: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-    ) -> Indices:
-        """Fit, and return ``labels_``; a stream has none.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y, sample_weight, known_labels, constraints
-            As of ``fit``.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        fitted = self.fit(
-            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
-        )
-        if not hasattr(fitted, "labels_"):
-            raise TypeError(
-                "X must be rows in memory, for labels of a stream may not fit there. Got "
-                "eigencut.Rows; the model is fitted: use predict_stream(rows, path)."
-            )
-        return self.labels_
-
-    def fit_transform(
-        self,
-        X: ArrayLike,
-        y: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-    ) -> NDArray[Any]:
-        """Fit, and return ``transform(X)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y, sample_weight, known_labels, constraints
-            As of ``fit``.
-
-        Returns
-        -------
-        embedding : array of shape (n_samples, K)
-        """
-        return self.fit(
-            X, sample_weight=sample_weight, known_labels=known_labels, constraints=constraints
-        ).transform(X)
-
     # ------------------------------------------------------------ new rows
-
-    def predict(self, X: ArrayLike) -> Indices:
-        """Return the cluster of each row; a row's label does not depend on the other rows.
-
-        The numbers are those of ``labels_``; -1 for outliers if ``outliers="label"``.
-        """
-        return self._ask(X, self.labels_of, -1)
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probability of each cluster, for each row.
-
-        With other training rows from the same source, a row would get the label k about that often
-        (``docs/guide/uncertainty.md`` says how well that holds, and on what data; with few rows, or
-        clusters that overlap, they are too high). The probabilities of a row sum to 1. The first of
-        the largest is the label that ``predict`` gives with ``outliers="keep"``. Of a relaxed cut
-        the logarithm of the ratio of the two largest is the margin divided by
-        ``fitted_cut_.temperature``; of a discrete cut they are ``transform(X)``. A row that
-        resembles no training row has equal probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, K)
-            Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
-            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
-        """
-        return self._ask(X, self._probabilities_of, np.nan)
 
     def predict_set(
         self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
@@ -392,16 +304,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             )
         return sets.predict_set(X, coverage)
 
-    def predict_margin(self, X: ArrayLike) -> Array:
-        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
-
-        The rotated row of unit length has a coordinate for each cluster. The margin is the
-        difference of the two largest, where negative ones count as 0; of a discrete cut, that of
-        the two largest shares of ``transform(X)``. It is scaled down for rows
-        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
-        """
-        return self._ask(X, lambda rows: self.fitted_cut_.margins(rows), np.nan)
-
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the eigenfunctions at each row; of a discrete cut, the shares of the clusters.
 
@@ -422,47 +324,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
         return self._ask(X, lambda rows: self.fitted_cut_.embedding(rows, dtype), np.nan)
-
-    def score_samples(self, X: ArrayLike) -> Array:
-        """Return the similarity of each row to the training rows: log d(x), its mean affinity."""
-        return self._ask(X, lambda rows: self.fitted_cut_.support(rows), np.nan)
-
-    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
-
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it.
-
-        Returns
-        -------
-        n_rows : int
-        """
-        check_is_fitted(self)
-        return self._write(rows, path, self.labels_of, -1, self._label_dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
-
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
-
-        Returns
-        -------
-        n_rows : int
-        """
-        check_is_fitted(self)
-        shape = (self.numbering_.n_given,)
-        return self._write(rows, path, self._probabilities_of, np.nan, np.float64, shape)
 
     def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
         """Cluster the rows together: Algorithms 1 and 2 of the paper.
@@ -630,32 +491,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
         with self.preparing(X) as (rows, _):
             return drift_of_columns(self, rows, drift_of(self, rows, random_state))
 
-    def hierarchy(self) -> Hierarchy:
-        """Return the tree of clusters: which of them form one group in coarser cuts.
-
-        It needs the fitted model alone, without its rows. See ``docs/describe.md``.
-
-        Returns
-        -------
-        Hierarchy
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigencut import GPOD
-        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
-        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
-        >>> model = GPOD(3).fit(X)
-        >>> far = model.predict([[40.0, 0]])[0]
-        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
-        True
-        """
-        from eigencut.hierarchy.hierarchy import hierarchy_of
-
-        check_is_fitted(self)
-        with threads(self.n_jobs):
-            return hierarchy_of(self.fitted_cut_, self.numbering_.numbers)
-
     # ------------------------------------------------------ what a Model is asked
 
     @property
@@ -708,34 +543,15 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mode
             probabilities=self.numbering_.of_columns(answers.probabilities),
         )
 
-    @property
-    def _label_dtype(self) -> Any:
-        """Return the smallest integers that hold K and -1."""
-        return np.min_scalar_type(-max(self.numbering_.n_given, 1))
-
-    def _probabilities_of(self, rows: Any) -> Array:
-        return self.numbering_.of_columns(self.fitted_cut_.probabilities(rows))
-
     # ------------------------------------------------------- the fitted state
 
     def _settings(self) -> Settings:
-        return Settings(
-            n_clusters=self.n_clusters,
-            cut=CUTS[self.cut],
-            affinity=self.affinity,
-            metric=self.metric,
-            solver=self.solver,
-            extension=self.extension,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            outliers=self.outliers,
-            outlier_quantile=self.outlier_quantile,
-            memory_limit=self.memory_limit,
-            pairwise=get_tags(self).input_tags.pairwise,
-            names=getattr(self, "feature_names_in_", None),
-            min_cluster_size=self.min_cluster_size,
-            max_cluster_size=self.max_cluster_size,
-        )
+        given = self.get_params(deep=False) | {
+            "cut": CUTS[self.cut],
+            "pairwise": get_tags(self).input_tags.pairwise,
+            "names": getattr(self, "feature_names_in_", None),
+        }
+        return Settings(**{field.name: given[field.name] for field in fields(Settings)})
 
     def _set_cut(
         self,

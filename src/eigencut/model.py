@@ -12,12 +12,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
@@ -31,13 +31,14 @@ from eigencut.semi_supervised.known_labels import named
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD
+    from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.inspection.describe import Description
 
 Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]
 
 
-class Model(BaseEstimator, ABC):
+class Model(ClusterMixin, BaseEstimator, ABC):
     """A fitted clustering that labels any row.
 
     Attributes
@@ -51,6 +52,27 @@ class Model(BaseEstimator, ABC):
 
     splits_: tuple[Any, ...] = ()
     class_names_: Sequence[str] = ()
+
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
+        """Fit, and return ``labels_``; a stream has none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        **params : dict
+            As of ``fit``.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        fitted = cast(Any, self).fit(X, **params)
+        if not hasattr(fitted, "labels_"):
+            expected = "be rows in memory, for labels of a stream may not fit there"
+            remedy = "the model is fitted: use predict_stream(rows, path)"
+            raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
+        return cast(Indices, fitted.labels_)
 
     def set_names(self, names: Mapping[int, str]) -> Self:
         """Tell what clusters are called, in descriptions, plots, reports and files.
@@ -170,6 +192,19 @@ class Model(BaseEstimator, ABC):
         """Return the numbers of the clusters of prepared rows."""
         return self.gpod.labels_of(rows)
 
+    def margins_of(self, rows: Any) -> Array:
+        """Return how clearly prepared rows belong to their clusters."""
+        return self.gpod.fitted_cut_.margins(rows)
+
+    def probabilities_of(self, rows: Any) -> Array:
+        """Return the probabilities of the clusters of prepared rows, a column for each number."""
+        return self.gpod.numbering_.of_columns(self.gpod.fitted_cut_.probabilities(rows))
+
+    @property
+    def n_numbers(self) -> int:
+        """Return how many numbers of clusters were given so far."""
+        return self.gpod.numbering_.n_given
+
     def answers_of(self, rows: Any) -> Answers:
         """Return labels, margins, similarities and probabilities of prepared rows."""
         return self.gpod.answers_of(rows)
@@ -225,6 +260,115 @@ class Model(BaseEstimator, ABC):
         with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
             return write_rows(path, rows, answers(), dtype, shape)
 
+    def predict(self, X: ArrayLike) -> Indices:
+        """Return the cluster of each row; a row's label does not depend on the other rows.
+
+        The numbers are those of ``labels_``; -1 for outliers if ``outliers="label"``, and where a
+        table has missing values with ``missing="drop"`` (other methods give NaN there).
+        """
+        return self._ask(X, self.labels_of, -1)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the probability of each cluster, for each row.
+
+        With other training rows from the same source, a row would get the label k about that often
+        (``docs/guide/uncertainty.md`` says how well that holds, and on what data; with few rows, or
+        clusters that overlap, they are too high). The probabilities of a row sum to 1. The first of
+        the largest is the label that ``predict`` gives with ``outliers="keep"``. Of a relaxed cut
+        the logarithm of the ratio of the two largest is the margin divided by
+        ``fitted_cut_.temperature``; of a discrete cut they are ``transform(X)``. A row that
+        resembles no training row has equal probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, K)
+            Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
+            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
+        """
+        return self._ask(X, self.probabilities_of, np.nan)
+
+    def predict_margin(self, X: ArrayLike) -> Array:
+        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
+
+        The rotated row of unit length has a coordinate for each cluster. The margin is the
+        difference of the two largest, where negative ones count as 0; of a discrete cut, that of
+        the two largest shares of ``transform(X)``. It is scaled down for rows
+        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
+        """
+        return self._ask(X, self.margins_of, np.nan)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Return the similarity of each row to the training rows: log d(x), its mean affinity."""
+        return self._ask(X, lambda rows: self.gpod.fitted_cut_.support(rows), np.nan)
+
+    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        self.check_fitted()
+        dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
+        return self._write(rows, path, self.labels_of, -1, dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+
+        The file takes its name only when it is complete.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        self.check_fitted()
+        shape = (self.n_numbers,)
+        return self._write(rows, path, self.probabilities_of, np.nan, np.float64, shape)
+
+    def hierarchy(self) -> Hierarchy:
+        """Return the tree of clusters: which of them form one group in coarser cuts.
+
+        It needs the fitted model alone, without its rows. See ``docs/describe.md``.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigencut import GPOD
+        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
+        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
+        >>> model = GPOD(3).fit(X)
+        >>> far = model.predict([[40.0, 0]])[0]
+        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
+        True
+        """
+        from eigencut.hierarchy.hierarchy import hierarchy_of
+
+        self.check_fitted()
+        with threads(self.gpod.n_jobs):
+            return hierarchy_of(self.gpod.fitted_cut_, self.gpod.numbering_.numbers)
+
     def predict_levels(
         self, X: Any, counts: Sequence[int] | str = "auto", *, min_children: int = 1
     ) -> Indices:
@@ -247,8 +391,7 @@ class Model(BaseEstimator, ABC):
         array of shape (n_levels, n_samples)
             A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
         """
-        model: Any = self
-        groups, labels = model.hierarchy().levels(counts, min_children), model.predict(X)
+        groups, labels = self.hierarchy().levels(counts, min_children), self.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
 
     # -------------------------------------------------- describing and saving

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import note, stage
-from eigencut.affinities.neighbors import warn_about_many_neighbors
 from eigencut.auto.choose import Chosen, Task, choose, graphs_for_labels
 from eigencut.auto.graph import CutOfGraph
 from eigencut.auto.spectrum import Choice
@@ -93,7 +92,6 @@ def fit_rows(
     if known is not None:
         known.check_model(chosen.n_clusters, settings.outliers, settings.extension)
     fit = extend_cut(counted, chosen, settings, weight, known)
-    warn_about_many_neighbors(settings.affinity, len(fit.fitted.affinity.multiplicity_))
     if chosen.is_sample:
         counted, sample_weight = X, None
     fit = replace(fit, scales=scales)

@@ -1,6 +1,5 @@
 """An exception at any line of a context leaves the process as it was."""
 
-import io
 import sys
 import threading
 import time
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigencut import GPOD
@@ -84,13 +82,8 @@ class Item:
 
 @contextmanager
 def a_line_that_changes():
-    """A stage on a terminal, which has a thread that draws."""
-    console = Console(file=io.StringIO(), force_terminal=True, force_interactive=True)
-
-    def display(name, leaves_time=False):
-        return TerminalLine(name, console, leaves_time)
-
-    usual, running.terminal_display = running.terminal_display, display
+    """A stage on a terminal."""
+    usual, running.terminal_display = running.terminal_display, TerminalLine
     try:
         with reporting(True), stage("graph"):
             yield

@@ -9,7 +9,6 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from conftest import same_partition
 from eigencut import GPOD, Gaussian, Kernel
 from eigencut.affinities import NAMES, named_affinity
-from eigencut.affinities.gaussian import longest_spanning_edge
 from eigencut.neighbors.metrics import DistinctRows
 
 
@@ -115,10 +114,6 @@ def test_local_weights_are_their_definition():
     W = np.exp(-cdist(new, X, "sqeuclidean") / (2 * np.outer(s_new, s))) / 60
     product = affinity.apply(new, np.eye(60)[order][:, order])
     assert np.abs(product.values - W[:, order]).max() < 1e-12
-
-
-def test_the_longest_spanning_edge():
-    assert longest_spanning_edge(np.array([[0.0], [1.0], [10.0], [12.0]])) == 9.0
 
 
 def test_identical_rows_are_one_vertex():

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors, load
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, load
 from eigencut.cli import main
 from eigencut.cli.options import metric_names, unscaled_metrics
 from eigencut.neighbors.metrics import METRICS
@@ -151,21 +151,9 @@ def test_cosine_is_suggested_where_scaling_takes_the_length_of_unit_vectors(caps
         assert ("Use --metric cosine" in " ".join(capsys.readouterr().err.split())) == is_said
 
 
-@pytest.mark.parametrize("affinity", ["neighbors", "gaussian"])
-def test_more_neighbors_than_rows_are_said(affinity, capsys):
-    n = len(write("euclidean"))
-    fit = f"fit data.npy -k 3 --affinity {affinity} -o m.eigencut"
-    assert main(f"{fit} --neighbors 5000".split()) == 0
-    assert f"n_neighbors is 5000, but there are only {n} different rows" in capsys.readouterr().err
-    assert main(f"{fit} --neighbors {n}".split()) == 0
-    assert "n_neighbors" not in capsys.readouterr().err
-
-
 def test_what_nobody_asked_for_is_not_said():
     X = np.arange(12.0).reshape(6, 2)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="n_neighbors")
-        for affinity in ("auto", Gaussian(), Gaussian(1.0, n_neighbors=50), Neighbors(6)):
+        for affinity in ("auto", Gaussian(), Gaussian(1.0, n_neighbors=50), Neighbors(7)):
             GPOD(2, affinity=affinity).fit(X)
-        with pytest.raises(GraphWarning, match="is 7, but there are only 6 different rows"):
-            GPOD(2, affinity=Neighbors(7)).fit(X)

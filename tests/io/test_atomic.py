@@ -1,12 +1,7 @@
 """Files appear whole or not at all."""
 
 import os
-import signal
 import stat
-import subprocess
-import sys
-import time
-from threading import Thread
 
 import pytest
 
@@ -132,67 +127,6 @@ def test_every_name_that_the_system_allows(tmp_path, letter):
             file.write(b"x")
         assert names(tmp_path) == [name]
         (tmp_path / name).unlink()
-
-
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_signal_ends_the_process_and_removes_the_part(tmp_path, name):
-    """From Python too, where nobody listens to it."""
-    code = (
-        "import os, signal, sys\n"
-        "from eigencut.io.atomic import replacing\n"
-        "with replacing('a') as file:\n"
-        "    file.write(b'new')\n"
-        "    assert len(os.listdir()) == 2\n"
-        f"    os.kill(os.getpid(), signal.{name})\n"
-        "    sys.exit('it went on')\n"
-    )
-    (tmp_path / "a").write_bytes(b"old")
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
-    assert done.returncode == -getattr(signal, name) and not done.stderr
-    assert names(tmp_path) == ["a"] and (tmp_path / "a").read_bytes() == b"old"
-
-
-def test_whoever_listens_to_signals_is_asked_as_before(tmp_path):
-    heard = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
-    try:
-        with replacing(tmp_path / "a") as file:
-            file.write(b"new")
-            os.kill(os.getpid(), signal.SIGTERM)
-        assert heard == [signal.SIGTERM] and (tmp_path / "a").read_bytes() == b"new"
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def test_signals_are_as_before_afterwards_and_in_other_threads(tmp_path):
-    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
-
-    def write():
-        with replacing(tmp_path / "a") as file:
-            file.write(b"x")
-
-    write()
-    thread = Thread(target=write)
-    thread.start()
-    thread.join()
-    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
-    assert (tmp_path / "a").read_bytes() == b"x"
-
-
-def test_a_child_that_is_ended_removes_nothing_of_its_parent(tmp_path):
-    with replacing(tmp_path / "a") as file:
-        ready, say = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(say, b"!")
-            for _ in range(2000):  # no pause: the signal may come before it
-                time.sleep(0.01)
-            os._exit(0)
-        os.read(ready, 1)  # a signal at the moment of the fork would be lost
-        os.kill(child, signal.SIGTERM)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
-        file.write(b"new")
-    assert (tmp_path / "a").read_bytes() == b"new"
 
 
 def test_what_cannot_be_written_is_known_before(tmp_path):

@@ -1,8 +1,5 @@
 """Pairs of rows: what is accepted, and contradictions against brute force."""
 
-import re
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,7 +37,7 @@ def can_hold(must, cannot, labels):
 
 def refuse(must, cannot, labels):
     must, cannot = (np.array(p, dtype=np.intp).reshape(-1, 2) for p in (must, cannot))
-    refuse_contradictions(linked_groups(N_ROWS, must), must, cannot, np.array(labels))
+    refuse_contradictions(linked_groups(N_ROWS, must), cannot, np.array(labels))
 
 
 @settings(max_examples=150)
@@ -49,32 +46,20 @@ def test_contradictions_are_found_if_and_only_if_nothing_can_hold(must, cannot, 
     if can_hold(must, cannot, labels):
         refuse(must, cannot, labels)
         return
-    with pytest.raises(ValueError, match="contradict") as refused:
+    with pytest.raises(ValueError, match="contradict"):
         refuse(must, cannot, labels)
-    linked = {frozenset(pair) for pair in must}
-    chains = re.findall(r"rows (\d+(?: - \d+)+)", str(refused.value))
-    for chain in chains:
-        rows = [int(row) for row in chain.split(" - ")]
-        assert all(frozenset(step) in linked for step in pairwise(rows))
 
 
-def test_the_chain_is_named():
-    match = "rows 3 - 1 - 5 must be together, but 3 and 5 cannot-link; drop one"
+def test_rows_are_named():
+    match = "rows 3 and 5 cannot-link, but pairs of must_link put them together; drop one"
     with pytest.raises(ValueError, match=match):
         refuse([(3, 1), (5, 1), (0, 2)], [(3, 5)], [-1] * N_ROWS)
-    match = "rows 0 - 1 - 2 must be together, but row 0 is known to be of class 0 and row 2 of"
+    match = "must_link puts row 2, which is known to be of class 1, together with a row of class 0"
     with pytest.raises(ValueError, match=match):
         refuse([(0, 1), (1, 2)], [], [0, -1, 1, -1, -1, -1])
-    match = r"rows 1 and 4 cannot-link, but both are of class 1 \(rows 1 - 0 must be together\)"
+    match = r"rows 1 and 4 cannot-link, but both are of class 1; drop one"
     with pytest.raises(ValueError, match=match):
         refuse([(0, 1)], [(1, 4)], [1, -1, -1, -1, 1, -1])
-
-
-def test_the_middle_of_a_long_chain_is_left_out():
-    n = 100
-    must = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    with pytest.raises(ValueError, match=r"rows 0 - 1 - 2 - 3 - 4 - 5 - \.\.\. - 94 - .* - 99"):
-        refuse_contradictions(linked_groups(n, must), must, np.array([(0, n - 1)]), np.full(n, -1))
 
 
 @pytest.mark.parametrize(

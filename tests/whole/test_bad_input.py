@@ -137,7 +137,7 @@ FITS = {
         GPOD(2, affinity=Gaussian(1e-9)),
         X,
         "affinity must connect the rows. Got a graph of 60 different rows without a single edge. "
-        r"Any sigma above [0-9.e-]+ connects them \(now 1e-09\)",
+        r"Raise sigma \(now 1e-09\), or use sigma='auto'",
     ),
     "sigma complete": (
         GPOD(2, affinity=Gaussian(1e9)),

@@ -122,86 +122,57 @@ class Lines(ProgressDisplay):
     """Plain lines: one for the stage, and another one every two seconds."""
 
     seconds = 2.0  # from one line to the next
+    again = "\n"  # what ends a line that another one follows
+
+    def begin(self, stage: str) -> None:
+        super().begin(stage)
+        self._last = self._start
 
     def __enter__(self) -> Self:
         _say(f"eigencut: {self._stage} ...")
-        self._last = self._start
         return super().__enter__()
 
     def show(self, share: float | None, text: str) -> None:
         now = time.perf_counter()
         if now - self._last >= self.seconds:
             self._last = now
-            _say(f"\neigencut: {self._stage}, {text} ...")
+            _say(f"{self.again}eigencut: {self._stage}, {text} ...")
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
         super().__exit__(error, *details)
         _say("\n" if error else f" {self.elapsed:.2f} s\n")
 
 
-class TerminalLine(ProgressDisplay):
-    """A line that vanishes when it is closed, and leaves the stage with its time if asked to."""
+class TerminalLine(Lines):
+    """A line of a terminal that changes, and leaves the stage with its time if asked to."""
 
-    def __init__(self, stage: str, console: Any, leaves_time: bool) -> None:
-        from rich.live import Live
-        from rich.spinner import Spinner
+    seconds = 0.1
+    again = "\r\x1b[2K"  # back to its beginning, and clear it
 
+    def __init__(self, stage: str, leaves_time: bool) -> None:
         super().__init__(stage)
         self._leaves_time = leaves_time
-        self._spinner = Spinner("dots")
-        # What others write to standard error, warnings above all, comes above the line. Standard
-        # output may be a file of results, and is not touched.
-        self._live = Live(
-            get_renderable=self._line,
-            console=console,
-            refresh_per_second=8,
-            transient=True,
-            redirect_stdout=False,
-        )
 
     def begin(self, stage: str) -> None:
         super().begin(stage)
-        self._shown: tuple[float | None, str] = (None, "")
-
-    def show(self, share: float | None, text: str) -> None:
-        self._shown = (share, text)
-
-    def __enter__(self) -> Self:
-        self._live.start(refresh=True)
-        return super().__enter__()
-
-    def close(self) -> None:
-        super().close()
-        self._live.stop()
+        self._last = -math.inf  # its first words are shown at once
+        if listening.get() is self:
+            _say(f"{self.again}eigencut: {stage} ...")
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
+        if not self._leaves_time:
+            self.close()
+            _say(self.again)
+            return
+        _say(f"{self.again}eigencut: {self._stage} ...")
         super().__exit__(error, *details)
-        if self._leaves_time and not error:
-            _say(f"eigencut: {self._stage} ... {self.elapsed:.2f} s\n")
-
-    def _line(self) -> Any:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Column, Table
-        from rich.text import Text
-
-        share, text = self._shown
-        bar = ProgressBar(None if share is None else 1.0, share or 0.0, width=16)
-        line = Table.grid(*(Column(no_wrap=True) for _ in range(5)), padding=(0, 1))
-        seconds = Text(f"{self.elapsed:.0f} s")
-        line.add_row(self._spinner, Text(self._stage), bar, seconds, Text(text))
-        return line
 
 
 def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
-    """A line of standard error that changes; None where it cannot, or without rich."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return None
-    try:
-        from rich.console import Console
-    except ImportError:
-        return None
-    console = Console(stderr=True)
-    return TerminalLine(stage, console, leaves_time) if console.is_interactive else None
+    """A line of standard error that changes; None where it cannot."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    is_plain = os.environ.get("TERM", "dumb") == "dumb" and os.name != "nt"
+    return TerminalLine(stage, leaves_time) if is_terminal and not is_plain else None
 
 
 _verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)

@@ -1,6 +1,10 @@
 """Affinities: weights as a function of two rows, which make the graph and answer for new rows.
 
-``base`` is the contract. It imports graphs, searches, data and what is below them.
+- ``base``: the contract (``Affinity``), what affinities of rows share, density contrast
+- ``gaussian``: the paper's Gaussian on the complete graph, and its bandwidths
+- ``neighbors``: ``Neighbors`` and ``RankedNeighbors``, sparse graphs of nearest rows
+- ``landmarks``: ``Landmarks``, for streams and very many rows; how they grow with more rows
+- ``given``: weights that a user gives: ``Kernel``, ``Precomputed``
 """
 
 from __future__ import annotations

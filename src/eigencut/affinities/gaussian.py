@@ -89,20 +89,6 @@ def _lengths(A: Array, B: Array, metric: Metric) -> Array:
     return np.linalg.norm(A - B, axis=1) if metric.is_flat else metric.between(A, B)
 
 
-def longest_spanning_edge(points: Array, metric: Metric = METRICS["euclidean"]) -> float:
-    """Longest edge of the minimum spanning tree (Prim): the gap that must be bridged."""
-    to_tree = _lengths(points, points[0], metric)
-    in_tree = np.zeros(len(points), dtype=bool)
-    in_tree[0] = True
-    longest = 0.0
-    for _ in range(len(points) - 1):
-        closest = int(np.argmin(np.where(in_tree, np.inf, to_tree)))
-        longest = max(longest, float(to_tree[closest]))
-        in_tree[closest] = True
-        np.minimum(to_tree, _lengths(points, points[closest], metric), out=to_tree)
-    return longest
-
-
 @dataclass(frozen=True)
 class Points:
     """Rows in the units of a fitted Gaussian.
@@ -465,9 +451,4 @@ class Gaussian(VectorAffinity):
     def connection_hint(self) -> str:
         if self._local is not None or callable(self.sigma):
             return "Raise n_neighbors or scale, or use a number for sigma."
-        edge = longest_spanning_edge(self._training.coordinates, self._metric.of_points)
-        connecting = float(np.ldexp(edge, self._exponent)) / math.sqrt(-2 * math.log(EPS))
-        return (
-            f"Any sigma above {connecting:.3g} connects them (now {self._asked:.3g}); "
-            "sigma='auto' chooses one."
-        )
+        return f"Raise sigma (now {self._asked:.3g}), or use sigma='auto'."

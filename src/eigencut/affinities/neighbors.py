@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from inspect import signature
-from numbers import Integral
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -26,7 +24,7 @@ from scipy import sparse
 from eigencut import kernels
 from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import MEMORY, FitSizes, sparse_solver_bytes
-from eigencut._utils.running import blocks_of_cost, for_each, n_threads, row_blocks, warn_user
+from eigencut._utils.running import blocks_of_cost, for_each, n_threads, row_blocks
 from eigencut._utils.validation import check_choice, is_integer, is_real
 from eigencut.affinities.base import DensityContrast, Product, RowAffinity, check_contrast
 from eigencut.exceptions import invalid
@@ -66,20 +64,6 @@ def check_neighbor_parameters(affinity: Any, X: Any) -> None:
         got = f"a sparse X with metric={metric!r} and index={index!r}"
         remedy = "use metric='euclidean' or 'cosine' and index='brute', or X.toarray()"
         raise invalid("X", "be dense with this metric and index", got, remedy)
-
-
-def warn_about_many_neighbors(given: Any, n_vertices: int) -> None:
-    """A warning where a user asked for more neighbours than there are different rows."""
-    asked, sigma = getattr(given, "n_neighbors", None), getattr(given, "sigma", "auto")
-    uses_it = isinstance(sigma, str) and sigma != "median"
-    if isinstance(given, str) or not isinstance(asked, Integral) or not uses_it:
-        return
-    is_default = asked == signature(type(given)).parameters["n_neighbors"].default
-    if int(asked) > n_vertices and not is_default:
-        warn_user(
-            f"n_neighbors is {asked}, but there are only {n_vertices} different rows: all of them "
-            f"are neighbours of each other, as with n_neighbors={n_vertices}."
-        )
 
 
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.

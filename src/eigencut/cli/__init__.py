@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         import click  # noqa: F401
     except ImportError:
-        hint = "The command line needs click and rich. Install them: pip install 'eigencut[cli]'"
+        hint = "The command line needs click. Install it: pip install 'eigencut[cli]'"
         print(f"eigencut: {hint}", file=sys.stderr)
         return 1
     from eigencut.cli.run import run

@@ -1,6 +1,6 @@
-"""Eigenfunctions at new rows, and their labels, in float32 where that cannot change them.
+"""From a cut of the training rows to any row.
 
-``single_precision`` bounds the error of averages, ``eigenfunctions`` that of their values, and
-``labelling`` compares it with the lead of a label. It imports solvers, cuts, the discretization,
-affinities and what is below them.
+- ``eigenfunctions``: eigenvectors at new rows, in three forms; averages in float32 with a bound
+- ``labelling``: labels, margins and probabilities from eigenfunctions; numbers of clusters
+- ``sizes``: prices under which clusters keep to limits of their sizes
 """

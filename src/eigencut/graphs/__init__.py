@@ -1,5 +1,5 @@
-"""The weighted graph that is cut: sparse, or complete in tiles on rows or landmarks.
+"""The weighted graph that is cut; affinities make it.
 
-Components too small to be clusters are set aside (``Pieces``). It imports kernels and runtime,
-never an affinity: affinities make graphs.
+- ``base``: the contract (``Graph``), sparse graphs, outliers, components too small to be clusters
+- ``complete``: complete graphs in tiles, on rows or landmarks; memberships and their exact sums
 """

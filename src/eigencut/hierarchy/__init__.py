@@ -1,4 +1,5 @@
-"""Clusters within clusters: coarser cuts as a tree (``hierarchy.py``), finer ones by
-``recluster.py``, which makes models and stands above the estimator. The rest may import the fitted
-cut and what is below it.
+"""Clusters within clusters.
+
+- ``hierarchy``: coarser cuts as a tree of the clusters; levels
+- ``recluster``: splits a cluster into parts; makes models, so it stands above the estimator
 """

@@ -7,7 +7,6 @@ have the next free numbers; so no other number changes, however often clusters a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
@@ -26,7 +25,6 @@ from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
 from eigencut.hierarchy.hierarchy import Hierarchy, Joining
-from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
 from eigencut.model import Mask, Model, Prepared, check_model, spread
 from eigencut.tables.table_model import TableModel, table_model
@@ -121,22 +119,6 @@ class Reclustered(Model):
 
     # --------------------------------------------------------------- new rows
 
-    def predict(self, X: Any) -> Indices:
-        """The cluster, or the part of one, of each row; -1 where the base model says so."""
-        return self._ask(X, self.labels_of, -1)
-
-    def predict_margin(self, X: Any) -> Array:
-        """How clearly each row belongs to its cluster and to its part: the smaller margin."""
-        return self.answers(X).margins
-
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each cluster or part, for each row; the largest is its label.
-
-        What the base model says of two clusters, and a split of its parts, are odds. They are
-        kept: the most probable part takes the place of its cluster, others follow by their odds.
-        """
-        return self.answers(X).probabilities
-
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """Raise an error: a guarantee needs refits of one cut; see ``GPOD.predict_set``."""
         return self.one_cut().predict_set(X, coverage, calibration=calibration)
@@ -146,19 +128,6 @@ class Reclustered(Model):
     transform = _asks_base("transform")
     score = _asks_base("score")
     drift = _asks_base("drift")
-
-    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
-        self.check_fitted()
-        dtype = np.min_scalar_type(-max(self.n_clusters_, 1))
-        return self._write(rows, path, self.labels_of, -1, dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream; see ``GPOD.predict_proba_stream``."""
-        self.check_fitted()
-        shape = (self.n_clusters_,)
-        question = lambda rows: self.answers_of(rows).probabilities  # noqa: E731
-        return self._write(rows, path, question, np.nan, np.float64, shape)
 
     def hierarchy(self) -> Hierarchy:
         """The clusters as a tree: the parts of a split are joined first; see ``GPOD.hierarchy``."""
@@ -275,6 +244,23 @@ class Reclustered(Model):
                 labels[inside] = split.numbers[split.part.labels_of(rows[inside])]
         return labels
 
+    def margins_of(self, rows: Any) -> Array:
+        """Return how clearly rows belong to their clusters and parts: the smaller margin."""
+        return self.answers_of(rows).margins
+
+    def probabilities_of(self, rows: Any) -> Array:
+        """Return the probabilities of clusters and parts; the largest is that of the label.
+
+        What the base model says of two clusters, and a split of its parts, are odds. They are
+        kept: the most probable part takes the place of its cluster, others follow by their odds.
+        """
+        return self.answers_of(rows).probabilities
+
+    @property
+    def n_numbers(self) -> int:
+        """Return the number of clusters, parts counted."""
+        return self.n_clusters_
+
     def answers_of(self, rows: Any) -> Answers:
         """Return labels, margins, similarities and probabilities of prepared rows."""
         answers = self.gpod.answers_of(rows)
@@ -315,7 +301,7 @@ class Reclustered(Model):
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
-        base: Any = state.fitted("base", ClusterMixin)
+        base: Any = state.fitted("base", TransformerMixin)
         clusters = state.indices("clusters", (None,), below=2**31)
         if len(clusters) > _MOST_SPLITS:
             raise ValueError(f"a model can have {_MOST_SPLITS} splits at most.")

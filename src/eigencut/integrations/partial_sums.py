@@ -10,13 +10,14 @@ from copy import deepcopy
 from functools import reduce
 from typing import Any
 
+from eigencut._utils.arrays import Array
 from eigencut._utils.running import threads
 from eigencut.exceptions import invalid
-from eigencut.io.rows import Rows, Seen
+from eigencut.io.rows import Rows
 from eigencut.model import Model
 
 FAN_IN = 8  # partial sums that one task adds up
-Total = tuple[Any, Seen]  # a sum over rows, and what was seen of them
+Total = tuple[Any, Array]  # a sum over rows, and what was seen of them
 
 
 def total_of(rows: Rows, n_features: int, part: Any, combine: Any) -> Total:
@@ -32,7 +33,7 @@ def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any])
     """Return the sum over several pieces; None if none of them has rows."""
 
     def add(a: Total, b: Total) -> Total:
-        return combine(a[0], b[0]), a[1].merged(b[1])
+        return combine(a[0], b[0]), a[1] + b[1]
 
     with_rows = [total for total in totals if total is not None]
     return reduce(add, with_rows) if with_rows else None

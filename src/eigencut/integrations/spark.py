@@ -219,7 +219,7 @@ def label_batches(
             _check_present(features, batch.schema.names)
             table = arrow.Table.from_batches([batch]).select(features)
             rows = table if has_names else _numbers(table)
-            labels = single.predict(rows) if batch.num_rows else []
+            labels: Any = single.predict(rows) if batch.num_rows else []
             labelled = batch.append_column(name, arrow.array(labels, arrow.int32()))
             if probabilities is not None:
                 shares = list(single.predict_proba(rows)) if batch.num_rows else []

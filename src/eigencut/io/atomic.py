@@ -5,20 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import signal
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import current_thread, main_thread
-from types import FrameType
 from typing import BinaryIO
 
 PART = ".part"  # ends the name of a file that is not complete
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
 _SEPARATORS = tuple({os.sep, os.altsep or os.sep})
-_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
@@ -26,10 +22,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes its name only when the block ends without an error.
 
     Until then it is ``.<name>.<random>.part`` in the same folder (a very long name is cut), with
-    the owner and permissions of the file that it replaces. An error, Ctrl-C, SIGTERM and SIGHUP
-    remove it; what was at ``path`` before stays as it is. Only SIGKILL, and the other signals where
-    this is not the main thread, can leave such a part behind. Devices and pipes cannot be replaced
-    and are written to directly.
+    the owner and permissions of the file that it replaces. An error and Ctrl-C remove it; what was
+    at ``path`` before stays as it is. A signal that ends the process can leave such a part behind.
+    Devices and pipes cannot be replaced and are written to directly.
     """
     with _errors_named(path):
         old = _status(path)
@@ -40,8 +35,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             return
     target = Path(os.path.realpath(path))  # a link keeps pointing to the new file
     part = _part_of(target)
-    with _errors_named(path, target, part), _removed_at_the_end_of_the_process(part):
-        try:  # begins before the part is there: a signal may come in between
+    with _errors_named(path, target, part):
+        try:  # begins before the part is there: Ctrl-C may come in between
             # Nobody else may read it before it has the permissions of the old file.
             descriptor = os.open(
                 part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600
@@ -96,31 +91,6 @@ def _take_permissions(descriptor: int, old: os.stat_result) -> None:
             mode &= ~stat.S_IRWXG  # what the old group might do is not for another one
     if os.chmod in os.supports_fd:
         os.chmod(descriptor, mode)
-
-
-@contextmanager
-def _removed_at_the_end_of_the_process(part: Path) -> Iterator[None]:
-    """Remove the part when a signal ends the process, where nobody else listens to it."""
-    process = os.getpid()
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        if os.getpid() == process:  # and not a child, whose part it is not
-            with suppress(OSError):
-                part.unlink()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    caught = []
-    if current_thread() is main_thread():
-        caught = [n for n in _ENDINGS if signal.getsignal(n) is signal.SIG_DFL]
-    for number in caught:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number in caught:
-            if signal.getsignal(number) is leave:
-                signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

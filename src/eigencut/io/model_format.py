@@ -23,7 +23,7 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,49 +35,8 @@ from eigencut.io.atomic import replacing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What files of older versions of the format hold, turned into what the present version would hold.
-#
-# ``MIGRATIONS[v]`` goes from version v to v + 1, and every version below the present one has one: a
-# file is read by going through all of them in order (see ``docs/policies.md``). They run before the
-# content is checked, on files that anyone may have written: they must not trust it either.
-
-Content = dict[str, Any]  # the plain values of a header
-Arrays = dict[str, Any]  # numpy arrays by their path in the model
-
-
-@dataclass(frozen=True)
-class Migration:
-    """One step, from the content of a version to that of the next.
-
-    ``content`` turns the plain values, and knows no arrays, since a header is also read alone;
-    ``arrays`` turns the arrays, and is given the plain values of the older version too.
-    """
-
-    content: Callable[[Content], Content]
-    arrays: Callable[[Content, Arrays], Arrays] = lambda content, arrays: arrays
-
-
 # Format 2 can hold what an older reader would pass over in silence: numbers of clusters that have
 # gaps, and the sums that landmarks are updated from. Format 1 has neither; nothing else differs.
-MIGRATIONS: dict[int, Migration] = {1: Migration(lambda content: content)}
-
-
-def migrated(header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
-    """Return the content and arrays of a file as the present version would hold them.
-
-    Without arrays, as when a header alone is read, only the content is turned.
-    """
-    content = header.content
-    for older in range(header.version, VERSION):
-        step = MIGRATIONS[older]  # a version without one is a mistake of ours, not of the file
-        try:
-            arrays = step.arrays(content, arrays) if arrays else {}
-            content = step.content(content)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ModelFileError(f"it is not what eigencut writes in format {older}.") from error
-    return replace(header, content=content), arrays
-
-
 VERSION = 2
 ITEM_SIZES = {"<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4, "|u1": 1}
 
@@ -114,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says about itself; the content as the present version would say it."""
+    """What a file says about itself."""
 
     version: int  # of the file
     content: dict[str, Any]
@@ -190,7 +149,7 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 def read_header(path: str | os.PathLike[str]) -> Header:
     """The header alone; arrays are neither read nor verified."""
     with _opened(path) as file:
-        return migrated(_read_header(file), {})[0]
+        return _read_header(file)
 
 
 def read(
@@ -223,7 +182,7 @@ def read(
             if hashlib.sha256(_bytes(array)).hexdigest() != entry.sha256:
                 raise ModelFileError(f"the array {entry.name} is damaged (its SHA-256 differs).")
             arrays[entry.name] = array
-        return migrated(header, arrays)
+        return header, arrays
 
 
 def verified_header(path: str | os.PathLike[str]) -> Header:

@@ -32,7 +32,7 @@ from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted
 from eigencut.io.table import Source
 
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
-BLOCK_BYTES = 1 << 21  # of text that is read at a time
+BLOCK_BYTES = 1 << 22  # of text that is read at a time
 LONGEST_LINE = 1 << 26
 _PACKED = {
     b"\x1f\x8b": "gzip",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -115,40 +115,18 @@ def refuse_all_zero(n_positive: int) -> None:
 # Whether a source of rows gives the same rows whenever it is read.
 
 
-@dataclass(frozen=True)
-class Seen:
-    """The number of rows of one pass, the sum of each column, and that of its absolute values."""
+def _measure(rows: Array) -> Array:
+    """Return the number of rows, the sum of each column, and that of its absolute values.
 
-    n_rows: int
-    sums: Array
-    sizes: Array
-
-    @classmethod
-    def measure(cls, rows: Array) -> Seen:
-        """Measure some rows, missing values apart."""
-        one = np.ones(len(rows))
-        with np.errstate(over="ignore", invalid="ignore"):
+    Missing values count as 0. Those of several blocks add up to those of all rows.
+    """
+    one = np.ones(len(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, sizes = one @ rows, one @ np.abs(rows)
+        if np.isnan(sums).any():
+            rows = np.nan_to_num(rows)
             sums, sizes = one @ rows, one @ np.abs(rows)
-            if np.isnan(sums).any():
-                rows = np.nan_to_num(rows)
-                sums, sizes = one @ rows, one @ np.abs(rows)
-        return cls(len(rows), sums, sizes)
-
-    def merged(self, other: Seen) -> Seen:
-        """Return that of the rows of both."""
-        n_rows = self.n_rows + other.n_rows
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Seen(n_rows, self.sums + other.sums, self.sizes + other.sizes)
-
-    def refuse_change(self, later: Seen) -> None:
-        """Raise an error if another whole pass has seen other rows."""
-        if later.n_rows != self.n_rows:
-            raise _changed(f"{self.n_rows} rows at first and {later.n_rows} later")
-        with np.errstate(invalid="ignore", over="ignore"):  # sums beyond float64 tell nothing
-            # What is computed anew may differ in its last digits.
-            is_other = np.abs(later.sums - self.sums) > 1e-6 * self.sizes
-        if is_other.any():
-            raise _changed(f"other values in column {int(np.argmax(is_other))} later")
+    return np.concatenate([[len(rows)], sums, sizes])
 
 
 def _changed(got: str) -> Exception:
@@ -194,7 +172,7 @@ class Rows:
     in_memory = False
     is_local = True  # whether blocks are worked on in this process
     _n_rows: int | None = None  # known after the first pass
-    _seen: Seen | None = None  # by the first whole pass
+    _seen: Array | None = None  # what ``_measure`` says of the first whole pass
     _tables_of_files: Callable[[Coding | None], Iterable[Table]] | None = None
     files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
 
@@ -320,21 +298,25 @@ class Rows:
         ------
         Table
         """
-        seen: Seen | None = None
+        seen: Any = 0.0
         for table in self._tables(coding):
-            found = Seen.measure(with_weights(table.values, table.weight))
-            seen = found if seen is None else seen.merged(found)
-            if self._seen is not None and seen.n_rows > self._seen.n_rows:  # it may never end
-                raise _changed(f"{self._seen.n_rows} rows at first and more later")
+            with np.errstate(over="ignore", invalid="ignore"):
+                seen = seen + _measure(with_weights(table.values, table.weight))
+            if self._seen is not None and seen[0] > self._seen[0]:  # it may never end
+                raise _changed(f"{self._seen[0]:.0f} rows at first and more later")
             yield table
-        assert seen is not None  # there is one row at least
         self._keep_seen(seen)
 
-    def _keep_seen(self, seen: Seen) -> None:
+    def _keep_seen(self, seen: Array) -> None:
         """Refuse a whole pass that has seen other rows than the first one."""
-        if self._seen is None:
-            self._seen = seen
-        self._seen.refuse_change(seen)
+        first = self._seen = seen if self._seen is None else self._seen
+        if seen[0] != first[0]:
+            raise _changed(f"{first[0]:.0f} rows at first and {seen[0]:.0f} later")
+        (sums, sizes), (now, _) = np.split(first[1:], 2), np.split(seen[1:], 2)
+        with np.errstate(invalid="ignore", over="ignore"):  # sums beyond float64 tell nothing
+            is_other = np.abs(now - sums) > 1e-6 * sizes  # computed anew, last digits may differ
+        if is_other.any():
+            raise _changed(f"other values in column {int(np.argmax(is_other))} later")
 
     def _tables(self, coding: Coding | None) -> Iterator[Table]:
         waiting: list[Array] = []

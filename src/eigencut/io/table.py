@@ -208,25 +208,6 @@ def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
     return None
 
 
-def _many_columns_of_text(
-    columns: Mapping[str, Any], names: Sequence[str], coding: Coding
-) -> list[Array]:
-    """Return very many columns of a text file as numbers, all at once; nothing if they are not."""
-    is_number = all(coding.kinds.get(name, NUMERIC) == NUMERIC for name in names)
-    if coding.decimal is None or len(names) < 100 or not is_number:
-        return []
-    import pyarrow as pa
-
-    whole = pa.concat_arrays([columns[name] for name in names])
-    numbers = numbers_of_arrow_text(whole, coding.decimal)
-    if numbers is None:
-        return []
-    coded = list(numbers.reshape(len(names), -1))
-    seen = [name for name, column in zip(names, coded, strict=True) if not np.isnan(column).all()]
-    coding.kinds |= dict.fromkeys(seen, NUMERIC)
-    return coded
-
-
 def _dictionary(column: Any) -> tuple[list[Any], NDArray[Any]]:
     """Return the different cells of a column of pyarrow, and the place of each cell among them."""
     encoded = column.dictionary_encode()
@@ -302,8 +283,7 @@ class Table:
             coding.kinds |= dict.fromkeys(names, NUMERIC)
         else:
             coding.place = lambda row: row_place(row + first_row - 1)
-            at_once = _many_columns_of_text(columns, names, coding)
-            coded = at_once or [coding.numbers(name, columns[name]) for name in names]
+            coded = [coding.numbers(name, columns[name]) for name in names]
             values = np.column_stack(coded) if coded else np.empty((len(X), 0))
         return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
 

@@ -417,25 +417,14 @@ def _among_candidates(
     candidates = np.where(is_point, candidates, 0)
     squared = np.where(is_point, 0.0, unknown)
     for x, y in zip(rows.T, points.T, strict=True):
-        difference = y[candidates]
-        difference -= x
-        difference *= difference
-        squared += difference
-    # The last bits of a distance make room for the position, so that both are sorted as one.
-    keys = squared.view(np.int64)
-    keys &= ~np.int64(LAYOUT.position_bits)
-    keys |= np.arange(LAYOUT.candidates, dtype=np.int64)[:, np.newaxis]
-    smaller = np.empty(len(rows))
-    for first in range(n_nearest):
-        for second in range(LAYOUT.candidates - 1, first, -1):
-            np.minimum(squared[second - 1], squared[second], out=smaller)
-            np.maximum(squared[second - 1], squared[second], out=squared[second])
-            squared[second - 1] = smaller
+        squared += (y[candidates] - x) ** 2
+    order = np.argsort(squared, axis=0, kind="stable")
+    squared = np.take_along_axis(squared, order, axis=0)
     last, following = squared[n_nearest - 1], squared[n_nearest:].min(axis=0, initial=2 * unknown)
     # Rounding must not decide which are the nearest.
     is_clear = (last < unknown / 2) & (following > last * (1 + 1e-12))
-    position = keys[:n_nearest] & np.int64(LAYOUT.position_bits)
-    return np.take_along_axis(candidates, position, axis=0).T.astype(np.intp), is_clear
+    found = np.take_along_axis(candidates, order[:n_nearest], axis=0)
+    return found.T.astype(np.intp), is_clear
 
 
 def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDArray[np.int64]:

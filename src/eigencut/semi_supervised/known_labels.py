@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import block_array, coo_array, issparse
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse import coo_array, issparse
+from scipy.sparse.csgraph import connected_components
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import shown
@@ -208,7 +207,7 @@ class Known:
         pairs.check_rows(n)
         must = _with_identical_rows(pairs.must_link, X)
         group = linked_groups(n, must)
-        refuse_contradictions(group, must, pairs.cannot_link, labels)
+        refuse_contradictions(group, pairs.cannot_link, labels)
         groups = _members(group, np.unique(must))
         for rows in groups:
             labels[rows] = labels[rows].max()
@@ -241,8 +240,8 @@ class Known:
 
     @property
     def least_clusters(self) -> int:
-        """So many clusters at least are needed for classes and pairs to hold."""
-        return max(1, self.n_classes, least_apart(self.labels, self.groups, self.apart))
+        """The number of clusters that classes and pairs need at least; pairs may need more."""
+        return max(self.n_classes, 2 if len(self.apart) else 1)
 
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
         """Refuse parameters of a model that cannot take account of what is known."""
@@ -286,97 +285,36 @@ def _members(group: Indices, rows: Indices) -> tuple[Indices, ...]:
     return tuple(groups) if len(rows) else ()
 
 
-def _links(n_rows: int, pairs: Indices) -> coo_array:
-    return coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_rows, n_rows))
-
-
 def linked_groups(n_rows: int, pairs: Indices) -> Indices:
     """Return the group of every row that pairs, directly or by a chain of them, put together."""
-    groups = connected_components(_links(n_rows, pairs), directed=False)[1]
+    links = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_rows, n_rows))
+    groups = connected_components(links, directed=False)[1]
     return np.asarray(groups, dtype=np.intp)
 
 
-def refuse_contradictions(groups: Indices, must: Indices, cannot: Indices, labels: Indices) -> None:
-    """Raise an error that names the chain, where pairs contradict each other or the labels.
+def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> None:
+    """Raise an error that names rows, where pairs contradict each other or the labels.
 
-    ``groups`` are the ``linked_groups`` of ``must``; ``labels`` are -1 where unknown.
+    ``groups`` are the ``linked_groups`` of the pairs that must be together; ``labels`` are -1 where
+    unknown.
     """
-    # A known row of each group, whose class is then that of the whole group.
-    known = np.flatnonzero(labels >= 0)
-    speaker = np.full(int(groups.max(initial=-1)) + 1, -1, dtype=np.intp)
-    speaker[groups[known[::-1]]] = known[::-1]
-    inside = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
-    against = known[labels[known] != labels[speaker[groups[known]]]]
-    of_pair = speaker[groups[cannot]]
-    is_same = (of_pair >= 0).all(axis=1) & (labels[of_pair[:, 0]] == labels[of_pair[:, 1]])
-    if len(inside):
-        first, last = inside[0]
-        together = _chain(must, first, last)
-        found = f"rows {together} must be together, but {first} and {last} cannot-link"
+    known = np.flatnonzero(labels >= 0)[::-1]
+    class_of = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)  # that of its first known row
+    class_of[groups[known]] = labels[known]
+    first, second = groups[cannot].T
+    against = known[labels[known] != class_of[groups[known]]]
+    is_same = (class_of[first] >= 0) & (class_of[first] == class_of[second])
+    if (first == second).any():
+        a, b = cannot[first == second][0]
+        found = f"rows {a} and {b} cannot-link, but pairs of must_link put them together"
     elif len(against):
-        last = against[0]
-        first = speaker[groups[last]]
-        found = (
-            f"rows {_chain(must, first, last)} must be together, but row {first} is known to be of "
-            f"class {labels[first]} and row {last} of class {labels[last]}"
-        )
+        row = against[-1]
+        found = f"must_link puts row {row}, which is known to be of class {labels[row]}, together "
+        found += f"with a row of class {class_of[groups[row]]}"
     elif is_same.any():
-        (first, last), speakers = cannot[is_same][0], of_pair[is_same][0]
-        found = f"rows {first} and {last} cannot-link, but both are of class {labels[speakers[0]]}"
-        for row, knows in zip((first, last), speakers, strict=True):
-            if row != knows:
-                found += f" (rows {_chain(must, row, knows)} must be together)"
+        a, b = cannot[is_same][0]
+        found = f"rows {a} and {b} cannot-link, but both are of class {class_of[groups[a]]}"
     else:
         return
     expected, remedy = "not contradict each other or known_labels", "drop one of them"
     raise invalid("constraints", expected, f"a contradiction: {found}", remedy)
-
-
-def _chain(must: Indices, first: int, last: int) -> str:
-    """Name a shortest chain of must-link pairs from one row to another; not its middle if long."""
-    n_rows = int(must.max(initial=max(first, last))) + 1
-    _, towards_last = breadth_first_order(_links(n_rows, must).tocsr(), last, directed=False)
-    names = [str(first)]
-    while first != last:
-        first = int(towards_last[first])
-        names.append(str(first))
-    return " - ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-6:]])
-
-
-def least_apart(labels: Indices, groups: Iterable[Indices], apart: Indices) -> int:
-    """A number of clusters below which some pair must be broken; 1 where there are none.
-
-    Rows that must be together, and rows of one class, count as one; classes are apart. Rows that
-    are all apart from each other need a cluster each, and an odd ring of pairs needs three. The
-    least number is that of colours of a graph, which nobody can compute quickly; more than this
-    may be needed.
-    """
-    if not len(apart):
-        return 1
-    one = np.arange(len(labels))
-    for group in groups:
-        one[group] = group[0]
-    one = np.where(labels >= 0, len(labels) + labels, one)
-    classes = (len(labels) + np.unique(labels[labels >= 0])).tolist()
-    pairs = np.array([*one[apart].tolist(), *combinations(classes, 2)])
-    nodes, places = np.unique(pairs, return_inverse=True)
-    links = _links(len(nodes), places.reshape(-1, 2)).tocsr()
-    # A graph has two colours if its double cover has two parts for each of its own.
-    cover = block_array([[None, links], [links, None]])
-    n_parts, of_cover = (connected_components(each, directed=False)[0] for each in (links, cover))
-    return max(_clique(links + links.T), 2 if of_cover == 2 * n_parts else 3)
-
-
-def _clique(links: Any, n_starts: int = 50) -> int:
-    """Return the most nodes that are all beside each other that greed finds from a few starts."""
-    beside = [set(row.tolist()) for row in np.split(links.indices, links.indptr[1:-1])]
-    best = 0
-    for start in sorted(range(len(beside)), key=lambda node: -len(beside[node]))[:n_starts]:
-        if len(beside[start]) < best:
-            break  # and so have all that follow
-        size, left = 1, set(beside[start])
-        while left:
-            node = max(left, key=lambda other: (len(beside[other] & left), -other))
-            size, left = size + 1, left & beside[node]
-        best = max(best, size)
-    return best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
@@ -10,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,7 +25,7 @@ from eigencut.io.refused_rows import naming_refused_rows, naming_rows_of_table
 from eigencut.io.rows import Rows
 from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
-from eigencut.io.validation import check_is_stream, check_rows, check_weights_of
+from eigencut.io.validation import check_is_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
 from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
@@ -48,11 +46,10 @@ from eigencut.tables.preparation import (
 from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
-    from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.updating.drift import Drift
 
 
-class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Model):
+class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """A model of tables: what columns hold, their units and missing values are part of it.
 
     Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
@@ -183,15 +180,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             )
         return self._take(preparation, model, complete, X, class_names)
 
-    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
-        """Fit, and return ``labels_``; of a stream there are none."""
-        if not hasattr(self.fit(X, **params), "labels_"):
-            expected = "be rows in memory, for labels of a stream may not fit there"
-            remedy = "the model is fitted: predict block by block, or use the command "
-            remedy += "eigencut predict"
-            raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
-        return self.labels_
-
     def _take(
         self,
         preparation: Preparation,
@@ -221,21 +209,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     # ------------------------------------------------------------ new rows
 
-    def predict(self, X: Any) -> Indices:
-        """The cluster of each row; -1 where values are missing and ``missing="drop"``."""
-        return self._ask(X, self.labels_of, -1)
-
-    def predict_margin(self, X: Any) -> Array:
-        """How clearly each row belongs to its cluster; see ``GPOD.predict_margin``."""
-        return self._ask(X, lambda rows: self.gpod.predict_margin(rows), np.nan)
-
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each cluster, for each row; see ``GPOD.predict_proba``.
-
-        NaN where values are missing and ``missing="drop"``.
-        """
-        return self._ask(X, lambda rows: self.gpod.predict_proba(rows), np.nan)
-
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """The clusters that each row may belong to; see ``GPOD.predict_set``.
 
@@ -246,32 +219,14 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 
-    def score_samples(self, X: Any) -> Array:
-        """The similarity of each row to the training rows; see ``GPOD.score_samples``."""
-        return self._ask(X, lambda rows: self.gpod.score_samples(rows), np.nan)
-
     def transform(self, X: Any) -> Array:
         """The spectral embedding of each row; see ``GPOD.transform``."""
         return self._ask(X, lambda rows: self.gpod.transform(rows), np.nan)
-
-    def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a file; see ``GPOD.predict_stream``."""
-        return self._write(rows, path, self.labels_of, -1, self.gpod._label_dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row to a file; see ``GPOD.predict_proba_stream``."""
-        question, shape = self.gpod._probabilities_of, (self.gpod.numbering_.n_given,)
-        return self._write(rows, path, question, np.nan, np.float64, shape)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
         with self.preparing(X) as (rows, _):
             return self.gpod.score(rows)
-
-    def hierarchy(self) -> Hierarchy:
-        """The clusters as a tree; see ``GPOD.hierarchy``."""
-        check_is_fitted(self)
-        return self.gpod.hierarchy()
 
     # ------------------------------------------------------------- more rows
 
@@ -420,13 +375,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def prepare(self, X: Any, at_least: int = 0) -> Prepared:
         """Rows as the model takes them, without incomplete ones; and which rows are complete."""
         check_is_fitted(self)
-        if issparse(X):
-            rows = check_rows(self.model_, X, reset=False)
-            if self.preparation_.units != "none" or not self.is_numeric:
-                expected = "be a table for a model that was fitted on one"
-                remedy = "use X.toarray() with the columns of the fit, or fit GPOD on sparse rows"
-                raise invalid("X", expected, "a sparse X", remedy)
-            return rows, np.ones(rows.shape[0], dtype=bool)
         X, n_columns = as_table(X), self.n_features_in_
         width = X.shape[1] if isinstance(X, np.ndarray) else n_columns
         if width not in (n_columns, len(self.columns_)):
