@@ -263,7 +263,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
                 model._set_cut(fit.fitted, **of_rows, is_outlier=fit.is_outlier)
             model.choice_, model.warnings_ = fit.compared, tuple(heard)
-            model.column_scales_ = fit.scales
+            model.__dict__.pop("column_scales_", None)
+            if fit.scales is not None:
+                model.column_scales_ = fit.scales
         return self
 
     # ------------------------------------------------------------ new rows

@@ -84,8 +84,7 @@ def fit_rows(
     counted, weight = rows_that_count(X, sample_weight, pairwise=settings.pairwise)
     scales = None
     if not isinstance(X, Rows):
-        with stage("units of columns"):
-            scales = scales_of_columns(counted, task_of(settings, known), weight, settings.names)
+        scales = scales_of_columns(counted, task_of(settings, known), weight, settings.names)
     if scales is not None:
         X, counted = X / scales, counted / scales
     chosen = choose_cut(counted, settings, weight, known)

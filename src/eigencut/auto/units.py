@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import TINY, Array
-from eigencut._utils.running import note, warn_user, without_progress
+from eigencut._utils.running import note, stage, warn_user, without_progress
 from eigencut.affinities import RankedNeighbors
 from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
 from eigencut.auto.n_clusters import some_rows
@@ -45,7 +45,7 @@ def scales_of_columns(
     rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
     spread = _spread(rows, count)
     scales = np.exp2(np.rint(np.log2(np.where(spread > 0, spread, 1.0))))
-    with warnings.catch_warnings(), without_progress():
+    with stage("units of columns"), warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
         as_given, scaled = (_clearness(one, task) for one in (rows, rows / scales))
     note(f"clearer than one cluster by {as_given:.2f}, with columns of equal spread {scaled:.2f}")
