@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-CASES = {"loader": 10_000, "tables": 4000, "arguments": 4000, "frames": 3000}  # at least
+CASES = {"loader": 10_000, "tables": 4000, "arguments": 4000, "frames": 1000}  # at least
 MOST_SECONDS, MOST_MEGABYTES = 10, 1024
 
 
