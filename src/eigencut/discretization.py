@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from eigencut._utils.arrays import TIE, Array, Indices, first_of_largest
+from eigencut._utils.arrays import TIE, Array, Indices
 from eigencut._utils.running import advance
 from eigencut._utils.validation import (
     check_choice,
@@ -33,6 +33,7 @@ from eigencut._utils.validation import (
     weights_of_rows,
 )
 from eigencut.exceptions import invalid
+from eigencut.graphs.base import first_of_largest
 from eigencut.io.state_reader import StateReader
 
 

@@ -12,8 +12,3 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
 SQUARABLE = (1e-140, 1e140)  # lengths within, and products of two, neither over- nor underflow
-
-
-def first_of_largest(scores: Array) -> int:
-    """Return the place of the largest score; the first of those that are equal up to rounding."""
-    return int(np.argmax(scores >= scores.max() - TIE))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from eigencut._utils.arrays import EPS, TINY, Array, Indices, first_of_largest
+from eigencut._utils.arrays import EPS, TIE, TINY, Array, Indices
 from eigencut._utils.running import for_each, holding
 
 
@@ -377,3 +377,8 @@ def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices)
         typical = first_of_largest(rows @ rows.sum(axis=0))  # which points most as all of them do
         attached[aside[members]] = vectors[nearest[members[typical]]]
     return attached
+
+
+def first_of_largest(scores: Array) -> int:
+    """Return the place of the largest score; the first of those that are equal up to rounding."""
+    return int(np.argmax(scores >= scores.max() - TIE))
