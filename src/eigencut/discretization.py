@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import TIE, Array, Indices
 from eigencut._utils.running import advance
 from eigencut._utils.validation import (
     check_choice,
@@ -33,9 +33,8 @@ from eigencut._utils.validation import (
     weights_of_rows,
 )
 from eigencut.exceptions import invalid
+from eigencut.graphs.base import first_of_largest
 from eigencut.io.state_reader import StateReader
-
-TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
 
 
 @dataclass(frozen=True)
@@ -255,7 +254,25 @@ class _WeightedRows:
     def best_rotation(self, labels: Indices) -> tuple[Array, float]:
         """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
         V, omega, Vt = np.linalg.svd(self.sums(labels))
+        is_null = omega <= TIE * omega[0]
+        if is_null.any():  # as of a cluster without rows: rounding would decide where it looks
+            V[:, is_null] = _basis_of_rows(np.eye(len(V)), V[:, is_null])
+            Vt[is_null] = _basis_of_rows(self.rows, Vt[is_null].T).T
         return Vt.T @ V.T, float(omega.sum())
+
+
+def _basis_of_rows(rows: Array, basis: Array) -> Array:
+    """Return a basis of the same space, each column along the longest part of a row in the rest."""
+    parts, found = rows @ basis, []
+    for _ in range(basis.shape[1]):
+        lengths = np.linalg.norm(parts, axis=1)
+        longest = first_of_largest(lengths)
+        if lengths[longest] <= TIE:  # rows that do not span the space have no part in the rest
+            return basis
+        direction = parts[longest] / lengths[longest]
+        found.append(direction)
+        parts = parts - np.outer(parts @ direction, direction)
+    return np.asarray(basis @ np.column_stack(found))
 
 
 def _best_of_many_starts(
@@ -303,7 +320,7 @@ def _orthogonal_rows(rows: Array, is_zero: NDArray[np.bool_], first: int) -> Arr
     overlap = np.where(is_zero, np.inf, 0.0)
     for k in range(1, len(rotation)):
         overlap += np.abs(rows @ rotation[:, k - 1])
-        rotation[:, k] = rows[np.argmin(overlap)]
+        rotation[:, k] = rows[first_of_largest(-overlap)]
     return rotation
 
 

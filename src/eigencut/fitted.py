@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import TIE, Array, Indices
 from eigencut._utils.running import blas_threads, warn_user
 from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity
 from eigencut.cut import Cut
-from eigencut.discretization import TIE, Partition, align, assign, by_size, normalize_rows, pod
+from eigencut.discretization import Partition, align, assign, by_size, normalize_rows, pod
 from eigencut.exceptions import ModelFileError, NoEigenfunctions, invalid
 from eigencut.extension.eigenfunctions import (
     EXTENSIONS,

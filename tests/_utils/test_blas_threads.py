@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,36 @@ def test_limits_of_two_threads_that_overlap_are_given_back():
     assert threads_of_blas() == {1}
     second.__exit__(None, None, None)
     assert threads_of_blas() == {FOUND}
+
+
+def test_limits_hold_and_end_in_whichever_thread_they_are_set():
+    """threadpoolctl lets one thread set limits: the first that did, until somebody clears it."""
+    with ThreadPoolExecutor(1) as pool:
+        with blas_threads(2):
+            pass
+        other = blas_threads(1)
+        pool.submit(other.__enter__).result()
+        assert threads_of_blas() == {1}
+        with blas_threads(1):
+            pool.submit(other.__exit__, None, None, None).result()
+            assert threads_of_blas() == {1}
+        assert threads_of_blas() == {FOUND}
+
+        def limited_by_others():
+            with threadpool_limits(1, "blas"):
+                return threads_of_blas()
+
+        assert pool.submit(limited_by_others).result() == {1}
+
+
+@pytest.mark.parametrize("method", ["transform", "predict_proba", "score_samples"])
+def test_answers_in_other_threads_are_the_same_to_the_last_bit(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 8)) + 4 * rng.integers(0, 2, size=(1500, 1))
+    ask = getattr(GPOD(3, affinity="gaussian", n_jobs=1).fit(X), method)
+    expected = ask(X + 0.1)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(found, expected) for found in pool.map(ask, [X + 0.1] * 8))
 
 
 @settings(max_examples=20)

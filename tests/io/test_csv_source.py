@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eigencut import GraphWarning
+from eigencut import GraphWarning, Rows
 from eigencut.io import readers
 from eigencut.io.column_kinds import number_of_text
 from eigencut.io.readers import is_header, open_source
@@ -217,3 +217,11 @@ def test_quotes_within_quoted_cells_are_read(tmp_path, cell):
     blocks = list(open_source(str(path)).batches(["a", "b"]))
     first, second = ([cell for b in blocks for cell in b[name].to_pylist()] for name in "ab")
     assert first == [cell.replace('""', '"'), "1"] and second == ['5" nail', "2"]
+
+
+@pytest.mark.parametrize("length", [5, 1_000_000])
+def test_a_quoted_cell_that_does_not_end_is_named_by_its_first_line(tmp_path, length):
+    path = tmp_path / "open.csv"
+    path.write_text('a,b\n1,2\n3,"' + "x" * length, encoding="utf-8")
+    with pytest.raises(ValueError, match="a quoted cell begins in line 3 and does not end"):
+        list(Rows.from_file(path))

@@ -3,12 +3,12 @@
 from importlib import import_module
 
 import pytest
-from fuzz import TARGETS, judged, look
+from fuzz import judged, look
 
 CASES = {"loader": 2000, "tables": 500, "arguments": 500, "frames": 300}
 
 
-@pytest.fixture(params=TARGETS)
+@pytest.fixture(params=CASES)
 def target(request):
     return import_module(f"fuzz_{request.param}")
 

@@ -95,7 +95,7 @@ def test_values_are_named_by_row_and_column():
 
 @pytest.fixture(scope="module")
 def frame(zero_row):
-    found = pd.DataFrame(zero_row, columns=NAMES)
+    found = pd.DataFrame(zero_row.copy(), columns=NAMES)  # which older pandas writes through
     found.loc[3, "a"] = np.nan
     return found
 

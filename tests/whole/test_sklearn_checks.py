@@ -1,7 +1,12 @@
 """scikit-learn's own checks of an estimator."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils import ClassifierTags
+from sklearn.utils.estimator_checks import (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    parametrize_with_checks,
+)
 
 from eigencut import GPOD, Gaussian, TableModel
 
@@ -10,8 +15,9 @@ from eigencut import GPOD, Gaussian, TableModel
 NOT_SQUARE = "the check passes rows of features to an estimator of affinities"
 
 
-# These take whatever has predict_proba and accepts sparse rows for a classifier: they ask its tags
-# for the number of classes, where a clusterer has none, and want two or four columns whatever K is.
+# These take whatever has predict_proba and accepts sparse rows for a classifier: they read
+# classifier_tags.multi_class, where a clusterer has None, and want two or four columns whatever K
+# is. With such tags and K = 2 or 4 they pass: test_sparse_checks_but_for_their_tags.
 NOT_A_CLASSIFIER = "the check takes an estimator with predict_proba for a classifier"
 
 
@@ -50,3 +56,20 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+class TaggedGPOD(GPOD):
+    """Says how many columns predict_proba has where these checks look for it."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
+        return tags
+
+
+@pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
+@pytest.mark.parametrize("affinity", ["auto", "neighbors", "landmarks", "precomputed"])
+@pytest.mark.parametrize("n_clusters", [2, 4])
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+def test_sparse_checks_but_for_their_tags(check, affinity, n_clusters):
+    check("GPOD", TaggedGPOD(n_clusters, affinity=affinity))

@@ -10,4 +10,5 @@ Indices = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
+TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
 SQUARABLE = (1e-140, 1e140)  # lengths within, and products of two, neither over- nor underflow

@@ -314,15 +314,27 @@ class _BlasThreads:
             if smallest is None:
                 for library, number in self._found.items():
                     with suppress(Exception):  # what a library does not take is dropped
-                        library.set_num_threads(number)
+                        self._set(library, number)
                 self._found, self._held = {}, None
             elif smallest != self._held:
                 self._held = None
                 for library in self._libraries:
                     if library not in self._found:
                         self._found[library] = library.get_num_threads()
-                    library.set_num_threads(smallest)
+                    self._set(library, smallest)
                 self._held = smallest
+
+    @staticmethod
+    def _set(library: Any, number: int) -> None:
+        """Set the threads of a library from whichever thread this is.
+
+        Newer versions of threadpoolctl ignore all threads but the first one that set a number,
+        until that one is cleared.
+        """
+        clear = getattr(library, "clear_controlling_thread", lambda force: None)
+        clear(force=True)
+        library.set_num_threads(number)
+        clear(force=True)
 
 
 blas_threads = _BlasThreads()

@@ -58,7 +58,9 @@ class Product:
     @property
     def log_degrees(self) -> Array:
         """log d(x)."""
-        return self.log_scale + np.log(self.degrees)
+        # numpy takes the log of a column by another routine, whose last bit may differ, where it
+        # believes that the result overlaps it in memory.
+        return self.log_scale + np.log(np.ascontiguousarray(self.degrees))
 
     @property
     def row_support(self) -> Array:

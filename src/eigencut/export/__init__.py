@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import SQUARABLE, Array
+from eigencut._utils.arrays import SQUARABLE, TIE, Array
 from eigencut._utils.running import warn_user
 from eigencut._utils.validation import check_choice
 from eigencut._version import __version__
 from eigencut.affinities import Gaussian, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.landmarks import LEAST_WIDTH
-from eigencut.discretization import TIE
 from eigencut.exceptions import invalid
 from eigencut.export.graph import PRECISIONS, OnnxGraph, Tensor, where
 from eigencut.extension.eigenfunctions import SUPPORT, Algorithm1, CombinedFunctions

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike
 
+from eigencut._utils.arrays import TIE
 from eigencut._utils.validation import needed
-from eigencut.discretization import TIE
 from eigencut.extension.labelling import NUDGE
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigencut._utils.arrays import Array, Indices
-from eigencut.discretization import TIE, normalize_rows
+from eigencut._utils.arrays import TIE, Array, Indices
+from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import Eigenfunctions, Mask, SinglePrecisionValues
 from eigencut.io.state_reader import StateReader

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from eigencut._utils.arrays import EPS, TINY, Array, Indices
+from eigencut._utils.arrays import EPS, TIE, TINY, Array, Indices
 from eigencut._utils.running import for_each, holding
 
 
@@ -374,6 +374,11 @@ def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices)
         rows = vectors[nearest[members]]
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(length > 0, length, 1.0)
-        typical = np.argmax(rows @ rows.sum(axis=0))  # which points most as all of them do
+        typical = first_of_largest(rows @ rows.sum(axis=0))  # which points most as all of them do
         attached[aside[members]] = vectors[nearest[members[typical]]]
     return attached
+
+
+def first_of_largest(scores: Array) -> int:
+    """Return the place of the largest score; the first of those that are equal up to rounding."""
+    return int(np.argmax(scores >= scores.max() - TIE))

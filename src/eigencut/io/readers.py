@@ -388,8 +388,8 @@ class CsvSource(Source):
     def _explained(self, error: Exception) -> ValueError:
         """Return what is wrong with the lines of a file that pyarrow does not read."""
         first: tuple[int, list[str]] | None = None
-        last = 0
-        with suppress(OSError, csv.Error):
+        before = last = 0
+        try:
             for line, cells in self._rows_with_lines() if Path(self.name).is_file() else ():
                 first = first or (line, cells)
                 if len(cells) != len(first[1]):
@@ -398,6 +398,10 @@ class CsvSource(Source):
                         f"{len(first[1])}. Correct it, or name the delimiter."
                     )
                 before, last = last, line
+        except OSError:
+            pass
+        except csv.Error:  # a cell that is longer than csv takes: the one that does not end
+            before = last
         if "quoted cell" in str(error) and last:
             error = ValueError(
                 f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
