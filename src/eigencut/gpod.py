@@ -485,13 +485,14 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             each with a p-value; which columns have changed; the rows that are least similar to
             those of the model; and whether a new cluster stands out.
         """
-        from eigencut.updating.drift import drift_of, drift_of_columns
+        from eigencut.updating.drift import drift_of, with_columns
         from eigencut.updating.update import refuse_nothing
 
         check_is_fitted(self)
         refuse_nothing(X, "compare")
-        with self.preparing(X) as (rows, _):
-            return drift_of_columns(self, rows, drift_of(self, rows, random_state))
+        with self.preparing(X) as (rows, complete):
+            drift = drift_of(self, rows, random_state)
+            return with_columns(drift, self, X, rows, complete)
 
     # ------------------------------------------------------ what a Model is asked
 

@@ -27,12 +27,14 @@ from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.io.column_kinds import labels_of, plain_names
 from eigencut.io.rows import Rows, write_rows
+from eigencut.neighbors.metrics import METRICS
 from eigencut.semi_supervised.known_labels import named
 
 if TYPE_CHECKING:
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.hierarchy import Hierarchy
-    from eigencut.inspection.describe import Description
+    from eigencut.inspection.describe import Column, Description
+    from eigencut.updating.drift import Outliers
 
 Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]
@@ -464,6 +466,46 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             n_words=n_words,
             confidence=confidence,
         )
+
+    def as_columns(self, rows: Any, X: Any = None) -> list[Column]:
+        """Return prepared rows as columns, or those of the X that they were prepared from."""
+        from eigencut.inspection.describe import Column
+
+        if getattr(self.gpod.affinity_, "metric", None) == "cosine":  # lengths do not matter
+            rows = METRICS["cosine"].points(rows)
+        return [Column(name, "number", rows[:, j]) for j, name in enumerate(self.columns_)]
+
+    def explain_outliers(self, X: Any) -> Outliers:
+        """Say which rows are unlike the training rows, and which values make them so.
+
+        Each outlier is compared with the training rows of its nearest cluster (with landmarks, with
+        the cluster's landmarks). Its unusual values come with what is usual there. Sparse rows and
+        affinities have no columns to compare; their outliers are listed without values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows as ``predict`` takes them.
+
+        Returns
+        -------
+        Outliers
+            The least similar row first; ``to_frame()`` gives a row for each unusual value.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from eigencut import GPOD
+        >>> km = [1.0, 2, 3, 4, 90, 91, 92, 93]
+        >>> model = GPOD(2).fit(pd.DataFrame({"km": km, "t": [1.0, 2, 1, 2, 1, 2, 1, 2]}))
+        >>> new = pd.DataFrame({"km": [2.0, 91.0], "t": [1.0, 40.0]}, index=["bus", "tram"])
+        >>> print(model.explain_outliers(new))
+        1 of 2 rows are unlike the training rows
+          row tram, nearest to cluster 1: t 40 (usually 1 to 2)
+        """
+        from eigencut.updating.drift import explain_outliers
+
+        return explain_outliers(self, X)
 
     def save(self, path: str | os.PathLike[str], *, include_training_data: bool = True) -> None:
         """Write the fitted model to a file that ``eigencut.load`` reads; see ``docs/models.md``.

@@ -2,13 +2,16 @@
 
 import json
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigencut import GPOD, Neighbors, Rows, TableModel
+from eigencut import GPOD, Neighbors, Rows, TableModel, inspection, select
+from eigencut.io.table import Table
+from eigencut.tables.table_model import table_model as table_model_of
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 3, 240)
@@ -193,7 +196,40 @@ def test_brackets_say_what_they_hold(table_model):
     assert re.search(r"\((?!IQR|CI|[\d.]+%\))[-+\d]", text) is None
 
 
-def test_results_are_shown_as_they_are_printed(table_model):
-    for result in (table_model.describe(FRAME), table_model.hierarchy(), table_model.drift(FRAME)):
+def test_results_are_shown_as_they_are_printed_and_as_tables(table_model):
+    results = (
+        table_model.describe(FRAME),
+        table_model.hierarchy(),
+        table_model.drift(FRAME),
+        inspection.assess(table_model, FRAME, theory=True),
+        select(X, [2, 3]),
+        table_model.explain_outliers(FRAME),
+    )
+    for result in results:
         assert repr(result) == str(result)
-        assert result._repr_html_().startswith("<pre>")
+        html = result._repr_html_()
+        tree = ElementTree.fromstring(f"<div>{html}</div>")
+        assert {child.tag for child in tree} == {"table"} and "<pre" not in html
+        shown = " ".join(" ".join(tree.itertext()).split())
+        for word in re.findall(r"[A-Za-z_]{4,}", str(result)):
+            assert word in shown
+
+
+def test_markup_in_columns_is_text():
+    frame = FRAME.rename(columns={FRAME.columns[0]: "<script>"})
+    model = TableModel(GPOD(3)).fit(frame)
+    for result in (model.describe(frame), model.drift(frame), model.explain_outliers(frame)):
+        assert "<script>" not in result._repr_html_()
+
+
+def test_rows_are_named_as_their_reader_knows_them():
+    X = np.vstack([np.random.default_rng(0).normal(size=(40, 2)) + 9 * k for k in range(2)])
+    model = GPOD(2).fit(X)
+    frame = pd.DataFrame(X, columns=["a", "b"], index=[f"id{i}" for i in range(80)])
+    lines = Table(("x1", "x2"), X, row_place=lambda row: f"line {row + 1}")
+    first = model.describe(X).clusters[0].typical[0].row
+    for given, place in ((X, f"row {first}"), (frame, f"row id{first}")):
+        text = str(model.describe(X, columns=given).clusters[0].typical[0])
+        assert text.startswith(f"{place}: ")
+    typical = table_model_of(model).describe(lines).clusters[0].typical[0]
+    assert typical.place == f"line {first + 2}" and str(typical).startswith(typical.place)

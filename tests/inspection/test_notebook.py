@@ -25,7 +25,7 @@ class NamedBadly:
 def test_a_fitted_model_shows_clusters_sizes_and_choice():
     model = GPOD(3)
     before = model._repr_html_()
-    assert "eigencut-fitted" not in before and fitted_html(model) == ""
+    assert "class='eigencut'" not in before and fitted_html(model) == ""
     html = model.fit(X)._repr_html_()
     assert "0: 60, 1: 40, 2: 20" in html and "<td style='text-align:left'>3</td>" in html
     assert "graph" in html and "Neighbors(" in html

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency, fisher_exact
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel, recluster
 from eigencut.affinities import Affinity
 from eigencut.io.sample import seeded_by
 from eigencut.updating.drift import ClusterFacts, FactTotals, _p_of_shares, _p_outside
@@ -124,9 +125,62 @@ def test_lengths_of_rows_do_not_drift_where_directions_count():
 
 
 def test_columns_need_rows_that_were_kept():
-    assert GPOD(3, affinity=Landmarks(20)).fit(rows(1000, 0)).drift(rows(300, 1)).columns == ()
+    found = GPOD(3, affinity=Landmarks(20)).fit(rows(1000, 0)).drift(rows(300, 1))
+    assert found.columns == () and "columns          not compared" in str(found)
     weighted = GPOD(3).fit(rows(300, 0), sample_weight=np.full(300, 0.5))
     assert weighted.drift(rows(100, 1)).columns == ()
+
+
+def test_outliers_are_explained_by_the_columns_that_their_cluster_lacks():
+    model = TableModel(GPOD(3)).fit(requests(900, 0))
+    new = requests(200, 1)
+    new.index = [f"id{i}" for i in range(len(new))]
+    new.iloc[7, 0], new.iloc[9, 2] = "/evil", 1e12
+    new.iloc[11, 1] *= 1e6
+    found = model.explain_outliers(new)
+    assert found.n_rows == 200 and found.n_outliers == len(found.rows)
+    by_row = {one.row: one for one in found.rows}
+    assert by_row[9].values == {"bytes": 1e12} and by_row[9].place == "row id9"
+    assert by_row[7].values == {"path": "/evil"} and by_row[7].usual == {"path": 0.0}
+    assert list(by_row[11].values) == ["latency"]
+    for one in found.rows:
+        assert one.support < model.gpod.fitted_cut_.least_support
+        old = requests(900, 0)[model.labels_ == one.cluster]
+        for name in set(one.values) - {"path"}:
+            low, high = old[name].quantile([0.05, 0.95])
+            assert one.usual[name] == pytest.approx((low, high), rel=1e-6)
+            assert not low <= one.values[name] <= high
+    frame = found.to_frame()
+    assert frame.columns.tolist() == [
+        "row", "place", "cluster", "support", "column", "value", "usual",
+    ]  # fmt: skip
+    assert len(frame) == sum(max(1, len(one.values)) for one in found.rows)
+    assert "row id9, nearest to cluster" in str(found) and "never in the cluster" in str(found)
+    marked = TableModel(GPOD(3, outliers="label")).fit(requests(900, 0))
+    assert {one.cluster for one in marked.explain_outliers(new).rows} <= {0, 1, 2}
+
+
+def test_outliers_of_landmarks_cosine_sparse_and_split_models_are_found():
+    X, new = rows(1000, 0), rows(200, 1)
+    new[5] = 30, 2
+    for affinity in (Landmarks(40), "auto"):
+        found = GPOD(3, affinity=affinity).fit(X).explain_outliers(new)
+        assert found.rows[0].row == 5 and found.rows[0].values["x1"] == 30
+        assert len(GPOD(3, affinity=affinity).fit(X).explain_outliers(X[:0:-1]).rows) < 30
+    split = recluster(GPOD(2).fit(X), X, cluster=0)
+    first = split.explain_outliers(new).rows[0]
+    assert first.row == 5 and first.cluster == split.predict(new[5:6])[0]
+    sparse = GPOD(3, affinity=Neighbors(8)).fit(csr_array(X)).explain_outliers(csr_array(new))
+    assert sparse.rows[0].row == 5 and sparse.rows[0].values == {}
+    assert "no single column is unusual" in str(sparse) and "<td" in sparse._repr_html_()
+    cosine = GPOD(3, metric="cosine").fit(X + 9).explain_outliers([[-4.0, 5.0], [9.0, 9.0]])
+    assert cosine.rows[0].row == 0 and np.abs([*cosine.rows[0].values.values()]).max() <= 1
+
+
+def test_many_outliers_are_listed_in_part():
+    found = GPOD(3).fit(rows(300, 0)).explain_outliers(100 + rows(60, 1))
+    assert found.n_outliers == 60 and "and 40 more" in str(found)
+    assert GPOD(3).fit(rows(300, 0)).explain_outliers(rows(300, 0)[:2]).rows == ()
 
 
 def test_odd_rows_everywhere_are_no_cluster():
@@ -200,7 +254,7 @@ def test_it_reads_well_and_is_json():
     found = model.drift(rows(200, 1))
     text = str(found)
     assert text.startswith("No sign of drift") and "200 rows" in text
-    assert "no new cluster stands out" in text
+    assert "new cluster      none stands out" in text
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
@@ -40,11 +41,31 @@ class JsonReady:
         return json_ready(self) | ({} if sentence is None else {"sentence": sentence})
 
 
+HtmlTable = tuple[str, Sequence[str], Iterable[Sequence[Any]]]  # caption, head, rows of cells
+
+
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table for notebooks; all of its texts are escaped, the first cell heads its row."""
+
+    def line(cells: Sequence[Any], tag: str) -> str:
+        tags = ["th", *[tag] * (len(cells) - 1)]
+        each = zip(tags, cells, strict=True)
+        made = (f"<{t} style='text-align:left'>{escape(str(cell))}</{t}>" for t, cell in each)
+        return f"<tr>{''.join(made)}</tr>"
+
+    shown = f"<caption style='text-align:left'>{escape(caption)}</caption>" if caption else ""
+    shown += f"<thead>{line(head, 'th')}</thead>" if head else ""
+    body = "".join(line(cells, "td") for cells in rows)
+    return f"<table class='eigencut'>{shown}<tbody>{body}</tbody></table>"
+
+
 class Printed:
-    """Shows a result as ``print`` does, in a console and in a notebook."""
+    """Shows a result as ``print`` does in a console, and as tables in a notebook."""
+
+    _html_tables: Callable[[], Iterable[HtmlTable]]
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return "\n".join(html_table(*table) for table in self._html_tables())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
-from eigencut._utils.json_ready import Printed
+from eigencut._utils.json_ready import HtmlTable, Printed
 from eigencut._utils.running import counted, threads, without_progress
 from eigencut._utils.validation import check_n_jobs, check_sample_weight, needed
 from eigencut.affinities import Affinity, named_affinity
@@ -71,6 +71,10 @@ class Selection(Printed):
         from eigencut.plotting.curves import ChoiceDisplay
 
         return ChoiceDisplay.from_selection(self, ax=ax).ax_
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = [(c.n_clusters, f"{c.score:.3f}", repr(c.affinity)) for c in self.choices]
+        yield "Compared choices, the best first", ("n_clusters", "score", "affinity"), rows
 
     def __str__(self) -> str:
         lines = [f"{'n_clusters':>10} {'score':>8}  affinity"]

@@ -399,6 +399,7 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     "eigencut describe model.eigencut data.csv",
     "eigencut describe model.eigencut data.csv --top 3 --json",
     "eigencut describe model.eigencut letters.parquet --documents text",
+    "eigencut describe model.eigencut new.csv --outliers",
 )
 def describe(
     *,
@@ -410,12 +411,13 @@ def describe(
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
     typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
     confidence: float = option("Of the intervals.", opt.share, default=0.95),
+    outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
     """Say what each cluster of MODEL is, on the rows of TABLE: those of the fit, or others.
 
     Its size, the columns that distinguish it, a rule of at most three conditions, and typical rows
-    (row 0 is the first of the table).
+    by their lines in TABLE.
     """
     from eigencut.cli.tables import load_model, read_for_model
 
@@ -424,7 +426,12 @@ def describe(
     description = fitted.describe(
         rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
     )
-    run.say(description.to_dict(), str(description))
+    result, text = description.to_dict(), str(description)
+    if outliers:
+        explained = fitted.explain_outliers(rows)
+        result["outliers"] = explained.to_dict()
+        text += f"\n\n{explained}"
+    run.say(result, text)
 
 
 @command(

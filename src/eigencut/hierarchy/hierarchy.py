@@ -16,7 +16,7 @@ joined, where there are coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.validation import check_count, is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
@@ -280,10 +280,14 @@ class Hierarchy(Printed, JsonReady):
         coarse[self.numbers] = there[parent][np.searchsorted(there, group[self.numbers])]
         return coarse
 
-    def __str__(self) -> str:
-        K = len(self.sizes)
+    @property
+    def _title(self) -> str:
         about = "" if self.exact else ", at least"
-        lines = [f"{K} clusters as a tree; values are those of the {self.cut}{about}", ""]
+        return f"{len(self.sizes)} clusters as a tree; values are those of the {self.cut}{about}"
+
+    def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
+        """Give the branch and name of each node, its rows, and the cut into its parts."""
+        K = len(self.sizes)
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
@@ -295,13 +299,25 @@ class Hierarchy(Printed, JsonReady):
             n_groups = cuts[n_made].n_groups - 1 if n_made < len(cuts) else K
             rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
             name = "all" if not branch else str(number)
-            lines.append(f"{branch}{name}: {rows} rows")
-            if n_made < len(cuts):
-                cut = cuts[n_made]
-                lines[-1] += f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}"
+            cut = cuts[n_made] if n_made < len(cuts) else None
+            yield branch + name, rows, cut
+            if cut is not None:
                 open_nodes.append((cut.joined, 0, f"{below}└─ ", f"{below}   "))
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
+
+    def __str__(self) -> str:
+        lines = [self._title, ""]
+        for name, rows, cut in self._nodes():
+            value = f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}" if cut else ""
+            lines.append(f"{name}: {rows} rows{value}")
         return "\n".join(lines)
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = [
+            (name, n, cut.n_groups if cut else "", f"{cut.cut_value:.3g}" if cut else "")
+            for name, n, cut in self._nodes()
+        ]
+        yield self._title, ("group", "rows", "cut into groups", "cut value"), rows
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:

@@ -225,6 +225,7 @@ class Reclustered(Model):
     is_plane = _asks_base("is_plane")
     is_numeric = _asks_base("is_numeric")
     in_units = _asks_base("in_units")
+    as_columns = _asks_base("as_columns")
     from_units = _asks_base("from_units")
     described_columns = _asks_base("described_columns")
     prepared_blocks = _asks_base("prepared_blocks")

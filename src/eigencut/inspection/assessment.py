@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
 from eigencut.affinities.base import Affinity, VectorAffinity
@@ -143,24 +143,35 @@ class RiskSummary(Printed, JsonReady):
     cut_values_compare: bool = True
     theory: bool = False
 
-    def __str__(self) -> str:
+    def _sentences(self) -> list[str]:
+        """Return the title and what comes before all blocks."""
         n = round(self.n_rows, 1)  # an integer stays one
-        title = f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"
-        blocks = ["One cluster: there is no cut to be judged"]
-        if self.n_clusters > 1:  # whether there are clusters at all comes before how good they are
+        found = [f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"]
+        found += [fill(caution, 100) for caution in self.cautions]
+        if self.leaving is not None and self.n_clusters > 1:
+            found.append(self.leaving.sentence)
+        if self.certificate is not None and self.certificate.holds:
+            found.append(self.certificate.sentence)
+        return found
+
+    def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
+        """Give the title of each block, and its labels and texts."""
+        if self.n_clusters == 1:
+            yield "One cluster: there is no cut to be judged", []
+        else:  # whether there are clusters at all comes before how good they are
             text = "not asked: eigencut.inspection.significance(model)"
             if self.significance is not None:
                 p = self.significance.p_value
                 is_real = p <= POLICY.small_p
                 verdict = "more than one cluster" if is_real else "the rows may be one cluster"
                 text = f"p = {p:.3g}: {verdict}"
-            blocks = [_block("Are the clusters real?", [("significance", text)])]
+            yield "Are the clusters real?", [("significance", text)]
         where = "On the training rows"
         if self.cut_heldout is not None:
             where = f"On new data, {self.cut_heldout.n_rows} held-out rows"
-        blocks.append(_block(where, self._to_act_on()))
+        yield where, self._to_act_on()
         if self.theory and self.eigenvalues is not None:
-            blocks.append(_block("The relaxed cut", self._measured()))
+            yield "The relaxed cut", self._measured()
             constants = [
                 ("C, largest weight", f"{self.C:.4g}"),
                 ("B, largest squared function", f"{self.B:.4g}"),
@@ -168,21 +179,26 @@ class RiskSummary(Printed, JsonReady):
                 ("epsilon", f"{self.epsilon:.4g}"),
             ]
             where = f"The paper's bounds (delta = {self.delta:g}), constants as the rows show them"
-            blocks.append(_block(where, constants))
+            yield where, constants
             head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
-            blocks.append(_block(head, self._bounds()))
+            yield head, self._bounds()
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        yield "", (), [[text] for text in self._sentences()]
+        for title, lines in self._blocks():
+            yield " ".join(title.split()), (), lines
+        if self.theory and self.notes:
+            yield "Notes", (), [[note] for note in self.notes]
+
+    def __str__(self) -> str:
+        blocks = [_block(head, lines) for head, lines in self._blocks()]
         notes = [
             fill(note, 96, initial_indent="  - ", subsequent_indent="    ")
             for note in (self.notes if self.theory else ())
         ]
         if notes:
             blocks.append("\n".join(["Notes", *notes]))
-        title += "".join(f"\n{fill(caution, 100)}" for caution in self.cautions)
-        if self.leaving is not None and self.n_clusters > 1:
-            title += f"\n{self.leaving.sentence}"
-        if self.certificate is not None and self.certificate.holds:
-            title += f"\n{self.certificate.sentence}"
-        return "\n\n".join([title, *blocks])
+        return "\n\n".join(["\n".join(self._sentences()), *blocks])
 
     def _to_act_on(self) -> _Lines:
         own = self.cut_training

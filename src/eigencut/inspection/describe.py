@@ -36,7 +36,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from html import escape
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -49,7 +48,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed, html_table
 from eigencut._utils.running import row_blocks
 from eigencut._utils.validation import check_count, check_fraction, needed, shown
 from eigencut.exceptions import invalid, printable
@@ -61,7 +60,7 @@ from eigencut.io.column_kinds import (
     plain_names,
     refuse_duplicates,
 )
-from eigencut.io.table import Table, refuse_lazy
+from eigencut.io.table import Table, refuse_lazy, row_place
 
 Interval = tuple[Array, Array]  # low, high
 Mask = NDArray[np.bool_]
@@ -744,17 +743,19 @@ def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[l
 class TypicalRow(JsonReady):
     """A row in the middle of its cluster."""
 
-    row: int  # its place among the rows, from 0
+    row: int  # its position among the rows, from 0
     values: dict[str, float | str | None]  # in the units of the columns; None is missing
     margin: float  # how clearly it belongs to the cluster
     document: str | None = None
+    place: str = ""  # in words: its line of a file, its label in the frame's index, or position
 
     def __str__(self) -> str:
+        place = short(self.place or f"row {self.row}")
         if self.document is not None:
-            return f"row {self.row}: {short(self.document)}"
+            return f"{place}: {short(self.document)}"
         shown = [f"{short(name)} {value_in_words(value)}" for name, value in self.values.items()]
         more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
-        return f"row {self.row}: {', '.join(shown[:6])}{more}"
+        return f"{place}: {', '.join(shown[:6])}{more}"
 
 
 @dataclass(frozen=True)
@@ -771,12 +772,15 @@ class ClusterDescription(JsonReady):
     words: tuple[Word, ...] = ()  # of its documents, where there are any
     name: str = ""  # what it is called, where that is known
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """Its number, name and size."""
         name = f" ({short(self.name)})" if self.name else ""
         title = f"Cluster {self.cluster}{name}: {self.size} rows"
-        if self.size:
-            title += f" ({self.share:.1%}), mean margin {self.margin:.2f}"
-        return "\n".join([title, *cluster_lines(self)])
+        return title + (f" ({self.share:.1%}), mean margin {self.margin:.2f}" if self.size else "")
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *cluster_lines(self)])
 
 
 def _tidy(contrast: Contrast | None) -> dict[str, Any]:
@@ -860,15 +864,26 @@ class Description(Printed, JsonReady):
                 rows.append(cluster | _tidy(contrast))
         return needed("pandas", "pandas").DataFrame(rows)
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
         title = f"{len(self.clusters)} clusters of {self.n_rows} rows"
-        title += f"; {self.n_unlabelled} rows are in none" if self.n_unlabelled else ""
+        return title + (f"; {self.n_unlabelled} rows are in none" if self.n_unlabelled else "")
+
+    @property
+    def _notes(self) -> list[str]:
         notes = [
             "IQR: the middle half of the cluster's rows. CI: an interval with "
             f"{self.confidence:.0%} confidence, given the clusters."
         ]
-        notes += [short(note, 2 * _LINE) for note in self.notes]
-        return "\n\n".join([title, *map(str, self.clusters), "\n".join(notes)])
+        return notes + [short(note, 2 * _LINE) for note in self.notes]
+
+    def __str__(self) -> str:
+        return "\n\n".join([self._title, *map(str, self.clusters), "\n".join(self._notes)])
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        yield self._title, (), [[note] for note in self._notes]
+        for cluster in self.clusters:
+            yield cluster.title, (), cluster_facts(cluster)
 
 
 def describe_model(
@@ -928,6 +943,7 @@ def describe_model(
                 values={column.name: column.plain(column.values[i]) for column in shown},
                 margin=float(answers.margins[i]),
                 document=None if texts is None else texts[i],
+                place=row_place(columns if hasattr(columns, "iloc") else X, int(i)),
             )
             for i in medoids[k]
         )
@@ -1048,14 +1064,18 @@ def _by_distance(own: Any, others: Any, metric: str) -> Indices:
 # What users wrote moves no cursor and breaks no line.
 
 
-def cluster_lines(cluster: Any) -> list[str]:
-    """Return a line for each thing that is known of a cluster."""
+def cluster_facts(cluster: Any) -> list[tuple[str, str]]:
+    """Return a label and a text for each thing that is known of a cluster."""
     pairs = [(contrast.how, str(contrast)) for contrast in cluster.contrasts]
     if cluster.rule is not None:
         pairs.append(("rule", str(cluster.rule)))
     if cluster.words:
         pairs.append(("words", ", ".join(short(word.word) for word in cluster.words)))
-    pairs += [("typical", str(row)) for row in cluster.typical]
+    return pairs + [("typical", str(row)) for row in cluster.typical]
+
+
+def cluster_lines(cluster: Any) -> list[str]:
+    """Return the same as lines of a text."""
     return [
         fill(
             f"  {label:<12}  {text}",
@@ -1064,7 +1084,7 @@ def cluster_lines(cluster: Any) -> list[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )
-        for label, text in pairs
+        for label, text in cluster_facts(cluster)
     ]
 
 
@@ -1105,10 +1125,4 @@ def fitted_html(model: Any) -> str:
         facts["graph"] = repr(known["affinity_"])
     choice = known.get("choice_", ())
     facts["chosen among"] = "; ".join(f"{one.affinity} ({one.score:.3g})" for one in choice)
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(value)}</td></tr>"
-        for name, value in facts.items()
-        if value
-    )
-    return f"<table class='eigencut-fitted'>{cells}</table>" if cells else ""
+    return html_table("", (), [fact for fact in facts.items() if fact[1]])

@@ -317,6 +317,13 @@ class Table:
         return found.astype(np.float64)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
 
 
+def row_place(X: Any, row: int) -> str:
+    """Return where a row of X is, in words: its line of a file, index label or position from 0."""
+    if isinstance(X, Table):
+        return X.place(row)
+    return f"row {X.index[row] if hasattr(X, 'iloc') else row}"
+
+
 def as_table(X: Any, at_least: int = 1) -> Any:
     """Return what has columns as it is, and anything else as a two-dimensional array."""
     if isinstance(X, Table) or hasattr(X, "columns"):

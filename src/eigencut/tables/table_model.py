@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import all_or_nothing, one_at_a_time
+from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
 from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import ClusterNumbers
@@ -270,18 +270,15 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
         units of the table; where there are words, which have none, a row in its middle is shown.
         """
+        from eigencut.updating.drift import drift_of, with_columns
+
         check_is_fitted(self)
         refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
         rows, complete = self._complete_rows(X)
-        with self.naming_rows(X, rows, complete):
-            drift = self.model_.drift(rows, random_state=random_state)
+        with threads(self.gpod.n_jobs), self.naming_rows(X, rows, complete):
+            drift = drift_of(self.gpod, rows, random_state)
+            drift = with_columns(drift, self, X, rows, complete)
         preparation, places = self.preparation_, np.flatnonzero(complete)
-        given = columns_of(Table.from_data(X, preparation.columns, preparation.coding()))
-        drift = self._with_columns(drift, rows, [column[complete] for column in given])
-        outside = [replace(one, row=int(places[one.row])) for one in drift.outside]
-        if isinstance(X, Table):
-            outside = [replace(one, place=X.place(one.row)) for one in outside]
-        drift = replace(drift, outside=tuple(outside))
         new = drift.new_cluster
         if new is None:
             return drift
@@ -291,20 +288,10 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         else:  # words are points of several coordinates
             middle = np.linalg.norm(rows[new.rows] - new.centre, axis=1).argmin()
             row = int(places[new.rows[middle]])
+            given = self.as_columns(rows, X)
             cells = {column.name: column.plain(column.values[row]) for column in given}
             new = replace(new, centre=None, cells=cells)
         return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
-
-    def _with_columns(self, drift: Drift, rows: Array, given: list[Column]) -> Drift:
-        """Return a drift with the columns of the table instead of those of prepared rows."""
-        from eigencut.updating.drift import kept_rows, with_columns
-
-        old = kept_rows(self.model_)
-        if old is None:
-            return drift
-        before, now = (columns_of(restored_table(self.preparation_, one)) for one in (old, rows))
-        places = np.array([one.row for one in drift.outside], dtype=np.intp)
-        return with_columns(drift, before, now, given, places)
 
     def _complete_rows(self, X: Any) -> Prepared:
         rows, complete = self.prepare(X)
@@ -352,6 +339,13 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Return rows that another model of the same columns has prepared as this one would."""
         table = restored_table(other.preparation_, rows)
         return np.ascontiguousarray(self.preparation_.apply(table)[0])
+
+    def as_columns(self, rows: Array, X: Any = None) -> list[Column]:
+        """Return prepared rows as columns of the table, or those of X as they were given."""
+        if X is None:
+            return columns_of(restored_table(self.preparation_, rows))
+        needed, coding = self.columns_, self.preparation_.coding()
+        return columns_of(Table.from_data(X, needed, coding))
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
         """Put clusters in another order, and give them these numbers, in a copy of the GPOD."""

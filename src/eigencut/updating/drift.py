@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -22,8 +23,9 @@ from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
-from eigencut._utils.running import warn_user, without_progress
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.running import row_blocks, warn_user, without_progress
+from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -31,6 +33,7 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
+from eigencut.io.table import row_place
 from eigencut.neighbors.metrics import METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
 
@@ -67,6 +70,8 @@ class DriftPolicy:
     compared_rows: int = 20_000
     # At most this many columns, words of a column, and rows without support are shown.
     most_shown: int = 5
+    # A value is unusual in a cluster if this share of its rows, or less, lies as far on its side.
+    unusual_share: float = 0.05
 
 
 POLICY = DriftPolicy()
@@ -215,14 +220,8 @@ class NewCluster(JsonReady):
             where, texts = "around", [f"{value:.4g}" for value in self.centre]
         else:
             where, cells = "such as", (self.cells or {}).items()
-            texts = [f"{short(name)} {_shown_cell(value)}" for name, value in cells]
+            texts = [f"{short(name)} {value_in_words(value)}" for name, value in cells]
         return f"{where} {', '.join(texts[:8])}{', ...' if len(texts) > 8 else ''}"
-
-
-def _shown_cell(value: float | str | None) -> str:
-    if value is None:
-        return "missing"
-    return short(value) if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -263,17 +262,102 @@ class ColumnChange(JsonReady):
 
 
 @dataclass(frozen=True)
-class OutsideRow(JsonReady):
-    """A new row without support, and its values that no row of the fit has."""
+class Outlier(JsonReady):
+    """A row without support, and what makes it unlike its nearest cluster.
 
-    row: int  # its place among the new rows
-    values: dict[str, float | str | None]  # numbers beyond all those of the fit, and new words
-    place: str = ""  # where it stands in a file
+    Attributes
+    ----------
+    row : int
+        Its position among the rows, from 0.
+    place : str
+        The same in words: its line of a file, its label in the index of a frame, or its position.
+    cluster : int
+        The cluster that it is nearest to.
+    support : float
+        Its similarity to the training rows, as ``score_samples`` gives it.
+    values : dict of str to float, str or None
+        Its unusual values by column, the most unusual first.
+    usual : dict of str to tuple or float
+        For each of these columns, the range that holds nine tenths of the cluster's values; for a
+        word the share of the cluster's rows that have it.
+    """
+
+    row: int
+    place: str
+    cluster: int
+    support: float
+    values: dict[str, float | str | None] = field(default_factory=dict)
+    usual: dict[str, tuple[Any, Any] | float] = field(default_factory=dict)
+
+    def _reasons(self) -> Iterator[tuple[str, str, str]]:
+        """Give each unusual column, its value, and what is usual."""
+        for name, value in self.values.items():
+            usual = self.usual[name]
+            if isinstance(usual, tuple):
+                text = f"usually {' to '.join(map(value_in_words, usual))}"
+            else:
+                text = f"{usual:.1%} of the cluster" if usual else "never in the cluster"
+            yield short(name), value_in_words(value), text
 
     def __str__(self) -> str:
-        values = [f"{short(name)} {_shown_cell(value)}" for name, value in self.values.items()]
-        listed = ", ".join(values[: POLICY.most_shown])
-        return f"{self.place or f'row {self.row}'}{': ' if listed else ''}{listed}"
+        parts = [f"{name} {value} ({usual})" for name, value, usual in self._reasons()]
+        listed = ", ".join(parts) or "no single column is unusual"
+        return f"{short(self.place)}, nearest to cluster {self.cluster}: {listed}"
+
+
+@dataclass(frozen=True, repr=False)
+class Outliers(Printed, JsonReady):
+    """The rows that are unlike the training rows, and why. ``print`` it to read it.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were looked at.
+    n_outliers : int
+        Outliers among them.
+    rows : tuple of Outlier
+        The least similar first, at most 10 000.
+    """
+
+    n_rows: int
+    n_outliers: int
+    rows: tuple[Outlier, ...]
+
+    @property
+    def _title(self) -> str:
+        return f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each outlier and unusual value."""
+        rows = [
+            {
+                "row": one.row,
+                "place": one.place,
+                "cluster": one.cluster,
+                "support": one.support,
+                "column": name,
+                "value": None if name is None else one.values[name],
+                "usual": None if name is None else one.usual[name],
+            }
+            for one in self.rows
+            for name in (one.values or (None,))
+        ]
+        return needed("pandas", "pandas").DataFrame(rows)
+
+    def __str__(self) -> str:
+        most = 4 * POLICY.most_shown
+        lines = [self._title, *(f"  {one}" for one in self.rows[:most])]
+        if self.n_outliers > most:
+            lines.append(f"  and {self.n_outliers - most} more")
+        return "\n".join(lines)
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = [
+            (short(one.place), one.cluster, *reason)
+            for one in self.rows[: 4 * POLICY.most_shown]
+            for reason in (*one._reasons(),) or (("", "", "no single column is unusual"),)
+        ]
+        yield self._title, ("row", "nearest cluster", "column", "value", "in the cluster"), rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,9 +384,9 @@ class Drift(Printed, JsonReady):
     p_values_hold : bool
         False where landmarks have too few rows each: then p-values are too small, and no verdict.
     columns : tuple of ColumnChange
-        Every column, the clearest change first; empty for models that keep no rows, or rows with
-        weights that are not integers.
-    outside : tuple of OutsideRow
+        Every column, the clearest change first; empty for models that keep no rows (landmarks),
+        sparse rows, or rows with weights that are not integers.
+    outside : tuple of Outlier
         The rows without support that are least similar to those of the model, at most five.
     """
 
@@ -315,7 +399,7 @@ class Drift(Printed, JsonReady):
     new_cluster: NewCluster | None
     p_values_hold: bool = True
     columns: tuple[ColumnChange, ...] = ()
-    outside: tuple[OutsideRow, ...] = ()
+    outside: tuple[Outlier, ...] = ()
 
     @property
     def p_value(self) -> float:
@@ -345,30 +429,49 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
+        compared = f"{rows}, compared with {self.n_compared:.0f} of the model's"
+        return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
+
+    def _measures(self) -> Iterator[tuple[str, str, str, str]]:
+        """Give what was measured, now and before, and its p-value."""
         support, cut = self.without_support, self.cut_value
-        lines = [
-            f"{self.verdict} (p = {self.p_value:.2g}): {self.n_rows} "
-            f"row{'' if self.n_rows == 1 else 's'}, compared with {self.n_compared:.0f} of the "
-            "model's",
-            f"  without support  {support.now:8.2%}  before {support.before:8.2%}  "
-            f"p = {support.p_value:.2g}",
-            f"  cut value        {cut.now:8.4g}  before {cut.before:8.4g}  p = {cut.p_value:.2g}",
-        ]
+        p_value = f"{support.p_value:.2g}"
+        yield "without support", f"{support.now:.2%}", f"{support.before:.2%}", p_value
+        yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
         for place, (number, (before, now)) in enumerate(self.shares.items()):
-            p_value = f"  p = {self.p_shares:.2g} (all shares)" if place == 0 else ""
-            lines.append(f"  cluster {number:<8} {now:8.2%}  before {before:8.2%}{p_value}")
-        if self.new_cluster is None:
-            lines.append("  no new cluster stands out")
-        else:
-            lines.append(f"  new cluster      {self.new_cluster.n_rows} rows {self.new_cluster}")
+            p_value = f"{self.p_shares:.2g} (all shares)" if place == 0 else ""
+            yield f"cluster {number}", f"{now:.2%}", f"{before:.2%}", p_value
+
+    def _findings(self) -> Iterator[tuple[str, str]]:
+        """Give a label and a text for each thing that stands out, or was not looked at."""
+        new = self.new_cluster
+        yield "new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}"
         changed = [one for one in self.columns if one.p_value < POLICY.doubt]
-        lines += [f"  column           {one}" for one in changed[: POLICY.most_shown]]
+        for one in changed[: POLICY.most_shown]:
+            yield "column", str(one)
         if len(changed) > POLICY.most_shown:
-            lines.append(f"  and {len(changed) - POLICY.most_shown} more columns have changed")
-        odd = [one for one in self.outside if one.values or self.has_drifted]
-        lines += [f"  least similar    {one}" for one in odd]
+            yield "", f"and {len(changed) - POLICY.most_shown} more columns have changed"
+        if not self.columns:
+            why = "the model keeps no training rows (landmarks), or sparse or weighted ones"
+            yield "columns", f"not compared, since {why}"
+        for row in self.outside:
+            if row.values or self.has_drifted:
+                yield "least similar", str(row)
+
+    def __str__(self) -> str:
+        lines = [self._title]
+        for name, now, before, p_value in self._measures():
+            p_value = f"  p = {p_value}" if p_value else ""
+            lines.append(f"  {name:<16} {now:>8}  before {before:>8}{p_value}")
+        lines += [f"  {label:<16} {text}" for label, text in self._findings()]
         return "\n".join(lines)
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        yield self._title, ("", "now", "before", "p"), self._measures()
+        yield "", (), self._findings()
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
@@ -432,29 +535,18 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     )
 
 
-def drift_of_columns(model: Any, X: Any, drift: Drift) -> Drift:
-    """Add which columns of rows of numbers have changed, and the rows without support."""
-    outside, old = rows_without_support(model, X), kept_rows(model)
-    if old is None or issparse(X):
-        return replace(drift, outside=tuple(OutsideRow(int(row), {}) for row in outside))
-    names = model.columns_
-    if getattr(model.affinity_, "metric", None) == "cosine":  # to which lengths do not matter
-        old, X = METRICS["cosine"].points(old), METRICS["cosine"].points(X)
-    before, now = (
-        [Column(name, "number", rows[:, j]) for j, name in enumerate(names)] for rows in (old, X)
-    )
-    return with_columns(drift, before, now, now, outside)
+def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
+    """Add which columns of X have changed, and what is odd about rows without support.
 
-
-def with_columns(
-    drift: Drift, old: list[Column], new: list[Column], given: list[Column], outside: Indices
-) -> Drift:
-    """Add which columns have changed, and what is odd about these rows without support.
-
-    ``old`` and ``new`` were prepared in the same way; ``given`` are the new rows before that.
+    ``rows`` are those of X that are complete, as the model has prepared them.
     """
+    outside = explained_outliers(model, X, rows, complete, POLICY.most_shown)[1]
+    drift, old = replace(drift, outside=outside), kept_rows(model.gpod)
+    if old is None or issparse(rows):
+        return drift
+    given = [column[complete] for column in model.as_columns(rows, X)]
     changes = []
-    for before, now, raw in zip(old, new, given, strict=True):
+    for before, now, raw in zip(model.as_columns(old), model.as_columns(rows), given, strict=True):
         if before.kind == "category":
             changes.append(_change_of_words(before, now, raw))
             continue
@@ -470,8 +562,7 @@ def with_columns(
     steps = [one.p_value * (len(changes) - place) for place, one in enumerate(changes)]
     adjusted = np.minimum(np.maximum.accumulate(np.array(steps)), 1.0)
     columns = (replace(one, p_value=float(p)) for one, p in zip(changes, adjusted, strict=True))
-    rows = (OutsideRow(int(row), _odd_values(old, given, int(row))) for row in outside)
-    return replace(drift, columns=tuple(columns), outside=tuple(rows))
+    return replace(drift, columns=tuple(columns))
 
 
 def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
@@ -493,43 +584,107 @@ def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
     return ColumnChange(before.name, effect, p, new_words=new_words)
 
 
-def _odd_values(old: list[Column], new: list[Column], row: int) -> dict[str, Any]:
-    """Return the values of a row that are beyond those of all old rows, the farthest first."""
-    found: list[tuple[float, str, Any]] = []
-    for before, now in zip(old, new, strict=True):
-        value = now.values[row]
-        if np.isnan(value):
-            continue
-        if before.kind == "category":
-            word = now.plain(value)
-            if word not in before.categories:
-                found.append((np.inf, now.name, word))
-            continue
-        low, high = np.nanmin(before.values), np.nanmax(before.values)
-        if not low <= value <= high:
-            beyond = max(low - value, value - high) / max(high - low, np.finfo(float).tiny)
-            found.append((float(beyond), now.name, now.plain(value)))
-    found.sort(key=lambda one: -one[0])
-    return {name: value for _, name, value in found}
+def explain_outliers(model: Any, X: Any) -> Outliers:
+    """Say which rows of X are outliers, and why; see ``Model.explain_outliers``."""
+    with model.preparing(X) as (rows, complete):
+        n_outliers, outliers = explained_outliers(model, X, rows, complete, POLICY.looked_at)
+    return Outliers(len(complete), n_outliers, outliers)
 
 
-def rows_without_support(model: Any, X: Any) -> Indices:
-    """Return the places of a few rows without support, the least similar first.
+def explained_outliers(
+    model: Any, X: Any, rows: Any, complete: Mask, most: int
+) -> tuple[int, tuple[Outlier, ...]]:
+    """Return how many outliers there are, and some with the values that their clusters lack."""
+    n_outliers, chosen, support = rows_without_support(model.gpod, rows, most)
+    if not n_outliers:
+        return 0, ()
+    clusters = np.concatenate(  # in blocks, since there may be thousands of clusters
+        [
+            model.answers_of(rows[chosen[block]]).probabilities.argmax(axis=1)
+            for block in row_blocks(len(chosen), int(model.cluster_numbers_[-1]) + 1, 1 << 21)
+        ]
+    )
+    places = np.flatnonzero(complete)[chosen]
+    affinity = model.gpod.affinity_
+    known = getattr(affinity, "rows_", getattr(affinity, "landmarks_", None))
+    odd: Any = [({}, {})] * len(chosen)
+    if known is not None and not issparse(known) and not issparse(rows):
+        known = known[:: -(-len(known) // POLICY.compared_rows)]
+        given = [column[places] for column in model.as_columns(rows, X)]
+        odd = _odd_values(model.as_columns(known), model.labels_of(known), given, clusters)
+    each = zip(places.tolist(), clusters.tolist(), support.tolist(), odd, strict=True)
+    return n_outliers, tuple(
+        Outlier(row, row_place(X, row), cluster, own, *values) for row, cluster, own, values in each
+    )
+
+
+def _odd_values(
+    old: list[Column], labels: Indices, new: list[Column], clusters: Indices
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the unusual values of each new row, and what is usual in its cluster.
+
+    A number is unusual beyond nine tenths of the cluster's numbers, a word if less than a twentieth
+    has it. Columns that are ten times less unusual than the most unusual one are left out, unless
+    no row of the fit has the word.
+    """
+    scores = np.zeros((len(clusters), len(old)))
+    is_unseen = np.zeros(scores.shape, dtype=bool)
+    usual: dict[tuple[int, int], Any] = {}
+    for k in np.unique(clusters):
+        of, own = np.flatnonzero(clusters == k), labels == k
+        own = own if own.any() else np.ones(len(labels), dtype=bool)
+        for j, (before, now) in enumerate(zip(old, new, strict=True)):
+            inside = before.values[own & ~before.is_missing]
+            values = now.values[of]
+            if not len(inside):
+                continue
+            if before.kind == "category":
+                times = np.bincount(inside.astype(np.intp), minlength=len(before.categories))
+                shares = dict(zip(before.categories, times / len(inside), strict=True))
+                words = [now.plain(value) for value in values]
+                share = np.array([shares.get(str(word), 0.0) for word in words])
+                is_there = ~np.isnan(values)
+                is_unseen[of, j] = is_there & [word not in shares for word in words]
+                p = np.maximum(share, 0.5 / len(inside))
+                is_odd = is_there & (share < POLICY.unusual_share)
+                scores[of, j] = np.where(is_odd, np.sqrt((1 - p) / p), 0.0)
+                usual |= {(i, j): float(one) for i, one in zip(of.tolist(), share, strict=True)}
+                continue
+            half = POLICY.unusual_share
+            low, middle, high = np.quantile(inside, [half, 0.5, 1 - half])
+            width = np.where(values > middle, high - middle, middle - low)
+            width = np.where(width > 0, width, max(inside.std(), np.finfo(float).tiny))
+            with np.errstate(over="ignore"):
+                scores[of, j] = np.nan_to_num(np.abs(values - middle) / width, nan=0.0)
+            bounds = before.plain(low), before.plain(high)
+            usual |= dict.fromkeys([(i, j) for i in of.tolist()], bounds)
+    found = []
+    for i, score in enumerate(scores):
+        shown = (score > 1) & ((score >= score.max() / 10) | is_unseen[i])
+        order = np.argsort(-score, kind="stable")
+        order = order[shown[order]][: POLICY.most_shown]
+        shown_values = {new[j].name: new[j].plain(new[j].values[i]) for j in order}
+        found.append((shown_values, {new[j].name: usual[i, int(j)] for j in order}))
+    return found
+
+
+def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, Array]:
+    """Return how many rows have no support, the positions of the least similar, their support.
 
     Rows without any edge are equally dissimilar; those that are farther away come first.
     """
     fitted, affinity = model.fitted_cut_, model.affinity_
     support = fitted.scores_and_support(X)[1]
-    outside = np.flatnonzero(is_outlier(support, fitted.least_support))
-    outside = outside[np.argsort(support[outside], kind="stable")][: POLICY.looked_at]
+    every = np.flatnonzero(is_outlier(support, fitted.least_support))
+    outside = every[np.argsort(support[every], kind="stable")][: POLICY.looked_at]
     distance = np.zeros(len(outside))
     if len(outside) and hasattr(affinity, "rows_") and not issparse(affinity.rows_):
         metric = METRICS[getattr(affinity, "metric", "euclidean")]
         points, known = metric.points(X[outside]), metric.points(affinity.rows_)
         nearest = metric.of_points.nearest(points, known)
         distance = metric.of_points.between(points, known[nearest])
-    order = np.lexsort((-distance, support[outside]))
-    return np.asarray(outside[order[: POLICY.most_shown]], dtype=np.intp)
+    outside = outside[np.lexsort((-distance, support[outside]))[:most]]
+    return len(every), np.asarray(outside, dtype=np.intp), support[outside]
 
 
 def kept_rows(model: Any, random_state: Any = None) -> Any:
