@@ -1,6 +1,7 @@
 """describe, hierarchy and recluster on files: what the library says, and mistakes by name."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -36,8 +37,28 @@ def printed(capsys, *arguments):
     return code, found.out, found.err
 
 
+def on_lines(description):
+    """The same with rows named as the command line names them: the header is line 1."""
+    clusters = []
+    for one in description.clusters:
+        typical = [replace(row, place=f"line {row.row + 2}") for row in one.typical]
+        clusters.append(replace(one, typical=tuple(typical)))
+    return replace(description, clusters=tuple(clusters))
+
+
+def test_describe_explains_outliers(capsys):
+    new = FRAME[COLUMNS].copy()
+    new.loc[4, COLUMNS[0]] = 1e6
+    new.to_csv("new.csv", index=False)
+    code, out, _ = printed(capsys, "describe", "m.eigencut", "new.csv", "--outliers")
+    assert code == 0 and "  line 6, nearest to cluster" in out and f"{COLUMNS[0]} 1000000 (" in out
+    arguments = ["describe", "m.eigencut", "new.csv", "--outliers", "--json"]
+    rows = json.loads(printed(capsys, *arguments)[1])["outliers"]["rows"]
+    assert rows[0]["row"] == 4 and rows[0]["values"] == {COLUMNS[0]: 1e6}
+
+
 def test_describe_says_what_the_library_says(capsys):
-    known = load("m.eigencut").describe(FRAME[COLUMNS])
+    known = on_lines(load("m.eigencut").describe(FRAME[COLUMNS]))
     code, out, err = printed(capsys, "describe", "m.eigencut", "data.csv")
     assert (code, out, err) == (0, f"{known}\n", "")
     code, out, _ = printed(capsys, "describe", "m.eigencut", "data.csv", "--json")

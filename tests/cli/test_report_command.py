@@ -1,6 +1,7 @@
 """eigencut report: a page, a text and JSON from files; mistakes by name."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -43,12 +44,17 @@ QUICK = ["--refits", "0"]
 
 
 def test_it_prints_what_the_library_says(capsys):
-    how = dict(title="m", stability=False)
-    known = summarize(load("m.eigencut"), FRAME[:80], X_new=FRAME[80:], **how)
+    how = dict(title="m", stability=False, data="rows data.csv, new rows new.csv")
+    # Rows are named by their lines, and the header is line 1.
+    old, new = (part.set_axis(range(2, len(part) + 2)) for part in (FRAME[:80], FRAME[80:]))
+    known = summarize(load("m.eigencut"), old, X_new=new, **how)
     arguments = ["report", *ON_DATA, "--new", "new.csv", *QUICK]
-    assert printed(capsys, *arguments) == (0, f"{known}\n", "")
+    code, out, err = printed(capsys, *arguments)
+    text = re.sub(r"\brow (?=\d)", "line ", str(known))
+    assert (code, out.split(), err) == (0, text.split(), "")
     code, out, _ = printed(capsys, *arguments, "--json")
-    assert code == 0 and json.loads(out) == json.loads(json.dumps(known.to_dict()))
+    as_json = json.dumps(known.to_dict()).replace('"row ', '"line ')
+    assert code == 0 and json.loads(out) == json.loads(as_json)
 
 
 def test_it_writes_what_the_name_says(capsys, tmp_path):

@@ -24,7 +24,8 @@ HOSTILE = {
     "backwards": "שלום \u202eevil",
     "long": "x" * 10_240,
 }
-PANELS = ["picture", "sizes", "effects", "similarity", "doubt", "cuts", "spectrum", "choice"]
+PANELS = ["picture", "sizes", "effects", "quality", "changes", "similarity", "doubt", "cuts"]
+PANELS += ["spectrum", "choice"]
 
 
 @pytest.fixture(scope="module")

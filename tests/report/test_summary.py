@@ -109,6 +109,82 @@ def test_margins_profiles_and_risk_are_those_of_the_library():
         assert cluster.cut_new == risk.cut_heldout.per_cluster[cluster.cluster]
 
 
+def messy(n, seed):
+    """Two clusters, with a gap in five numbers, a constant column and three rows twice."""
+    rng = np.random.default_rng(seed)
+    k = rng.integers(0, 2, n)
+    frame = pd.DataFrame({"size": 9.0 * k + rng.normal(size=n), "site": "main"})
+    frame["cost"] = np.exp(4.0 * k + rng.normal(size=n))
+    frame["town"] = np.array(["Rome", "Oslo"])[k]
+    frame.loc[:4, "size"] = np.nan
+    return pd.concat([frame, frame[-3:]], ignore_index=True)
+
+
+@pytest.mark.parametrize("affinity", ["auto", Landmarks(30)])
+def test_data_quality_bars_and_changes_are_those_of_the_table(affinity):
+    frame, new = messy(300, 0), messy(120, 1)
+    new["cost"] *= 30
+    new.loc[7, "town"] = "Bonn"
+    model = TableModel(GPOD(2, affinity=affinity), missing="median").fit(frame)
+    found = summarize(model, frame, X_new=new, stability=False, data="a.csv")
+    quality = {one.column: one for one in found.quality.columns}
+    assert quality["size"].missing == 5 / 303 and quality["size"].treatment.endswith("the median")
+    assert quality["site"].n_values == 1 and quality["town"].treatment == "words"
+    assert quality["cost"].treatment.startswith("logarithm")
+    assert (found.quality.n_rows, found.quality.n_duplicates) == (303, 3)
+    said = " ".join(found.sentences)
+    assert "values are missing in 1 column (size 1.7 %); site is constant; 3 rows repeat" in said
+    labels, bars = model.predict(frame), {one.column: one for one in found.bars}
+    assert set(bars) == {"size", "cost", "town"}
+    for k in range(2):
+        own = frame[labels == k]
+        words = dict(zip(bars["town"].bars, bars["town"].shares[k], strict=True))
+        for word, share in own["town"].value_counts(normalize=True).items():
+            assert words[word] == pytest.approx(share)
+        assert sum(bars["size"].shares[k]) == pytest.approx(1)
+    # The bars between two numbers hold what lies between them.
+    low, high = (float(end) for end in bars["size"].ends)
+    edges = np.linspace(low, high, len(bars["size"].bars) + 1)
+    inside = frame["size"][(labels == 0) & frame["size"].notna()].clip(low, high)
+    counted = np.histogram(inside, edges)[0] / len(inside)
+    assert np.abs(np.cumsum(counted) - np.cumsum(bars["size"].shares[0])).max() < 0.02
+    changes = {one.column: one for one in found.changes}
+    assert found.changes[0].column == "cost" and changes["cost"].effect > 0.2
+    assert changes["town"].new_words == {"Bonn": 1 / 123} and changes["size"].p_value > 0.01
+    assert "New rows differ from those of the fit in cost." in said
+    assert len(found.outliers) <= 5 and found.data == "a.csv"
+    text = str(found)
+    assert "Columns of new rows" in text and "a.csv" in text and found.date in text
+
+
+def test_quality_counts_rows_that_are_left_out():
+    frame = messy(300, 0)
+    model = TableModel(GPOD(2), missing="drop").fit(frame)
+    quality = summarize(model, frame, stability=False).quality
+    assert quality.columns[0].missing == 5 / 303
+    assert quality.columns[0].treatment == "scaled; rows left out"
+
+
+def test_many_words_share_a_bar_and_few_numbers_have_one_each():
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 2, 400)
+    frame = pd.DataFrame({"x": 9.0 * k + rng.normal(size=400), "n": 3.0 * k + (k > 0)})
+    frame["word"] = [f"w{j}" for j in 15 * k + rng.integers(0, 15, 400)]
+    model = TableModel(GPOD(2), columns=["x", "n"]).fit(frame)
+    bars = {one.column: one for one in summarize(model, frame, stability=False).bars}
+    assert bars["n"].bars == ("0", "4") and bars["n"].ends is None
+    words = TableModel(GPOD(2)).fit(frame)
+    for one in summarize(words, frame, stability=False).bars:
+        if one.column == "word":
+            assert one.bars[-1] == "other" and len(one.bars) == 9
+            assert all(sum(shares) == pytest.approx(1) for shares in one.shares.values())
+
+
+def test_data_is_a_text():
+    with pytest.raises(ValueError, match=r"data must be a text. Got 3"):
+        summarize(MODEL, X, data=3)
+
+
 def test_histograms_hold_every_row_once():
     support = SUMMARY.support
     assert (sum(support.counts), sum(support.new_counts)) == (400, 333)

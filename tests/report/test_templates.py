@@ -49,7 +49,7 @@ def test_letters_of_all_scripts_stay_and_controls_show():
 
 def test_no_template_switches_escaping_off():
     texts = [path.read_text("utf-8") for path in sorted(FOLDER.glob("*.j2"))]
-    assert len(texts) == 5 and ENVIRONMENT.autoescape is True
+    assert len(texts) == 6 and ENVIRONMENT.autoescape is True
     for text in texts:
         assert not re.search(r"\|\s*(safe|tojson|xmlattr|urlize)\b|autoescape|Markup", text)
         assert not re.search(r"<\w[^>]* [\w-]+=\{\{", text)  # an attribute without quotes

@@ -593,6 +593,11 @@ def report(
             documents=None if rows is None else rows.ids,
             names=name_of,
             title=Path(model).stem if title is None else title,
+            data=", ".join(
+                f"{kind} {Path(given).name}"
+                for kind, given in (("rows", table), ("new rows", new))
+                if given not in (None, "-")
+            ),
             stability=refits > 0,
             n_refits=max(refits, 1),
             random_state=seed,

@@ -25,6 +25,7 @@ from eigencut.inspection.describe import value_in_words
 from eigencut.io.atomic import check_replaceable, replacing
 from eigencut.plotting.style import cluster_style, spaced
 from eigencut.report.summary import (
+    ColumnBars,
     ModelSummary,
     Picture,
     SpectrumSummary,
@@ -122,6 +123,30 @@ def similarity_plot(support: SupportSummary) -> dict[str, Any] | None:
     return _plot(axis, highest, ".0%", **marks)
 
 
+def column_plot(bars: ColumnBars, names: dict[int, str]) -> dict[str, Any]:
+    """The values of a column: a row of bars for each cluster, scaled to its tallest bar."""
+    left, right, height = 130.0, 432.0, 34.0
+    step = (right - left) / len(bars.bars)
+    gap = 0.0 if bars.ends else 3.0
+    rows = []
+    for place, (cluster, shares) in enumerate(bars.shares.items()):
+        base, most = height * (place + 1), max(max(shares), 1e-12)
+        path = ""
+        for i, share in enumerate(shares):
+            if share:
+                x, y = left + i * step, base - (height - 6) * share / most
+                path += f"M{short(x)} {short(base)}V{short(y)}h{short(step - gap)}V{short(base)}z"
+        order = np.argsort(-np.array(shares), kind="stable")[:3]
+        parts = [f"{bars.bars[i]} ({percent(shares[i])})" for i in order if shares[i]]
+        tip = f"{clipped(names[cluster], 40)}: mostly {', '.join(parts)}"
+        rows.append((cluster, cluster_style(cluster), clipped(names[cluster], 15), base, path, tip))
+    ticks = [] if bars.ends is None else [(left, bars.ends[0], ""), (right, bars.ends[1], "end")]
+    if bars.is_log:
+        ticks.append(((left + right) / 2, "log scale", "mid"))
+    bottom = height * len(rows)
+    return dict(bars=bars, rows=rows, left=left, right=right, bottom=bottom, ticks=ticks)
+
+
 def _plot(axis: str, highest: float, form: str, **marks: Any) -> dict[str, Any]:
     """Marks, with four lines across and what these stand for."""
     _, top, _, bottom = BOX
@@ -144,7 +169,8 @@ def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
         marks = []
         for i in np.flatnonzero(own):
             which, kind = ("new row", "mark new") if is_new[i] else ("row", "mark")
-            tip = f"{which} {picture.rows[i]} · {name} · margin {picture.margins[i]:.2f}"
+            place = clipped(picture.places[i], 60).removeprefix("row ")
+            tip = f"{which} {place} · {name} · margin {picture.margins[i]:.2f}"
             tip += " · beyond the frame" if beyond[i] else ""
             far = (x[i], y[i]) if beyond[i] else None
             marks.append(Mark(drawn_x[i], drawn_y[i], kind, tip, far=far))
@@ -196,6 +222,7 @@ def page(summary: ModelSummary) -> str:
         clusters={one.cluster: one for one in clusters},
         has_cards=any(one.contrasts or one.rule or one.words or one.typical for one in clusters),
         effects=_effects(summary),
+        columns=[column_plot(bars, summary.names) for bars in summary.bars],
         picture=scatter(picture, summary.names) if picture is not None and picture.x else None,
         similarity=similarity_plot(summary.support),
         spectrum=spectrum_plot(summary.spectrum) if summary.spectrum else None,
@@ -265,7 +292,7 @@ def write(
         Ends in .html, .json or .txt.
     **how
         Further arguments of ``summarize``: ``X_new``, ``documents``, ``names``, ``title``,
-        ``stability``, ``n_refits``, ``random_state``.
+        ``data``, ``stability``, ``n_refits``, ``random_state``.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
+from itertools import pairwise
 from textwrap import fill
 from typing import Any
 
@@ -38,21 +39,32 @@ from eigencut.gpod import GPOD
 from eigencut.inspection.assessment import RiskSummary, assess
 from eigencut.inspection.describe import (
     ClusterDescription,
+    Column,
     Contrast,
     Rule,
     TypicalRow,
     Word,
     cluster_lines,
+    columns_of,
     short,
+    value_in_words,
 )
 from eigencut.inspection.policy import POLICY as INSPECTION
 from eigencut.inspection.refits import Stability, training_rows
 from eigencut.inspection.refits import stability as measure_stability
 from eigencut.io.rows import Rows
-from eigencut.io.table import Table
+from eigencut.io.table import Table, row_place
 from eigencut.model import Mask, Model, check_model, checked_names, spread
+from eigencut.neighbors.metrics import count_distinct_rows
 from eigencut.plotting.displays import PreparedRows, Shown, prepared_rows, project
 from eigencut.plotting.style import spaced
+from eigencut.updating.drift import (
+    ColumnChange,
+    Outlier,
+    column_changes,
+    explained_outliers,
+    kept_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,11 @@ class Policy:
     shaky: float = 0.8  # a cluster is named if refits agree on fewer of its labels
     beyond_chance: float = 2.0  # standard errors of a difference that chance does not explain
     far_beyond_chance: float = 3.5  # the same for the largest of many differences
+    drawn_columns: int = 8  # columns whose values are drawn by cluster, at most
+    drawn_clusters: int = 12  # clusters that are drawn of each column, at most
+    bars: int = 24  # of a column of numbers
+    words: int = 8  # of a column of words that have a bar, at most
+    small_p: float = 0.01  # a column has changed if its p-value is smaller
 
 
 POLICY = Policy()
@@ -119,10 +136,59 @@ class Picture(JsonReady):
     y: tuple[float, ...]
     labels: tuple[int, ...]  # -1 is no cluster
     margins: tuple[float, ...]
-    rows: tuple[int, ...]  # the place of each among its rows, from 0
+    rows: tuple[int, ...]  # the position of each among its rows, from 0
+    places: tuple[str, ...]  # the same in words: a line of a file, or a label of a frame's index
     is_new: tuple[bool, ...]
     n_rows: int  # rows that these points were drawn from
     n_new: int  # new rows that these points were drawn from
+
+
+@dataclass(frozen=True)
+class ColumnBars(JsonReady):
+    """The values of a column by cluster."""
+
+    column: str
+    bars: tuple[str, ...]  # what each bar holds: a range of numbers or dates, or a word
+    ends: tuple[str, str] | None  # the least and the largest number; None for words
+    shares: dict[int, tuple[float, ...]]  # of a cluster's values, those in each bar
+    is_log: bool = False  # whether bars are equally wide in logarithms
+
+
+@dataclass(frozen=True)
+class ColumnQuality(JsonReady):
+    """What the data hold in a column, and what the model makes of it."""
+
+    column: str
+    kind: str  # "number", "date" or "category"
+    missing: float  # the share of missing values
+    n_values: int  # different ones
+    treatment: str
+
+
+@dataclass(frozen=True)
+class DataQuality(JsonReady):
+    """What to check in the rows before trusting the clusters."""
+
+    n_rows: int  # that were looked at
+    n_duplicates: int  # complete rows that equal another one, beyond the first
+    columns: tuple[ColumnQuality, ...]
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """What is odd about the data, in words."""
+        gaps = sorted((one for one in self.columns if one.missing), key=lambda one: -one.missing)
+        if gaps:
+            named = ", ".join(f"{short(one.column)} {percent(one.missing)}" for one in gaps[:3])
+            more = ", ..." if len(gaps) > 3 else ""
+            yield f"values are missing in {counted(len(gaps), 'column')} ({named}{more})"
+        constant = [short(one.column) for one in self.columns if one.n_values <= 1]
+        if constant:
+            are = "is" if len(constant) == 1 else "are"
+            more = ", ..." if len(constant) > 3 else ""
+            yield f"{', '.join(constant[:3])}{more} {are} constant"
+        if self.n_duplicates:
+            verb = "repeats" if self.n_duplicates == 1 else "repeat"
+            yield f"{counted(self.n_duplicates)} {verb} another row"
 
 
 @dataclass(frozen=True)
@@ -206,6 +272,16 @@ class ModelSummary(JsonReady):
     choice : ChoiceSummary
     risk : RiskSummary or None
     stability : QuickStability or None
+    bars : tuple of ColumnBars
+        The columns that distinguish clusters most, and their values in each cluster.
+    quality : DataQuality or None
+        Missing values, constant columns, duplicates; None without a table of X.
+    changes : tuple of ColumnChange
+        How each column of the new rows differs from that of the fit; the clearest change first.
+    outliers : tuple of Outlier
+        The new rows that are least like those of the fit, at most five.
+    data, date : str
+        Where the rows come from, as it was given, and the day of the summary.
     settings, versions : dict
     warnings : tuple of str
         Raised at the fit.
@@ -222,7 +298,7 @@ class ModelSummary(JsonReady):
     >>> [(cluster.name, cluster.size) for cluster in summary.clusters]
     [('cluster 0', 30.0), ('cluster 1', 30.0), ('cluster 2', 30.0)]
     >>> sorted(summary.to_dict())[:3]
-    ['choice', 'clusters', 'n_fitted']
+    ['bars', 'changes', 'choice']
     """
 
     title: str
@@ -242,6 +318,12 @@ class ModelSummary(JsonReady):
     choice: ChoiceSummary
     risk: RiskSummary | None
     stability: QuickStability | None
+    bars: tuple[ColumnBars, ...]
+    quality: DataQuality | None
+    changes: tuple[ColumnChange, ...]
+    outliers: tuple[Outlier, ...]
+    data: str
+    date: str
     settings: dict[str, Any]
     versions: dict[str, str]
     warnings: tuple[str, ...]
@@ -264,6 +346,7 @@ def summarize(
     documents: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
     title: str | None = None,
+    data: str = "",
     stability: bool = True,
     n_refits: int = 10,
     random_state: int = 0,
@@ -286,6 +369,8 @@ def summarize(
     names : mapping of int to str, optional
         What clusters are called.
     title : str, optional
+    data : str, default=""
+        Where the rows come from, for the head of the report: for example the name of a file.
     stability : bool, default=True
         Whether to fit again on samples of at most 2000 rows. No refit begins after 8 seconds.
     n_refits : int, default=10
@@ -312,8 +397,9 @@ def summarize(
     The number of clusters was given; the graph is the default.
     """
     model = check_model(model)
-    if not (title is None or isinstance(title, str)):
-        raise invalid("title", "be a text", shown(title), "use str(title)")
+    for name, text in (("title", title or ""), ("data", data)):
+        if not isinstance(text, str):
+            raise invalid(name, "be a text", shown(text), f"use str({name})")
     if not isinstance(stability, (bool, np.bool_)):
         remedy = "use n_refits for how often"
         raise invalid("stability", "be True or False", shown(stability), remedy)
@@ -351,6 +437,9 @@ def summarize(
     if stability and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
     latest = new if new.n_rows else seen
+    clusters = _clusters(model, called, seen, new, described, risk, refits)
+    columns = _columns(model, seen, random_state)
+    changes, outliers = _changes(model, seen, new)
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     found = ModelSummary(
         title=title or "Clusters",
@@ -361,7 +450,7 @@ def summarize(
         n_unlabelled=int((seen.labels < 0).sum()),
         n_new=new.n_rows,
         n_new_looked_at=len(new.places),
-        clusters=_clusters(model, called, seen, new, described, risk, refits),
+        clusters=clusters,
         pairs=() if len(called) < 2 else _pairs(latest),
         unsure=_mean(latest.is_unsure),
         picture=_picture(model, seen, new, random_state),
@@ -370,6 +459,12 @@ def summarize(
         choice=_choice(model.gpod, len(called)),
         risk=risk,
         stability=refits,
+        bars=_bars_of_columns(columns, clusters),
+        quality=_quality(model, seen, columns),
+        changes=changes,
+        outliers=outliers,
+        data=data,
+        date=time.strftime("%Y-%m-%d"),
         settings=_settings(model),
         versions={"eigencut": __version__, "Python": platform.python_version(), **libraries},
         warnings=tuple(getattr(model.gpod, "warnings_", ())),
@@ -439,7 +534,11 @@ class SeenRows:
     @property
     def looked_at(self) -> Any:
         """The rows that were looked at, as they were given."""
-        table, places = self.table, self.places
+        return self.some(self.places)
+
+    def some(self, places: Indices) -> Any:
+        """Return rows at these positions as they were given."""
+        table = self.table
         if isinstance(table, Table):
             weight = None if table.weight is None else table.weight[places]
             return replace(table, values=table.values[places], weight=weight)
@@ -479,8 +578,9 @@ def _descriptions(
     notes.extend(found.notes)
     described = {}
     for one in found.clusters:
-        typical = tuple(replace(row, row=int(seen.places[row.row])) for row in one.typical)
-        described[one.cluster] = replace(one, typical=typical)
+        rows = [(row, int(seen.places[row.row])) for row in one.typical]
+        typical = [replace(row, row=i, place=row_place(seen.table, i)) for row, i in rows]
+        described[one.cluster] = replace(one, typical=tuple(typical))
     return described
 
 
@@ -535,6 +635,97 @@ def _clusters(
     return tuple(clusters)
 
 
+def _columns(model: Model, seen: SeenRows, random_state: int) -> dict[str, tuple[Column, Indices]]:
+    """Return each column of some rows, incomplete ones among them, and the labels of these rows."""
+    if seen.table is None or model.gpod.affinity_.pairwise or issparse(seen.table):
+        return {}
+    places = Shown.draw(seen.n_rows, POLICY.looked_at, random_state).rows
+    labels, names = seen.labels[places], model.described_columns(seen.table)
+    found = columns_of(seen.some(places), names, labels)
+    return {column.name: (column, labels) for column in found}
+
+
+def _bars_of_columns(
+    columns: dict[str, tuple[Column, Indices]], clusters: Sequence[ClusterSummary]
+) -> tuple[ColumnBars, ...]:
+    """Return the values of the columns that distinguish clusters most."""
+    strongest: dict[str, float] = {}
+    for cluster in clusters:
+        for contrast in cluster.contrasts:
+            effect = max(abs(contrast.effect), strongest.get(contrast.column, 0.0))
+            strongest[contrast.column] = effect
+    drawn = []
+    for name in sorted(strongest, key=lambda name: -strongest[name])[: POLICY.drawn_columns]:
+        column, labels = columns.get(name, (None, None))
+        if column is None or labels is None:
+            continue
+        values, of = column.values[~column.is_missing], labels[~column.is_missing]
+        different, at, times = np.unique(values, return_inverse=True, return_counts=True)
+        ends, is_skewed = None, False
+        if column.categories or len(different) <= POLICY.words:
+            most = np.argsort(-times, kind="stable")[: POLICY.words]
+            kept = most if column.categories else np.sort(most)
+            bars = [value_in_words(column.plain(different[one])) for one in kept]
+            bar_of = np.full(len(different), len(bars))
+            bar_of[kept] = np.arange(len(bars))
+            at, bars = bar_of[at], bars + (["other"] if len(different) > len(bars) else [])
+        else:
+            low, high = np.quantile(values, [0.01, 0.99])
+            is_skewed = bool(low > 0 and high > 50 * low)
+            edges = (np.geomspace if is_skewed else np.linspace)(low, high, POLICY.bars + 1)
+            at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, POLICY.bars - 1)
+            texts = [value_in_words(column.plain(edge)) for edge in edges]
+            bars, ends = [f"{a} to {b}" for a, b in pairwise(texts)], (texts[0], texts[-1])
+        shares = {}
+        for cluster in clusters[: POLICY.drawn_clusters]:
+            counts = np.bincount(at[of == cluster.cluster], minlength=len(bars))
+            shares[cluster.cluster] = tuple((counts / max(1, counts.sum())).tolist())
+        drawn.append(ColumnBars(name, tuple(bars), ends, shares, is_skewed))
+    return tuple(drawn)
+
+
+def _quality(
+    model: Any, seen: SeenRows, columns: dict[str, tuple[Column, Indices]]
+) -> DataQuality | None:
+    """Return what to check in the rows of X."""
+    if not columns:
+        return None
+    own = model.unsplit.get_params(deep=False)
+    scale, missing = own.get("scale", "none"), own.get("missing", "refuse")
+    prepared = {one.name: one for one in model.unsplit.summary().columns} if "scale" in own else {}
+    found = []
+    for name, (column, _) in columns.items():
+        share, known = float(column.is_missing.mean()), prepared.get(name)
+        treatment = "as it is" if scale == "none" else "scaled"
+        if column.kind == "category":
+            treatment = "ordered words as ranks" if known and known.kind == "ordered" else "words"
+        elif known is not None and known.is_logged:
+            treatment = "logarithm, then scaled"
+        if share:
+            done = "rows left out" if missing == "drop" else f"filled with the {missing}"
+            treatment += f"; {done}"
+        n_values = len(np.unique(column.values[~column.is_missing]))
+        found.append(ColumnQuality(name, column.kind, share, n_values, treatment))
+    n_duplicates = len(seen.places) - count_distinct_rows(seen.rows)
+    return DataQuality(len(next(iter(columns.values()))[1]), n_duplicates, tuple(found))
+
+
+def _changes(
+    model: Model, seen: SeenRows, new: SeenRows
+) -> tuple[tuple[ColumnChange, ...], tuple[Outlier, ...]]:
+    """Return how columns of new rows have changed, and the least similar new rows."""
+    if not len(new.places) or model.gpod.affinity_.pairwise:
+        return (), ()
+    old = kept_rows(model.gpod)
+    old = seen.rows if old is None else old  # landmarks have kept none
+    asked = model, new.table, new.rows, new.places
+    with threads(model.gpod.n_jobs):
+        outliers = explained_outliers(*asked, most=5)[1]
+        if issparse(old) or not len(old):
+            return (), outliers
+        return column_changes(model, old, *asked[1:]), outliers
+
+
 def _mean(values: Any) -> float | None:
     return float(values.mean()) if len(values) else None
 
@@ -582,15 +773,17 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
         projection = project(model, groups[0].rows)
     except ValueError:  # one cluster of one column
         return None
-    drawn = []
+    drawn, places = [], list[str]()
     for rows in groups:
         most = POLICY.new_points if rows is new else POLICY.points
         some = Shown.draw(len(rows.places), most, random_state).rows
         with threads(model.gpod.n_jobs):
             x, y = projection.apply(rows.rows[some]).T
         labels, margins = rows.answers.labels[some], rows.answers.margins[some]
-        drawn.append((x, y, labels, margins, rows.places[some], np.full(len(some), rows is new)))
-    x, y, labels, margins, places, is_new = map(np.concatenate, zip(*drawn, strict=True))
+        at = rows.places[some]
+        places += [row_place(rows.table, int(row)) for row in at]
+        drawn.append((x, y, labels, margins, at, np.full(len(some), rows is new)))
+    x, y, labels, margins, at, is_new = map(np.concatenate, zip(*drawn, strict=True))
     words = {
         "columns": "the two columns as they are",
         "eigenfunctions": "the first two eigenfunctions that vary, or shares of two clusters, of "
@@ -604,7 +797,8 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
         y=_rounded(y),
         labels=tuple(map(int, labels)),
         margins=_rounded(margins),
-        rows=tuple(map(int, places)),
+        rows=tuple(map(int, at)),
+        places=tuple(places),
         is_new=tuple(map(bool, is_new)),
         n_rows=seen.n_rows,
         n_new=new.n_rows,
@@ -780,12 +974,20 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
             conditions = " and ".join(map(str, cluster.rule.conditions))
             belong = f"{percent(cluster.rule.precision)} of such rows belong to it"
             yield f"{_capital(short(cluster.name))}: {conditions} ({belong})."
+    problems = [] if summary.quality is None else list(summary.quality.problems)
+    if problems:
+        yield f"Check the data: {'; '.join(problems)}."
     if summary.support.new_outside is not None:
         text = f"{_capital(percent(summary.support.new_outside))} of "
         text += f"{counted(summary.n_new, 'new row')} lie outside what the model knows"
         if summary.support.outside is not None:
             text += f" ({percent(summary.support.outside)} of the rows it was fitted on)"
         yield f"{text}."
+    changed = [one for one in summary.changes if one.p_value < POLICY.small_p]
+    if changed:
+        named = ", ".join(short(one.column) for one in changed[:3])
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        yield f"New rows differ from those of the fit in {named}{more}."
     if len(clusters) > 1:
         yield from _on_shares(summary, n_rows)
         yield from _on_doubt(summary, which)
@@ -898,10 +1100,18 @@ def summary_text(summary: ModelSummary) -> str:
         for pair in summary.pairs[:8]
     ]
     blocks = [
-        [short(summary.title, _LINE), *map(_item, summary.sentences)],
+        [
+            short(summary.title, _LINE),
+            *([_entry("data", summary.data)] if summary.data else []),
+            _entry("date", summary.date),
+            *map(_item, summary.sentences),
+        ],
         ["Clusters", *_bars(summary)],
         *([short(one.name), *cluster_lines(one)] for one in shown if one.contrasts),
         _titled("Unsure rows between two clusters", pairs),
+        _titled("Columns of new rows", [_item(str(one)) for one in summary.changes[:12]]),
+        _titled("New rows unlike all others", [_item(str(one)) for one in summary.outliers]),
+        _titled("Data", _quality_lines(summary.quality)),
         [
             "Graph",
             _entry("taken", choice.graph),
@@ -929,6 +1139,15 @@ def _bars(summary: ModelSummary) -> list[str]:
         lines.append(f"  {short(one.name, 22):<24}{one.size:>10.0f} {cells}  {bar}")
     if len(summary.clusters) > _CLUSTERS:
         lines.append(f"  and {len(summary.clusters) - _CLUSTERS} more")
+    return lines
+
+
+def _quality_lines(quality: DataQuality | None) -> list[str]:
+    lines = []
+    for one in () if quality is None else quality.columns[:_CLUSTERS]:
+        values = counted(one.n_values, "different value")
+        text = f"{one.kind}, {percent(one.missing)} missing, {values}; {one.treatment}"
+        lines.append(_entry(short(one.column, 17), text))
     return lines
 
 

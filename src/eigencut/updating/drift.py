@@ -540,11 +540,22 @@ def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) ->
 
     ``rows`` are those of X that are complete, as the model has prepared them.
     """
-    outside = explained_outliers(model, X, rows, complete, POLICY.most_shown)[1]
-    drift, old = replace(drift, outside=outside), kept_rows(model.gpod)
-    if old is None or issparse(rows):
-        return drift
-    given = [column[complete] for column in model.as_columns(rows, X)]
+    places, old = np.flatnonzero(complete), kept_rows(model.gpod)
+    outside = explained_outliers(model, X, rows, places, POLICY.most_shown)[1]
+    columns = () if old is None else column_changes(model, old, X, rows, places)
+    return replace(drift, columns=columns, outside=outside)
+
+
+def column_changes(
+    model: Any, old: Any, X: Any, rows: Any, places: Indices
+) -> tuple[ColumnChange, ...]:
+    """Return how each column differs between old prepared rows and some rows of X.
+
+    ``rows`` are these rows of X, as the model has prepared them, and ``places`` their positions.
+    """
+    if issparse(rows):
+        return ()
+    given = [column[places] for column in model.as_columns(rows, X)]
     changes = []
     for before, now, raw in zip(model.as_columns(old), model.as_columns(rows), given, strict=True):
         if before.kind == "category":
@@ -561,8 +572,8 @@ def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) ->
     changes.sort(key=lambda one: (one.p_value, -abs(one.effect)))
     steps = [one.p_value * (len(changes) - place) for place, one in enumerate(changes)]
     adjusted = np.minimum(np.maximum.accumulate(np.array(steps)), 1.0)
-    columns = (replace(one, p_value=float(p)) for one, p in zip(changes, adjusted, strict=True))
-    return replace(drift, columns=tuple(columns))
+    each = zip(changes, adjusted.tolist(), strict=True)
+    return tuple(replace(one, p_value=p) for one, p in each)
 
 
 def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
@@ -587,12 +598,13 @@ def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
 def explain_outliers(model: Any, X: Any) -> Outliers:
     """Say which rows of X are outliers, and why; see ``Model.explain_outliers``."""
     with model.preparing(X) as (rows, complete):
-        n_outliers, outliers = explained_outliers(model, X, rows, complete, POLICY.looked_at)
+        places = np.flatnonzero(complete)
+        n_outliers, outliers = explained_outliers(model, X, rows, places, POLICY.looked_at)
     return Outliers(len(complete), n_outliers, outliers)
 
 
 def explained_outliers(
-    model: Any, X: Any, rows: Any, complete: Mask, most: int
+    model: Any, X: Any, rows: Any, places: Indices, most: int
 ) -> tuple[int, tuple[Outlier, ...]]:
     """Return how many outliers there are, and some with the values that their clusters lack."""
     n_outliers, chosen, support = rows_without_support(model.gpod, rows, most)
@@ -604,7 +616,7 @@ def explained_outliers(
             for block in row_blocks(len(chosen), int(model.cluster_numbers_[-1]) + 1, 1 << 21)
         ]
     )
-    places = np.flatnonzero(complete)[chosen]
+    places = places[chosen]
     affinity = model.gpod.affinity_
     known = getattr(affinity, "rows_", getattr(affinity, "landmarks_", None))
     odd: Any = [({}, {})] * len(chosen)
@@ -690,7 +702,7 @@ def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, A
 def kept_rows(model: Any, random_state: Any = None) -> Any:
     """Return some of the rows that a model has kept, each as often as it counts; or None."""
     affinity = model.affinity_
-    if what_is_kept(affinity, "to compare others with", "compare predictions") == "sums":
+    if affinity.keeps != "rows":
         return None
     rows, counts = affinity.rows_, affinity.multiplicity_
     if issparse(rows) or (counts != np.rint(counts)).any():
