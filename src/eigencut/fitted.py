@@ -480,7 +480,7 @@ class FittedDiscreteCut(FittedCut):
     def functions(self) -> Eigenfunctions:
         """Refuse: there are no eigenfunctions."""
         expected = "be 'relaxed' for what eigenvalues and eigenfunctions tell"
-        got = "a model of a discrete cut, which has none"
+        got = "a model of a discrete cut, which has no eigenvalues"
         raise invalid("solver", expected, got, "fit GPOD with solver='relaxed'", NoEigenfunctions)
 
     rotation = rotation_of_vectors = temperature = unit_embedding = functions

@@ -338,7 +338,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         X : array-like of shape (n_samples, n_features)
         init : {"fitted", "random", "literal"}
             Start from the fitted rotation, which keeps the numbers of clusters; or several times
-            from random rows, which numbers clusters anew by size; or once, as Algorithm 3 does.
+            from random rows, which numbers clusters again by size; or once, as Algorithm 3 does.
 
         Returns
         -------

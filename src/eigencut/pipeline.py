@@ -115,7 +115,7 @@ def task_of(settings: Settings, known: Known | None = None) -> Task:
         raise invalid("solver", expected, "'discrete'", "leave it at 'auto'")
     is_discrete = getattr(settings.affinity, "solver", None) == "discrete"
     if is_discrete and (needs_functions or settings.solver == "relaxed"):
-        expected = "have relaxed cuts (solver, known labels, pairs or extension ask for it)"
+        expected = "have relaxed cuts (solver, known labels, pairs or extension need them)"
         raise invalid("affinity", expected, repr(settings.affinity), "use 'auto' or 'neighbors'")
     return Task(
         n_clusters=settings.n_clusters,

@@ -328,7 +328,7 @@ def test_quick_commands_import_little(model, arguments, absent):
 
 
 class Forked:
-    """A command in a process of its own, which needs no seconds to import everything anew."""
+    """A command in a process of its own, which needs no seconds to import everything again."""
 
     def __init__(self, line, stdin=None, stdout=None, stderr=None, largest_file=None):
         self.pid = os.fork()

@@ -361,17 +361,17 @@ DATA = {  # exit code 1
     ),
     "damaged Parquet": (
         f"fit cut.parquet {FIT}",
-        "cut.parquet is a damaged Parquet file; write it anew.",
+        "cut.parquet is a damaged Parquet file; write it again.",
     ),
     "damaged NPY": (
         f"fit cut.npy {FIT}",
-        "cut.npy must be an array of numbers. It is damaged, or holds Python objects; save it anew "
-        "with numpy.save.",
+        "cut.npy must be an array of numbers. It is damaged, or holds Python objects; save it "
+        "again with numpy.save.",
     ),
     "objects in NPY": (
         f"fit objects.npy {FIT}",
         "objects.npy must be an array of numbers. It is damaged, or holds Python objects; save it "
-        "anew with numpy.save.",
+        "again with numpy.save.",
     ),
     "one dimension": (
         f"fit line.npy {FIT}",
@@ -422,18 +422,18 @@ DATA = {  # exit code 1
     ),
     "other columns": (
         f"{P} other.csv",
-        "other.csv must have the columns that the model was fitted on. It has no 'a', 'b', 'c', "
-        "but 'x', 'y', 'z'.",
+        "other.csv must have the columns that the model was fitted on. It lacks 'a', 'b', 'c', "
+        "and has 'x', 'y', 'z'.",
     ),
     "fewer columns": (
         f"{P} fewer.csv",
-        "fewer.csv must have the columns that the model was fitted on. It has no 'c', but 'a', "
+        "fewer.csv must have the columns that the model was fitted on. It lacks 'c', and has 'a', "
         "'b'.",
     ),
     "no header": (
         f"{P} no_header.csv",
-        "no_header.csv must have the columns that the model was fitted on. It has no 'a', 'b', "
-        "'c', but 'x1', 'x2', 'x3'.",
+        "no_header.csv must have the columns that the model was fitted on. It lacks 'a', 'b', "
+        "'c', and has 'x1', 'x2', 'x3'.",
     ),
     "text to predict": (
         f"{P} text.csv -o labels.csv",

@@ -134,7 +134,7 @@ def test_recluster_of_a_model_from_python(capsys):
 ON_DATA = ["m.eigencut", "data.csv"]
 MISTAKES = [
     ("describe", [*ON_DATA, "--documents", "body"], 1, "no column 'body', which --documents names"),
-    ("describe", ["m.eigencut", "other.csv"], 1, "It has no 'km'"),
+    ("describe", ["m.eigencut", "other.csv"], 1, "It lacks 'km'"),
     (
         "describe",
         ["m.eigencut", "bad.csv"],

@@ -66,7 +66,7 @@ def test_mistakes_are_said(night, capsys):
     (night / "other.csv").write_text("income\n1\n2\n")
     content = (night / "model.eigencut").read_bytes()
     assert run(["update", model, str(night / "other.csv"), "-o", model]) == 1
-    assert "It has no 'age'" in capsys.readouterr().err
+    assert "It lacks 'age'" in capsys.readouterr().err
     assert (night / "model.eigencut").read_bytes() == content
 
 

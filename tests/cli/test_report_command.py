@@ -91,8 +91,8 @@ def test_hostile_names_move_no_cursor(capsys):
 MISTAKES = [
     (["none.eigencut"], 1, "there is no such file"),
     (["data.csv"], 1, "it is not a model saved by eigencut"),
-    (["m.eigencut", "other.csv"], 1, "It has no 'km'"),
-    ([*ON_DATA, "--new", "other.csv"], 1, "It has no 'km'"),
+    (["m.eigencut", "other.csv"], 1, "It lacks 'km'"),
+    ([*ON_DATA, "--new", "other.csv"], 1, "It lacks 'km'"),
     ([*ON_DATA, "-o", "r.pdf"], 2, "let the name end in .html, .json or .txt"),
     ([*ON_DATA, "-o", "-"], 2, "let the name end in .html, .json or .txt"),
     ([*ON_DATA, "-o", "missing/r.html"], 1, "there is no such file or folder"),

@@ -116,7 +116,10 @@ def test_assess_counts_rows_as_often_as_they_weigh(survey, tmp_path, capsys):
     assert main(["assess", str(model), str(path), "--weights", "people", "--sets"]) == 2
     assert "--sets deals rows out, so it takes no --weights" in capsys.readouterr().err
     assert main(["assess", str(model), str(path), "--weights", "a"]) == 1
-    assert "--weights must name a column that is no data of the model" in capsys.readouterr().err
+    assert (
+        "--weights must name a column that the model does not use as data"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("how", [["--landmarks", "20"], ["--sigma", "1"]], ids=["stream", "rows"])

@@ -24,7 +24,7 @@ X = CENTRES[TRUE] + 0.7 * RNG.normal(size=(260, 2))
 
 
 def brute_force(W, labels, mass):
-    """Groups at every level: the mean weight between all of their rows, anew each time."""
+    """Groups at every level: the mean weight between all of their rows, again each time."""
     groups = [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
     levels = {len(groups): [set(labels[g]) for g in groups]}
     while len(groups) > 1:

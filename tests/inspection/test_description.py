@@ -90,7 +90,7 @@ def test_rows_in_no_cluster_are_counted(table_model):
     gaps.loc[:9, "t"] = np.nan
     found = table_model.describe(gaps)
     assert found.n_unlabelled == 10 and sum(c.size for c in found.clusters) == 230
-    assert "10 rows are in none" in str(found)
+    assert "10 rows are in no cluster" in str(found)
     assert all(row.row > 9 for cluster in found.clusters for row in cluster.typical)
 
 

@@ -30,7 +30,7 @@ def expected():
 
 @pytest.fixture(scope="module")
 def client():
-    """Two worker processes, each with a nanny that starts it anew when it dies."""
+    """Two worker processes, each with a nanny that starts it again when it dies."""
     options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     with (
         dask.config.set({"distributed.worker.daemon": False}),

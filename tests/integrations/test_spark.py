@@ -105,7 +105,7 @@ class Frame:
         (5, None, r"columns must be a list of names\. Got 5; write it as"),
         ([], None, r"columns must name at least one feature\. Got none"),
         (["x", "x"], None, r"Columns must have different names\. Got 'x' more than once"),
-        (["x", "w"], "w", r"weights must be a column that is no feature\. Got 'w'"),
+        (["x", "w"], "w", r"weights must be a column that is not a feature\. Got 'w'"),
         (["x"], "v", r"among those of the frame \('x', 'y', 'w'\)\. Got 'v'"),
     ],
 )

@@ -273,7 +273,7 @@ def test_models_of_every_kind():
     outliers = GPOD(3, affinity=Gaussian(1.0), outliers="label").fit(X)
     marked = summarize(outliers, X_NEW, stability=False)
     n = int((outliers.predict(X_NEW) == -1).sum())
-    assert marked.n_unlabelled == n and f"; {n} rows are in none." in marked.sentences[0]
+    assert marked.n_unlabelled == n and f"; {n} rows are in no cluster." in marked.sentences[0]
     y = np.array([0, 0, 1])[MODEL.labels_]  # which no cut of the rows alone gives
     y[::2] = -1
     known = summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X, known_labels=y), X)

@@ -249,7 +249,7 @@ def test_bad_arguments_are_refused_and_change_nothing(change, words):
 def test_what_cannot_be_updated_says_so():
     X = rows(40)
     W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2))
-    with pytest.raises(ValueError, match="Precomputed, which has neither; fit it anew"):
+    with pytest.raises(ValueError, match="Precomputed, which has neither; fit it again"):
         GPOD(2, affinity="precomputed").fit(W).update(W)
     with pytest.raises(ValueError, match="Precomputed, which has neither"):
         GPOD(2, affinity="precomputed").fit(W).drift(W)
@@ -522,7 +522,7 @@ def test_what_speaks_of_clusters_minds_numbers_with_gaps():
 
 @pytest.mark.parametrize("affinity", [Landmarks(30), Neighbors(8)], ids=["landmarks", "rows"])
 def test_a_graph_in_pieces_is_said_once(affinity):
-    """At the fit, or at the update that it falls into pieces at; a fit anew says it again."""
+    """At the fit, or at the update that it falls into pieces at; a fit again says it again."""
     far = CENTRES * 30
 
     def pieces(call):

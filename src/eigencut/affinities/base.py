@@ -262,7 +262,7 @@ class RowAffinity(Affinity):
         self._vertex_at = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # The places of rows are quickly found anew, and have keys that skops cannot keep.
+        # The places of rows are quickly found again, and have keys that skops cannot keep.
         return {**super().__getstate__(), "_vertex_at": None}
 
     def identical_vertices(self, X: Any) -> Indices:

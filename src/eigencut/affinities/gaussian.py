@@ -64,7 +64,7 @@ class NeighborDistances:
         return exact_index(self._points, Space(self._points, self._metric))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The index is quickly built anew, and has parts that skops cannot keep.
+        # The index is quickly built again, and has parts that skops cannot keep.
         return {"_points": self._points, "_k": self._k, "_metric": self._metric}
 
     def __call__(self, queries: Array) -> Array:

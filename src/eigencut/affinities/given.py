@@ -179,7 +179,7 @@ class Precomputed(Affinity):
         largest = entries.max(initial=0.0)
         if largest > 0 and not 1e-100 < largest < 1e100:  # sums and square roots stay accurate
             got = f"{largest:.3g} as the largest"
-            raise _refusal("hold affinities of ordinary size", got, "divide them by it")
+            raise _refusal("hold affinities of ordinary size", got, "divide all by the largest")
         if entries.min(initial=0.0) < 0:
             i, j = _place(X, np.argmin)
             got = f"X[{i}, {j}] = {X[i, j]:.6g}"

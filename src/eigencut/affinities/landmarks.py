@@ -569,7 +569,7 @@ def grown(
     kept = affinity.sums_
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
-        raise invalid("model", expected, "a file of format 1, which has none", "fit it anew")
+        raise invalid("model", expected, "a file of format 1, which has no sums", "fit it again")
     fresh, rows = copy(affinity), as_rows(X, sample_weight)
     usual = usual.decayed(decay)
     kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
@@ -768,8 +768,8 @@ def _grow(
     if affinity.masses_ is not None:  # those that there are, and of new ones in the same units
         rows_before = np.pad(kept.rows_at_landmarks, (0, n_after - n_before))
         members = affinity._memberships(sample.rows)
-        anew = affinity._masses_by(members, sample.counts, rows_before)
-        unit = float(np.median(affinity.masses_ / anew[:n_before]))
-        new = np.clip(unit * anew[n_before:], LEAST_MASS, 1.0)
+        again = affinity._masses_by(members, sample.counts, rows_before)
+        unit = float(np.median(affinity.masses_ / again[:n_before]))
+        new = np.clip(unit * again[n_before:], LEAST_MASS, 1.0)
         affinity.masses_ = np.concatenate([affinity.masses_, new])
     return kept.moved(np.arange(n_before), n_after)

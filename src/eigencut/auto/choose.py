@@ -200,7 +200,7 @@ def choose_number(
         return n_found
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]
-    answer = "are taken for" if candidates.may_be_one else "may be"
+    answer = "look like" if candidates.may_be_one else "may be"
     warn_user(
         f"The rows {answer} one cluster: {best.n_clusters} would be the best number of several, "
         "but a sample of one cluster is cut as easily (p > 0.05). If you know better, give "

@@ -410,7 +410,7 @@ def numbers_of_graph(
         if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
             if n_pairs == limit:
                 raise ValueError(
-                    "affinity must connect the rows for the number of clusters to be chosen. Got a "
+                    "affinity must connect rows, or the number of clusters cannot be chosen. Got a "
                     f"graph of rows apart. {affinity.connection_hint()}"
                 )
         elif n_pairs == limit or spectrum.pairs.values.max(initial=0.0) >= small:

@@ -48,7 +48,7 @@ def fit(
     max_size: Any = option("The largest size of a cluster, in the same way.", opt.cluster_size),
     how: opt.AffinityOptions,
     outliers: str = option(
-        "Whether predict labels rows far from the data all the same, or -1.",
+        "What predict gives rows far from the data: a cluster (keep) or -1 (label).",
         ["keep", "label"],
         default="keep",
     ),
@@ -57,7 +57,7 @@ def fit(
     ),
     known: str | None = option(
         "A column with the classes of some rows, as words or numbers from 0 on, and nothing or "
-        "-1 in others; it is no data then.",
+        "-1 in others; it is not used as data.",
         opt.column_name,
     ),
     spreadsheet: bool = opt.spreadsheet_option,
@@ -143,7 +143,7 @@ def select(
     *,
     table: str = opt.argument,
     clusters: str = option(
-        "Candidates, e.g. 2-10 or 2,4,8; auto is as far as the spectrum goes.",
+        "Candidates, e.g. 2-10 or 2,4,8; auto chooses them.",
         opt.candidates,
         "-k --clusters",
         default="auto",
@@ -186,7 +186,7 @@ def update(
     table: str = opt.argument,
     output: str = output("Where the updated model goes; it may replace MODEL.", required=True),
     decay: float = option(
-        "What each earlier row counts from now on.", opt.whole_share, default=1.0
+        "What each earlier row counts from now on, at most 1.", opt.whole_share, default=1.0
     ),
     weights: str | None = opt.weights_option,
     run: opt.RunOptions,
@@ -325,7 +325,7 @@ def info(
     try:
         result = _facts(header)
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"{model} is not what eigencut writes; save the model anew.") from error
+        raise ValueError(f"{model} is not what eigencut writes; save the model again.") from error
     result |= {"file": model, "verified": verify}
     say(as_json, result, _text_of_facts(result))
 
@@ -410,7 +410,7 @@ def describe(
     ),
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
     typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
-    confidence: float = option("Of the intervals.", opt.share, default=0.95),
+    confidence: float = option("Confidence of the intervals.", opt.share, default=0.95),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -460,7 +460,7 @@ def drift(
     model: str = opt.argument,
     table: str = opt.argument,
     alarm: float | None = option(
-        "Exit with code 3 if the p-value of all tests together is below it, and holds.", opt.share
+        "Exit with code 3 if the p-value of all tests together is smaller.", opt.share
     ),
     seed: int = opt.seed_option,
     run: opt.RunOptions,
@@ -493,7 +493,7 @@ def assess(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    delta: float = option("The bounds may fail that often.", opt.share, default=0.05),
+    delta: float = option("How often the bounds may fail.", opt.share, default=0.05),
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
@@ -505,9 +505,9 @@ def assess(
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
     if weights is not None and table is None:
-        raise click.UsageError("--weights needs a TABLE, of which it names a column.")
+        raise click.UsageError("--weights names a column of TABLE, which is not given.")
     if sets and weights is not None:
-        raise click.UsageError("--sets deals rows out, so it takes no --weights; leave one out.")
+        raise click.UsageError("--sets does not work with --weights; leave one out.")
 
     from eigencut.cli.tables import load_model, read_for_model
 
@@ -554,7 +554,7 @@ def report(
     names: tuple[tuple[int, str], ...] = option(
         "What cluster N is called, e.g. 0=regulars.", opt.cluster_name, "--name"
     ),
-    title: str | None = option("Of the report. Default: the name of the file MODEL.", str),
+    title: str | None = option("Title of the report. Default: the name of MODEL.", str),
     refits: int = option(
         "Fits on samples, for stability; 0 leaves it out.", opt.number(0), default=10
     ),
@@ -632,10 +632,10 @@ def predict(
     proba: bool = option("Also the probability of each cluster, in columns p0, p1, ..."),
     support: bool = option("Also the similarity to the training rows."),
     levels: list[int] | str | None = option(
-        "Also the groups of clusters at these numbers of them, e.g. 20,5, or auto.", opt.levels
+        "Also the groups at these levels: numbers of groups such as 20,5, or auto.", opt.levels
     ),
     min_children: int = option(
-        "How many groups of one level a group of the next has.", opt.number(1), default=1
+        "The least number of groups that make a coarser group.", opt.number(1), default=1
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     run: opt.RunOptions,

@@ -251,11 +251,13 @@ metric_option = option(
     "and 1, haversine for latitude,longitude in degrees. Default: euclidean.",
     metric_names,
 )
-seed_option = option("Of all that is random.", number(0, 2**32 - 1), default=0)
+seed_option = option("Seed of random choices.", number(0, 2**32 - 1), default=0)
 spreadsheet_option = option(
     "Put ' before names of rows in a CSV file that a spreadsheet would run as formulas."
 )
-weights_option = option("A column that says what each row counts; it is no data then.", column_name)
+weights_option = option(
+    "A column with the weight of each row; it is not used as data.", column_name
+)
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ class RunOptions:
         names="--header/--no-header",
         default=None,
     )
-    encoding: str = option("Of a CSV file.", encoding_name, default="utf-8")
+    encoding: str = option("Encoding of a CSV file.", encoding_name, default="utf-8")
     jobs: int | None = option("Threads. Default: all cores.", number(1, 1024))
     quiet: bool = option("No progress bar.")
     as_json: bool = json_option
@@ -311,7 +313,7 @@ class TableOptions(RunOptions):
         "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.", column_names
     )
     numeric: tuple[str, ...] = option(
-        "Columns of numbers, where they would be taken for something else.", column_names
+        "Columns of numbers that look like something else.", column_names
     )
     sample: int | None = option("Use N random rows.", number(2))
     seed: int = seed_option
@@ -395,7 +397,7 @@ class AffinityOptions:
         elif self.neighbors is not None and name == "landmarks":
             wrong = "--neighbors is not for landmarks; use --landmarks alone."
         elif self.neighbors and name == "gaussian" and (not is_rule or sigma == "median"):
-            wrong = f"--neighbors is not for --sigma {sigma}, which needs none; leave one out, or "
+            wrong = f"--sigma {sigma} does not use --neighbors; leave one out, or "
             wrong += "use --sigma local or neighbors."
         elif sigma != "auto" and name == "neighbors":
             wrong = "--sigma is not for neighbors; use --affinity gaussian."

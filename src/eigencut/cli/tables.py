@@ -122,7 +122,7 @@ def fit_table(
         classes, is_known = known_classes(table, known, gpod.n_clusters, source.name)
     if gpod.metric is None and run.scale != "none" and are_unit_vectors(whole.values):
         warn_user(
-            "All rows have length 1, as embeddings do, and lose it as columns are scaled. Use "
+            "All rows have length 1, as embeddings do, and scaling columns changes it. Use "
             "--metric cosine for directions, or --scale none."
         )
     some, rows = sample_rows(whole, run, is_known)
@@ -245,7 +245,7 @@ def read_for_model(
     source = open_table(path, run)
     columns = model_columns(model, source, documents=documents, weights=weights)
     if weights in columns:
-        expected = "name a column that is no data of the model"
+        expected = "name a column that the model does not use as data"
         got = f"{weights!r}, which the model was fitted on"
         raise invalid("--weights", expected, got, "fit it with --weights, or give another")
     with run.progress("table"):
@@ -277,7 +277,7 @@ def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:
     if missing:
         raise ValueError(
             f"{source.name} must have the columns that the model was fitted on. "
-            f"It has no {quoted(missing)}, but {quoted(source.names)}."
+            f"It lacks {quoted(missing)}, and has {quoted(source.names)}."
         )
     return columns
 

@@ -96,7 +96,7 @@ class SpectralClustering(OfScikitLearn):
         rows = self._checked(X, reset=True)
         if rows.shape[0] == rows.shape[1] and self.affinity not in _MATRICES:
             warn_user(
-                "X is square, and taken for rows of features. If it holds affinities, set "
+                "X is square and is read as rows of features. If it holds affinities, set "
                 "affinity='precomputed'."
             )
         # Of sparse rows all affinities are computed at once, as in scikit-learn.
@@ -105,7 +105,7 @@ class SpectralClustering(OfScikitLearn):
         given = self._given_to_model(rows, is_fit=True)
         self.model_ = self._model(given).fit(given)
         if self.model_.n_components_found_ > 1:
-            warn_user("The graph is not fully connected: no cluster reaches over its parts.")
+            warn_user("The graph is not fully connected: no cluster spans two of its parts.")
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")
         self._assign(self.model_.embedding_)

@@ -135,7 +135,7 @@ class ClusterNumbers:
             listed = ", ".join(map(str, self.numbers))
             got = f"clusters {listed}, since others have gone in updates"
             expected = f"have the clusters 0 to K-1 for {what}"
-            raise invalid("model", expected, got, "fit it anew on all rows")
+            raise invalid("model", expected, got, "fit it again on all rows")
 
     def _state(self) -> dict[str, object]:
         return {"numbers": self.numbers.astype(np.int64), "n_given": self.n_given}

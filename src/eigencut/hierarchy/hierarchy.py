@@ -282,8 +282,8 @@ class Hierarchy(Printed, JsonReady):
 
     @property
     def _title(self) -> str:
-        about = "" if self.exact else ", at least"
-        return f"{len(self.sizes)} clusters as a tree; values are those of the {self.cut}{about}"
+        about = "" if self.exact else " (lower bounds)"
+        return f"{len(self.sizes)} clusters as a tree, with values of the {self.cut}{about}"
 
     def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
         """Give the branch and name of each node, its rows, and the cut into its parts."""

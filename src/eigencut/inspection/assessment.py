@@ -157,7 +157,7 @@ class RiskSummary(Printed, JsonReady):
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
         """Give the title of each block, and its labels and texts."""
         if self.n_clusters == 1:
-            yield "One cluster: there is no cut to be judged", []
+            yield "One cluster: there is no cut to judge", []
         else:  # whether there are clusters at all comes before how good they are
             text = "not asked: eigencut.inspection.significance(model)"
             if self.significance is not None:

@@ -867,7 +867,9 @@ class Description(Printed, JsonReady):
     @property
     def _title(self) -> str:
         title = f"{len(self.clusters)} clusters of {self.n_rows} rows"
-        return title + (f"; {self.n_unlabelled} rows are in none" if self.n_unlabelled else "")
+        return title + (
+            f"; {self.n_unlabelled} rows are in no cluster" if self.n_unlabelled else ""
+        )
 
     @property
     def _notes(self) -> list[str]:
@@ -912,7 +914,7 @@ def describe_model(
         names = model.described_columns(X)
         table = None if affinity.pairwise or (texts is not None and names is None) else X
     if table is None and texts is None:
-        expected = "be given for a model of affinities, which have none"
+        expected = "be given for a model of affinities, which have no columns"
         remedy = "pass a table of as many rows as X that describes them, or documents"
         raise invalid("columns", expected, None, remedy)
     notes: list[str] = []
@@ -1000,7 +1002,7 @@ def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
     most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, n_columns))
     if len(there) <= most:
         return there
-    notes.append(f"Contrasts and rules are those of {most} rows drawn at random.")
+    notes.append(f"Contrasts and rules come from {most} rows drawn at random.")
     return np.sort(np.random.default_rng(0).choice(there, most, replace=False))
 
 

@@ -307,7 +307,7 @@ class LabelSets:
         ]
         lines += [
             "",
-            f"The label of predict is that of the refit for {self.agreement:.1%} of these rows.",
+            f"predict and the refit agree on {self.agreement:.1%} of these rows.",
             f"The sets cover the label of {of}.",
         ]
         return "\n".join(lines)
@@ -543,7 +543,7 @@ def significance(
     rows, the same mean and exactly the same covariance as X:
 
     - "gaussian": normal rows.
-    - "one cluster": a smoothed bootstrap of the rows of one of the clusters found (drawn anew for
+    - "one cluster": a smoothed bootstrap of the rows of one of the clusters found (drawn again for
       each sample, by size), stretched to the covariance of all rows. If the clusters are pieces
       of one cluster of whatever shape, a piece alone is cut as easily as the whole.
 

@@ -158,7 +158,7 @@ def predict(
         if new in frame.columns:
             got = f"{new!r}, and the columns {quoted(frame.columns)}"
             remedy = "choose another name, or drop that column"
-            raise invalid("The name of a new column", "not be that of one there is", got, remedy)
+            raise invalid("The name of a new column", "be new", got, remedy)
     _check_present(_features(model, columns), frame.columns)
     label = label_batches(model, columns, name, probabilities)
     types = needed("pyspark.sql.types", "spark")
@@ -271,7 +271,7 @@ def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[s
     _check_present(chosen if weights is None else [*chosen, weights], present)
     if weights in chosen:
         got = f"{weights!r}, which is among columns"
-        raise invalid("weights", "be a column that is no feature", got, "leave it out there")
+        raise invalid("weights", "be a column that is not a feature", got, "leave it out there")
     if not chosen:
         raise invalid("columns", "name at least one feature", "none", "leave it out for all")
     return chosen

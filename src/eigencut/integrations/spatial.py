@@ -159,7 +159,7 @@ def _from_geometries(frame: Any, kind: str) -> Any:
         raise invalid("contiguity", CONTIGUITY, repr(kind), "pass one of them")
     if not hasattr(frame, "geometry"):
         expected = "be given for a frame without geometries"
-        got = f"{kind!r}, which is found from those of a GeoDataFrame"
+        got = f"{kind!r}, which needs the geometries of a GeoDataFrame"
         raise invalid("contiguity", expected, got, "pass a sparse matrix or a list of pairs")
     absent = np.flatnonzero(frame.geometry.isna() | frame.geometry.is_empty)
     if len(absent):
@@ -188,7 +188,7 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
         raise invalid("contiguity", "be matched with frame without doubt", got, remedy)
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
-        got = f"weights of {len(ids)} rows, of which the first is {ids[0] if ids else None!r}"
+        got = f"weights of {len(ids)} rows, the first of them {ids[0] if ids else None!r}"
         raise invalid("contiguity", expected, got, "make them from the same frame")
     place = {name: at for at, name in enumerate(ids)}
     order = [place[row] for row in (index if by_label else range(n))]

@@ -81,7 +81,7 @@ def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
     if delimiter is None:
         return None
     if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0.+-_":
-        expected = "be one character, and none of which numbers and words are made"
+        expected = "be one character that numbers and words do not contain"
         raise invalid("delimiter", expected, repr(delimiter), "use ','")
     if delimiter == decimal:
         remedy = "leave the delimiter out to have it found out"
@@ -205,8 +205,8 @@ class CsvSource(Source):
         if header is None and step_up([cell for cell in rows[0] if cell.strip().isdigit()]):
             taken, other = ("names of columns", "no-") if self.has_names else ("data", "")
             warn_user(
-                f"The first line of {path}, {quoted(rows[0], most=3)}, is taken for {taken}. If it "
-                f"is not, say so: --{other}header, or header={not self.has_names} in Python."
+                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as {taken}. If "
+                f"that is wrong, use --{other}header, or header={not self.has_names} in Python."
             )
         self.names = plain_names(len(rows[0]))
         if self.has_names:
@@ -437,7 +437,7 @@ class NpySource(Source):
         except (EOFError, SyntaxError, TokenError, ValueError) as error:  # of its header, too
             raise ValueError(
                 f"{self.name} must be an array of numbers. It is damaged, or holds Python objects; "
-                "save it anew with numpy.save."
+                "save it again with numpy.save."
             ) from error
         return array
 
@@ -539,8 +539,8 @@ class ArrowSource(Source):
         if nested:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
             raise ValueError(
-                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers, but "
-                f"not so {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
+                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers. "
+                f"Got {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
                 "one value to a cell."
             )
 
@@ -567,7 +567,7 @@ class ArrowSource(Source):
             yield
         except (OSError, self._arrow.ArrowException) as error:
             raise ValueError(
-                f"{self.name} is a damaged {self._kind} file; write it anew."
+                f"{self.name} is a damaged {self._kind} file; write it again."
             ) from error
 
 

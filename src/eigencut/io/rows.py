@@ -68,7 +68,7 @@ def files_at(path: str | os.PathLike[str]) -> list[Path]:
     if not files:
         raise FileNotFoundError(
             "path must be a CSV, Parquet or NPY file, or a folder of such. "
-            f"Got {str(path)!r}, where there is none."
+            f"Got {str(path)!r}, which has no such file."
         )
     return files
 
@@ -154,7 +154,7 @@ class Rows:
     Parameters
     ----------
     blocks : function without arguments
-        Each call returns an iterable of two-dimensional arrays (or data frames), anew.
+        Each call returns a new iterable of two-dimensional arrays (or data frames).
     feature_names : sequence of str, optional
         Names of the columns.
     weighted : bool, default=False

@@ -35,7 +35,7 @@ BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time b
 class Index:
     """Finds the nearest of the points that it was built on.
 
-    What is built is no part of a copy, of whatever kind: it is built anew from the same points.
+    What is built is no part of a copy, of whatever kind: it is built again from the same points.
     """
 
     is_exact = True

@@ -169,7 +169,7 @@ class NearestLandmarks:
         self._build()
 
     def __getstate__(self) -> dict[str, Any]:
-        # What searches is quickly built anew, and trees are nothing that skops can keep.
+        # What searches is quickly built again, and trees are nothing that skops can keep.
         built = ("_search", "_tree")
         return {name: value for name, value in self.__dict__.items() if name not in built}
 

@@ -821,7 +821,7 @@ def _risk(model: Model, new: SeenRows, random_state: int, notes: list[str]) -> R
             )
     try:
         if model.splits_:
-            raise ValueError("Clusters were split, which have no cut in common.")
+            raise ValueError("The parts of split clusters have no cut in common.")
         with stage("risk"):
             return assess(model.gpod, rows)
     except ValueError as error:
@@ -838,9 +838,9 @@ def _stability(
         if model.splits_:
             raise ValueError("Clusters were split.")
         if isinstance(getattr(model.gpod.fitted_cut_, "functions", None), CombinedFunctions):
-            raise ValueError("Labels or pairs were known at the fit, which refits would not know.")
+            raise ValueError("Refits would not know the labels or pairs of the fit.")
         if not seen.n_rows:
-            raise ValueError("There are no rows to fit again on; pass X.")
+            raise ValueError("The model has no rows for refits; pass X.")
         rows = seen.sample(POLICY.refitted, random_state)
         refit = partial(measure_stability, model.gpod, rows, n_refits=1)
         with stage("refits"):
@@ -967,7 +967,7 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
         ordered = sorted(cluster.share for cluster in clusters)
         text += f", the largest {percent(ordered[-1])} and the smallest {percent(ordered[0])}"
     if n := summary.n_unlabelled:
-        text += f"; {counted(n)} {'is' if n == 1 else 'are'} in none"
+        text += f"; {counted(n)} {'is' if n == 1 else 'are'} in no cluster"
     yield f"{text}."
     for cluster in clusters[:6] if len(clusters) > 1 else ():
         if cluster.rule is not None:

@@ -297,7 +297,7 @@ def _check(residual: float, solver: str) -> None:
     if solver == "sparse" and residual > POLICY.tolerance:
         warn_user(
             f"The eigenvectors are less {said.format(' than usual', POLICY.tolerance)} Labels of "
-            "rows between clusters may be off. Affinities of less different size would help."
+            "rows between clusters may be off. Affinities of more similar sizes would help."
         )
     elif not residual <= POLICY.slack:
         raise ArithmeticError(

@@ -665,7 +665,7 @@ def _places(preparation: Preparation, counts: _Counts) -> list[WordPlaces]:
         seen = {word: count for word, count in times.items() if count}
         kind = preparation.kinds[preparation.columns.index(name)]
         if len(seen) > most and not kind.is_given:
-            expected = f"hold numbers, or words of which there are at most {most} different ones "
+            expected = f"hold numbers, or at most {most} different words "
             expected += f"in {counts.n_rows:.10g} rows"
             got = f"{len(seen)} ({next(iter(times))!r})"
             remedy = "drop it, or say that it is categorical"

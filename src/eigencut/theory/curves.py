@@ -346,8 +346,8 @@ class RowsNeeded(JsonReady):
         wanted = f"an excess risk of {self.target:.3g}"
         if not math.isfinite(self.n_rows):
             return (
-                f"It cannot be said how many rows {wanted} takes: the excess risk does not fall "
-                "with the number of rows at these sizes. Measure larger sizes or more repeats."
+                f"How many rows {wanted} takes is unknown: the excess risk does not "
+                "fall with the number of rows at these sizes. Measure larger sizes or more repeats."
             )
         about, low, high = (
             f"{math.ceil(n):,}" if math.isfinite(n) else "infinity"

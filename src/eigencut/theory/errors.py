@@ -356,7 +356,7 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
 
     Notes
     -----
-    Nothing is computed anew from the data: the fit kept ``W C U``, and
+    Nothing is computed again from the data: the fit kept ``W C U``, and
     ``sum_i c_i u_i (d_i u_i - (W C u)_i)`` is half the sum over all pairs of rows (c_i rows at
     vertex i; pairs at the same place contribute nothing).
 

@@ -59,7 +59,7 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     _refuse_other_columns(model, reference)
     class_names, known = (list(getattr(one, "class_names_", [])) for one in (model, reference))
     if class_names and class_names != known:
-        expected = "have no names of classes, or those of the reference"
+        expected = "have no class names, or those of the reference"
         got = f"{', '.join(class_names)}, and the reference has {', '.join(known) or 'none'}"
         remedy = "fit the model with the same known classes, which gives it their numbers"
         raise invalid("model", expected, got, remedy)

@@ -162,8 +162,8 @@ class FactTotals:
         assert isinstance(affinity, Landmarks)
         if affinity.sums_ is None:
             expected = "have kept the sums over its rows to be compared with others"
-            got = "a model from a file of format 1, which has none"
-            raise invalid("model", expected, got, "fit it anew and save it")
+            got = "a model from a file of format 1, which has no sums"
+            raise invalid("model", expected, got, "fit it again and save it")
         of_vertices = np.eye(fitted.n_clusters)[fitted.voters]
         gram = affinity.sums_.gram
         volume = gram.sum(axis=1) @ of_vertices

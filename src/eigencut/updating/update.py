@@ -1,4 +1,4 @@
-"""How a fitted model takes more rows: it is cut anew, and its clusters keep their numbers.
+"""How a fitted model takes more rows: it is cut again, and its clusters keep their numbers.
 
 Landmarks go on from their sums; affinities that keep their rows are fitted again on these, each
 counting as often as it was seen, and the new ones.
@@ -54,7 +54,7 @@ def rows_of_update(model: Any, X: Any) -> Any:
 def refuse_nothing(X: Any, purpose: str) -> None:
     """Raise an error if X has no rows, or if it is a stream that is to be compared."""
     if isinstance(X, Rows) and purpose == "compare":
-        remedy = "pass the table, or a few thousand of its rows, which say as much"
+        remedy = "pass the table, or a few thousand of its rows"
         got = "a stream, eigencut.Rows"
         raise invalid("X", "be rows in memory to compare", got, remedy, TypeError)
     shape = getattr(X, "shape", None) or np.shape(X if isinstance(X, (list, tuple)) else 0)
@@ -195,9 +195,9 @@ def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float)
     if getattr(before, "is_guided", False) or isinstance(functions, CombinedFunctions):
         expected = "be fitted without known labels and pairs to be updated"
         got = "one that was fitted with them, which it does not keep"
-        remedy = "fit it anew on all rows, with known_labels=-1 for rows that nothing is known of"
+        remedy = "fit it again on all rows, with known_labels=-1 for unknown rows"
         raise invalid("model", expected, got, remedy)
-    keeps = what_is_kept(model.affinity_, "to be updated", "fit it anew on all rows")
+    keeps = what_is_kept(model.affinity_, "to be updated", "fit it again on all rows")
     n_new = 0 if isinstance(source, Rows) else source.shape[0]
     source, sample_weight = rows_that_count(source, sample_weight)
     if keeps == "sums":
