@@ -19,7 +19,7 @@ from eigencut import GPOD, GraphWarning, Neighbors
 
 warnings.simplefilter(
     "ignore", GraphWarning
-)  # single rows of noise are no clusters: as it should be
+)  # single rows of noise do not become clusters
 rng = np.random.default_rng(0)
 
 
@@ -44,7 +44,7 @@ for n in sizes:
 
 # %%
 # Left: the clusters of 5000 rows. Right: how the score grows with the number of rows. Rows that
-# are noise are left out of the score, for there is no right answer for them.
+# are noise do not count in the score, because no cluster is right for them.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 X, y = noisy_moons(5000, seed=1)

@@ -3,8 +3,8 @@ Handwritten digits
 ==================
 
 Ten clusters of images, without any label, are nearly the ten digits: eights are among the threes,
-and slanted ones are a cluster of their own. New images get a cluster, too, as well as the old
-ones do, and those that the model is unsure of are hard for people.
+and slanted ones are a cluster of their own. New images are labelled as well as the old ones. The
+images that the model is unsure of are hard for people, too.
 """
 
 import matplotlib.pyplot as plt

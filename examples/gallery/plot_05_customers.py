@@ -38,7 +38,7 @@ customers.loc[rng.random(900) < 0.05, "age"] = np.nan
 print(customers.head())
 
 # %%
-# Only the order of the plans must be said; what to do about gaps is a choice. (With ``"auto"``
+# Only the order of the plans must be given; what to do about gaps is a choice. (With ``"auto"``
 # there are five clusters: customers who changed their plan are two of them.)
 
 model = TableModel(GPOD(3), columns={"plan": ["small", "medium", "large"]}, missing="median").fit(

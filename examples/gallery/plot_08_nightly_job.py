@@ -43,8 +43,8 @@ for number in range(1, 11):
 # On the sixth night a quarter of the rows have no support: the alarm. The night after, the model
 # knows them. Shares of clusters go on to differ, since the model remembers earlier nights, and so
 # the p-value stays small for a while; ``decay`` says how fast it forgets. On the ninth night
-# ``drift`` suspects one more cluster, a few rows at the edge of the young one: a false alarm, of
-# which ``update`` makes nothing. So look at a suspicion before you act on it.
+# ``drift`` suspects one more cluster, a few rows at the edge of the young one. That is a false
+# alarm, and ``update`` ignores it. So look at a suspicion before you act on it.
 
 figure = plt.figure(figsize=(10, 5), layout="constrained")
 above, below = figure.subfigures(2, 1)

@@ -2,7 +2,7 @@
 How many clusters?
 ==================
 
-``select`` scores every number of clusters by how clearly the graph falls into so many parts. A
+``select`` scores every number of clusters by how clearly the graph falls into that many parts. A
 high peak is an answer; two peaks are two answers at two scales; no peak is an answer as well.
 """
 
