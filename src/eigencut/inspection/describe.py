@@ -115,7 +115,7 @@ class Column:
 def columns_of(
     X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
 ) -> list[Column]:
-    """Return the columns of a table or an array; of very many those that differ most by label."""
+    """Return the columns of a table or an array; from very many, those that differ by label."""
     refuse_lazy(X)
     if hasattr(X, "columns"):
         given = {str(name): name for name in labels_of(X)}
@@ -259,8 +259,8 @@ Contrast = NumberContrast | CategoryContrast
 _Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it is at least
 
 
-# How many effects of a column may be reported, and those whose interval of so many standard errors
-# is without 0.
+# How many effects of a column may be reported, and a function that gives those whose interval, of
+# this many standard errors, excludes 0.
 _Candidates = tuple[int, Callable[[float], _Strengths]]
 
 
@@ -269,10 +269,10 @@ def contrasts(
 ) -> list[list[Contrast]]:
     """Return for each cluster the effects whose interval is without 0, the strongest first.
 
-    Those of many effects that stand out by chance are not to have intervals without their truth.
-    Of m effects R are selected by the rule of Benjamini and Hochberg, and their intervals have the
-    level ``1 - (1 - confidence) R / m``: of the intervals that are reported, a share of
-    ``1 - confidence`` misses at most, on average (Benjamini and Yekutieli, 2005).
+    Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
+    effects, and their intervals have the level ``1 - (1 - confidence) R / m``. So at most a share
+    of ``1 - confidence`` of the reported intervals misses the truth, on average (Benjamini and
+    Yekutieli, 2005).
     """
     candidates: list[_Candidates] = []
     for column in columns:
@@ -998,7 +998,7 @@ def _described_columns(
 
 
 def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
-    """Return the rows whose columns are looked at: all, or some of very many."""
+    """Return the rows whose columns are looked at: all, or a sample of very many."""
     most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, n_columns))
     if len(there) <= most:
         return there
@@ -1007,7 +1007,7 @@ def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
 
 
 def _telling_columns(columns: Sequence[Column], found: Sequence[Contrast]) -> list[Column]:
-    """Return all columns, or of many those that distinguish a cluster most."""
+    """Return all columns; from many, those that distinguish a cluster most."""
     if len(columns) <= POLICY.columns_of_rule:
         return list(columns)
     by_name = {column.name: column for column in columns}
@@ -1028,7 +1028,7 @@ def typical_rows(
 
 
 def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
-    """Return different rows with the least mean distance to all; of many rows about these."""
+    """Return different rows with the least mean distance to all; approximately for many rows."""
     n = own.shape[0]
     if not n or not n_typical:
         return np.empty(0, dtype=np.intp)

@@ -3,7 +3,7 @@
 New rows are compared with rows that a model has not seen either: an affinity that keeps its rows
 is fitted again without a fifth of them, and these and the new rows are looked at through that
 model. If nothing has changed, it cannot tell the ones from the others, so p-values hold whatever
-the data. Landmarks keep sums over all their rows instead, of which a row is so small a part that
+the data. Landmarks keep sums over all their rows instead. One row is so small a part of them that
 it does not matter whether it was seen.
 """
 
@@ -52,9 +52,9 @@ class DriftPolicy:
     rows_per_landmark: int = 20
     # Where fewer rows of a cluster are expected, counts are drawn instead of using chi-squared.
     small_count: float = 5.0
-    # So many counts are drawn then.
+    # This many counts are drawn then.
     draws: int = 9999
-    # Old and new rows are exchanged at random so many times to compare cut values.
+    # Old and new rows are exchanged at random this many times to compare cut values.
     exchanges: int = 999
     # A new cluster is looked for among at most this many rows.
     looked_at: int = 10_000
@@ -157,7 +157,7 @@ class FactTotals:
 
     @classmethod
     def from_sums(cls, fitted: FittedCut) -> FactTotals:
-        """Of the training rows of landmarks, by the sums that they keep."""
+        """Return the totals of the training rows of landmarks, from the sums that they keep."""
         affinity = fitted.affinity
         assert isinstance(affinity, Landmarks)
         if affinity.sums_ is None:
@@ -403,7 +403,7 @@ class Drift(Printed, JsonReady):
 
     @property
     def p_value(self) -> float:
-        """Of all tests together: the smallest times their number, at most 1 (Bonferroni)."""
+        """The p-value of all tests together: the smallest times their number (Bonferroni)."""
         found = [self.without_support.p_value, self.cut_value.p_value, self.p_shares]
         if self.columns:
             found.append(min(column.p_value for column in self.columns))
@@ -577,7 +577,7 @@ def column_changes(
 
 
 def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
-    """Compare the shares of words, of which the rare ones have one place."""
+    """Compare the shares of words; rare words count as one."""
     counts = [
         np.bincount(
             column.values[~column.is_missing].astype(np.intp), minlength=len(before.categories)
@@ -760,7 +760,7 @@ def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
 
 
 def _p_outside(before: FactTotals, now: FactTotals) -> float:
-    """Of so many rows without support among the new ones, given how many there are in all."""
+    """Return how often chance puts as many of all rows without support among the new ones."""
     n_before, n_now = round(before.n_rows), round(now.n_rows)
     outside = round(before.n_outside), round(now.n_outside)
     return float(hypergeom.sf(outside[1] - 1, n_before + n_now, sum(outside), n_now))
@@ -790,8 +790,8 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: float) -> float:
     """Bernstein's bound on how often cut values differ as much, where there are no old rows.
 
-    Few rows carry a cut between clear clusters, so that no variance is to be had from new rows;
-    but as a row has no more weight than mass, its variance is at most its mean times the largest.
+    Few rows carry a cut between clear clusters, so new rows do not show the variance. But a row
+    has no more weight than mass, so its variance is at most its mean times the largest.
     """
     now = new.totals
     if not of.any() or difference == 0:
