@@ -125,8 +125,8 @@ def test_select_by_a_metric(capsys):
         ("--affinity neighbors --sigma 1", "--sigma is not for neighbors; use --affinity gaussian"),
         ("--affinity gaussian --landmarks 9", "--landmarks is not for --affinity gaussian"),
         ("--landmarks 9 --neighbors 9", "--neighbors is not for landmarks"),
-        ("--sigma 0.5 --neighbors 9", "--neighbors is not for --sigma 0.5, which needs none"),
-        ("--affinity gaussian --sigma median --neighbors 9", "--neighbors is not for --sigma med"),
+        ("--sigma 0.5 --neighbors 9", "--sigma 0.5 does not use --neighbors"),
+        ("--affinity gaussian --sigma median --neighbors 9", "--sigma median does not use"),
         ("--landmarks 9 --sigma median", "--sigma median is not for --landmarks"),
     ],
 )

@@ -208,7 +208,7 @@ DATA = {  # exit code 1
     ),
     "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers, but not so "
+        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers. Got "
         "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
         "a cell.",
     ),
@@ -225,8 +225,8 @@ DATA = {  # exit code 1
     ),
     "many words": (
         f"fit names.csv {FIT}",
-        "Column 'name' must hold numbers, or words of which there are at most 13 different "
-        "ones in 40 rows. Got 40 ('row 0'); drop it, or say that it is categorical.",
+        "Column 'name' must hold numbers, or at most 13 different words in 40 rows. Got 40 "
+        "('row 0'); drop it, or say that it is categorical.",
     ),
     "no date": (
         f"fit towns.csv --date town {FIT}",
@@ -530,13 +530,13 @@ USAGE = {
     ),
     "long delimiter": (
         f"fit good.csv --delimiter ,, {FIT}",
-        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
-        "numbers and words are made. Got ',,'; use ','.",
+        "Invalid value for '--delimiter': delimiter must be one character that numbers "
+        "and words do not contain. Got ',,'; use ','.",
     ),
     "a quote as delimiter": (
         f'fit good.csv --delimiter " {FIT}',
-        "Invalid value for '--delimiter': delimiter must be one character, and none of which "
-        "numbers and words are made. Got '\"'; use ','.",
+        "Invalid value for '--delimiter': delimiter must be one character that numbers "
+        "and words do not contain. Got '\"'; use ','.",
     ),
     "another decimal": (
         f"fit good.csv --decimal x {FIT}",

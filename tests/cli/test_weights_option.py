@@ -112,9 +112,9 @@ def test_assess_counts_rows_as_often_as_they_weigh(survey, tmp_path, capsys):
         )
     assert weighted.keys() == plain.keys() and weighted["notes"] == plain["notes"]
     assert main(["assess", str(model), "--weights", "people"]) == 2
-    assert "--weights needs a TABLE" in capsys.readouterr().err
+    assert "--weights names a column of TABLE" in capsys.readouterr().err
     assert main(["assess", str(model), str(path), "--weights", "people", "--sets"]) == 2
-    assert "--sets deals rows out, so it takes no --weights" in capsys.readouterr().err
+    assert "--sets does not work with --weights" in capsys.readouterr().err
     assert main(["assess", str(model), str(path), "--weights", "a"]) == 1
     assert (
         "--weights must name a column that the model does not use as data"

@@ -194,7 +194,7 @@ def test_weights_in_another_order_than_the_rows():
     assert (regions(frame, "income", 4, contiguity=shuffled) == expected).all()
     numbered = Weights(list(range(len(frame))), touching)
     assert (regions(frame, "income", 4, contiguity=numbered) == expected).all()
-    with pytest.raises(ValueError, match="the first is 'county 1'"):
+    with pytest.raises(ValueError, match="the first of them 'county 1'"):
         regions(frame, "income", 4, contiguity=Weights(["county 1"], touching[:1][:, :1]))
 
 

@@ -178,7 +178,9 @@ def test_numbers_that_count_up_are_names_above_others(tmp_path, text, is_named):
     path = tmp_path / "t.csv"
     path.write_text(text.replace(" ", "\n") + "\n")
     what, other = ("names of columns", "no-") if is_named else ("data", "")
-    note = rf"The first line of .*t.csv, '.*is taken for {what}\. If it is not, .*: --{other}header"
+    note = (
+        rf"The first line of .*t.csv, '.*was read as {what}\. If that is wrong, use --{other}header"
+    )
     with pytest.warns(GraphWarning, match=note):
         source = open_source(str(path))
     source.close()

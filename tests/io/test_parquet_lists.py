@@ -74,9 +74,9 @@ def test_a_cell_without_a_list_is_missing(embeddings, kind, capsys):
             "the lists of column 'e' must all have 2 numbers, as the first one has. Got 1 in row "
             "2; make them of one length, or fit without the column (drop 'e').",
         ),
-        ([["a"], ["b"]], "but not so 'e' (list<element: string>). Fit without these columns (drop"),
-        ([{"a": 1}], "but not so 'e' (struct<a: int64>). Fit without these columns (drop 'e'), or"),
-        ([[], []], "but not so 'e' (list<element: null>)"),
+        ([["a"], ["b"]], "Got 'e' (list<element: string>). Fit without these columns (drop"),
+        ([{"a": 1}], "Got 'e' (struct<a: int64>). Fit without these columns (drop 'e'), or"),
+        ([[], []], "Got 'e' (list<element: null>)"),
     ],
 )
 def test_other_nested_cells_are_refused(tmp_path, monkeypatch, capsys, cells, sentence):

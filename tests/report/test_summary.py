@@ -277,7 +277,9 @@ def test_models_of_every_kind():
     y = np.array([0, 0, 1])[MODEL.labels_]  # which no cut of the rows alone gives
     y[::2] = -1
     known = summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X, known_labels=y), X)
-    assert known.stability is None and any("known at the fit" in note for note in known.notes)
+    assert known.stability is None and any(
+        "labels or pairs of the fit" in note for note in known.notes
+    )
 
 
 def test_rows_with_missing_values_are_in_no_cluster():
