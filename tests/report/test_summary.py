@@ -63,7 +63,7 @@ def test_shares_of_new_rows_are_compared_with_chance():
     some = X[MODEL.predict(X) == 1]
     other = summarize(MODEL, X, X_new=some, stability=False)
     share = f"{100 * len(some) / len(X):.0f} %"
-    expected = f"100 % of them are in cluster 1, of the others {share}."
+    expected = f"100 % of them are in cluster 1, but {share} of the others."
     assert expected in " ".join(other.sentences)
     assert not any("same shares" in sentence for sentence in ALONE.sentences)
 

@@ -59,8 +59,8 @@ class LeavingShares(JsonReady):
         step = 10.0 ** (math.floor(math.log10(100 * self.at_most)) - 1)
         percent = min(step * math.ceil(100 * self.at_most / step), 100.0)  # never below the limit
         return (
-            f"On new data at most {percent:.3g} % of a row's similarity leaves its "
-            f"cluster ({100 * self.confidence:g} %{together})"
+            f"On new data at most {percent:.3g} % of the rows' similarity goes to other clusters "
+            f"({100 * self.confidence:g} % confidence{together})"
         )
 
     def __str__(self) -> str:
@@ -115,8 +115,8 @@ def leaving_share(
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
     >>> X[::2, 0] += 9
     >>> model = GPOD(2, affinity=Gaussian(sigma=1.0)).fit(X[:200])
-    >>> print(leaving_share(model, X[200:]).sentence)
-    On new data at most 4.4 % of a row's similarity leaves its cluster (95 %, all clusters together)
+    >>> print(leaving_share(model, X[200:]).sentence.partition(" (")[0])
+    On new data at most 4.4 % of the rows' similarity goes to other clusters
     """
     confidence = check_fraction("confidence", confidence, 0.95)
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):

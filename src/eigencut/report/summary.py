@@ -1022,7 +1022,7 @@ def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
     else:
         yield (
             f"New rows fall into the clusters in other shares: {percent(now)} of them are in "
-            f"{one.name}, of the others {percent(one.share)}."
+            f"{one.name}, but {percent(one.share)} of the others."
         )
 
 
@@ -1039,7 +1039,7 @@ def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
     ]
     if said:
         text = f"{_capital(' and '.join(said))} of their rows"
-        yield f"{text}; of all {which}, {unsure} are unsure."
+        yield f"{text}; {unsure} of {which} are unsure in all."
     else:
         yield f"The clusters are clearly apart: {unsure} of {which} are unsure."
 
