@@ -491,8 +491,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         check_is_fitted(self)
         refuse_nothing(X, "compare")
         with self.preparing(X) as (rows, complete):
-            drift = drift_of(self, rows, random_state)
-            return with_columns(drift, self, X, rows, complete)
+            drift = with_columns(drift_of(self, rows, random_state), self, X, rows, complete)
+        new = drift.new_cluster
+        if new is None or self.column_scales_ is None or new.centre is None:
+            return drift
+        return replace(drift, new_cluster=replace(new, centre=self.in_units(new.centre)))
 
     # ------------------------------------------------------ what a Model is asked
 

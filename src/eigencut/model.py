@@ -471,8 +471,8 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return prepared rows as columns, or those of the X that they were prepared from."""
         from eigencut.inspection.describe import Column
 
-        if getattr(self.gpod.affinity_, "metric", None) == "cosine":  # lengths do not matter
-            rows = METRICS["cosine"].points(rows)
+        is_cosine = getattr(self.gpod.affinity_, "metric", None) == "cosine"
+        rows = METRICS["cosine"].points(rows) if is_cosine else self.in_units(rows)
         return [Column(name, "number", rows[:, j]) for j, name in enumerate(self.columns_)]
 
     def explain_outliers(self, X: Any) -> Outliers:

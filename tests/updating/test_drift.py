@@ -177,6 +177,20 @@ def test_outliers_of_landmarks_cosine_sparse_and_split_models_are_found():
     assert cosine.rows[0].row == 0 and np.abs([*cosine.rows[0].values.values()]).max() <= 1
 
 
+def test_columns_and_outliers_are_in_units_where_the_default_scales_columns():
+    units = np.array([1.0, 4096.0, 1.0, 1.0])
+    X, new = (np.tile(rows(n, seed), 2) * units for n, seed in ((300, 0), (150, 1)))
+    model = GPOD(3).fit(X)
+    assert model.column_scales_ is not None
+    new[4, 1], new[-15:] = 1e6, np.array([40.0, 40.0, 40.0, 40.0]) * units + rows(15, 2).sum()
+    row = next(one for one in model.explain_outliers(new).rows if one.row == 4)
+    assert row.values == {"x2": 1e6} and row.usual["x2"][1] > 1000
+    found = model.drift(new)
+    medians = {one.column: one.before for one in found.columns}
+    assert medians["x2"] == pytest.approx(np.median(X[:, 1]), rel=1e-9)
+    assert found.new_cluster is not None and found.new_cluster.centre[1] > 1e5
+
+
 def test_many_outliers_are_listed_in_part():
     found = GPOD(3).fit(rows(300, 0)).explain_outliers(100 + rows(60, 1))
     assert found.n_outliers == 60 and "and 40 more" in str(found)

@@ -54,7 +54,7 @@ def scales_of_columns(
     largest = np.argsort(-share, kind="stable")[: max(1, d // 8)]
     listed = ", ".join(str(i) if names is None else repr(str(names[i])) for i in largest)
     warn_user(
-        f"Distances are mostly those of the column(s) {listed}, whose values differ most "
+        f"The column(s) {listed} dominate the distances between rows "
         f"({share[largest].sum():.0%} of all variance). If the columns have different units, "
         "use TableModel(GPOD(...)), which brings them to one scale."
     )

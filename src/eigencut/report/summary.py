@@ -692,11 +692,12 @@ def _quality(
         return None
     own = model.unsplit.get_params(deep=False)
     scale, missing = own.get("scale", "none"), own.get("missing", "refuse")
+    is_scaled = scale != "none" or model.gpod.column_scales_ is not None
     prepared = {one.name: one for one in model.unsplit.summary().columns} if "scale" in own else {}
     found = []
     for name, (column, _) in columns.items():
         share, known = float(column.is_missing.mean()), prepared.get(name)
-        treatment = "as it is" if scale == "none" else "scaled"
+        treatment = "scaled" if is_scaled else "as it is"
         if column.kind == "category":
             treatment = "ordered words as ranks" if known and known.kind == "ordered" else "words"
         elif known is not None and known.is_logged:
