@@ -414,7 +414,7 @@ def test_what_cannot_be_said_of_columns(columns, message):
 def test_text_of_many_values_is_refused_by_name():
     frame, _ = customers(60)
     frame["name"] = [f"customer {i}" for i in range(60)]
-    with pytest.raises(ValueError, match=r"'name' must .* 20 different ones in 60 rows. Got 60"):
+    with pytest.raises(ValueError, match=r"'name' must .* 20 different words in 60 rows. Got 60"):
         TableModel(GPOD(3), columns=SAID).fit(frame)
     said = TableModel(GPOD(3), columns=SAID | {"name": "categorical"}).fit(frame)
     assert said.preparation_.categories.columns[-1].n_rare == 60
