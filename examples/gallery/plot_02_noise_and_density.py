@@ -17,9 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, GraphWarning, Neighbors
 
-warnings.simplefilter(
-    "ignore", GraphWarning
-)  # single rows of noise do not become clusters
+warnings.simplefilter("ignore", GraphWarning)  # single rows of noise do not become clusters
 rng = np.random.default_rng(0)
 
 
