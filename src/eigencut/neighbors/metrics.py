@@ -214,6 +214,8 @@ def are_unit_vectors(X: Any) -> bool:
 
 _MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
 _MOST_EXPONENT = 450  # below FARTHEST
+_WIDE, _AXES = 128, 64  # columns, beyond which unit vectors are seen along so many directions
+_SAMPLE, _TILE = 20_000, 256  # rows that show the directions, and rows multiplied at a time
 
 
 @dataclass(frozen=True)
@@ -340,13 +342,25 @@ class Space:
     zero, the last digits of the others would be lost.
     """
 
-    def __init__(self, rows: Any, metric: Metric) -> None:
-        self.metric = metric
+    def __init__(self, rows: Any, metric: Metric, axes: Array | None = None) -> None:
+        self.metric, self.axes = metric, axes  # points are the parts of rows along axes, if any
         self.exponent = 0 if metric.to_points is not None else _exponent(rows)
 
     def points(self, X: Any) -> Any:
         """The rows of X as points."""
-        return self.in_units(self.metric.points(X))
+        if self.axes is None:
+            return self.in_units(self.metric.points(X))
+        points = np.empty((len(X), self.axes.shape[1]))
+        tile = np.zeros((_TILE, len(self.axes)))  # sums have the same bits in one shape only
+        try:
+            for start in range(0, len(X), _TILE):
+                rows = slice(start, min(start + _TILE, len(X)))
+                tile[: rows.stop - start] = self.in_units(self.metric.points(X[rows]))
+                points[rows] = (tile @ self.axes)[: rows.stop - start]
+        except RefusedRow:  # the place of the row is that among all
+            self.metric.points(X)
+            raise
+        return points
 
     def rows(self, points: Array) -> Array:
         """The rows that points stand for, where they differ by the unit only."""
@@ -358,9 +372,26 @@ class Space:
             return points
         is_sparse = sparse.issparse(points)
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(points.data if is_sparse else points, -self.exponent)
+            values = points.data if is_sparse else points
+            scaled = np.ldexp(values, -self.exponent, dtype=np.float64)
         np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
         return with_data(points, scaled) if is_sparse else scaled
+
+
+def principal_axes(rows: Any, metric: Metric) -> Array | None:
+    """The directions that unit vectors of many columns spread in; None for other rows.
+
+    What is left out is hardly more than noise, which hides neighbours and takes time.
+    """
+    is_wide = not sparse.issparse(rows) and metric.is_flat and rows.shape[1] > _WIDE
+    if not is_wide or len(rows) <= _AXES or not (metric.to_points or are_unit_vectors(rows)):
+        return None
+    from sklearn.utils.extmath import randomized_svd
+
+    order = np.random.default_rng(0).permutation(len(rows))
+    sample = Space(rows, metric).points(rows[np.sort(order[:_SAMPLE])])
+    found = randomized_svd(sample - sample.mean(axis=0), _AXES, n_iter=4, random_state=0)
+    return np.ascontiguousarray(found[2].T)
 
 
 def _exponent(rows: Any) -> int:

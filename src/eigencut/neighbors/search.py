@@ -446,12 +446,15 @@ class CellIndex(ProductIndex):
 
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
         starts, count = self._starts(queries, k, cells)
-        places = self._met(self._search.packed(queries), starts, k, self.n_rounds)
-        told = (count > 0) & (places[:, -1] >= 0)
+        packed = self._search.packed(queries)
+        places = self._met(packed, starts, k, self.n_rounds)
         numbers = self._number_at[places]
         origin = np.repeat(np.arange(len(queries)), k)
         distances = self.distances_of_pairs(queries, origin, numbers.ravel())
-        return told, *in_order(distances.reshape(numbers.shape), numbers)
+        distances, numbers = in_order(distances.reshape(numbers.shape), numbers)
+        # Float32 tells points apart where they are not much nearer to each other than to 0.
+        told = distances[:, -1] > self._search.blur(packed)
+        return told & (count > 0) & (places[:, -1] >= 0), distances, numbers
 
 
 def _with_reverse(linked: Any) -> Any:
@@ -517,9 +520,11 @@ class SearchedPoints:
     _nearest: dict[int, Found] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, rows: Any, metric: str, index: str) -> SearchedPoints:
-        """Build the index of that name on distinct rows."""
-        space = Space(rows, METRICS[metric])
+    def build(
+        cls, rows: Any, metric: str, index: str, axes: Array | None = None
+    ) -> SearchedPoints:
+        """Build the index of that name on distinct rows, or on their parts along axes."""
+        space = Space(rows, METRICS[metric], axes)
         points = space.points(rows)
         return cls(space, points, *build_index(index, points, space))
 
