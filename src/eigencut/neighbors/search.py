@@ -361,7 +361,7 @@ class CellIndex(ProductIndex):
     n_starts = 16  # points of these cells
     n_linked = 16  # neighbours of each point in the graph,
     n_links = 2  # which is improved so many times
-    n_expanded = 64  # points whose neighbours a query meets,
+    n_expanded = 32  # points whose neighbours a query meets,
     n_rounds = 4  # at most so many times
 
     def __init__(self, points: Array, space: Space) -> None:
