@@ -520,9 +520,7 @@ class SearchedPoints:
     _nearest: dict[int, Found] = field(default_factory=dict)
 
     @classmethod
-    def build(
-        cls, rows: Any, metric: str, index: str, axes: Array | None = None
-    ) -> SearchedPoints:
+    def build(cls, rows: Any, metric: str, index: str, axes: Array | None = None) -> SearchedPoints:
         """Build the index of that name on distinct rows, or on their parts along axes."""
         space = Space(rows, METRICS[metric], axes)
         points = space.points(rows)
