@@ -167,7 +167,8 @@ class NativeKernels(NumpyKernels):
         self._near_in_graph = Function(
             library,
             "near_in_graph",
-            "rows:float32[m,d] points:float32[n,d] graph:intc[n,g] starts:intc[m,s] found=intc[m,k]",
+            "rows:float32[m,d] points:float32[n,d] graph:intc[n,g] starts:intc[m,s] "
+            "found=intc[m,k]",
             sizes="m d n g s k",
             expanded=c_long,
             rounds=c_long,

@@ -239,8 +239,8 @@ class NumpyKernels:
         """The k nearest of the points that queries meet, by distance and number.
 
         A query meets those it starts with, and in each round the neighbours in the graph of the
-        first ``expanded`` that it keeps. Columns are a multiple of ``LAYOUT.coordinates``. Numbers that
-        are none of a point are not met; -1 fills up.
+        first ``expanded`` that it keeps. There are a multiple of ``LAYOUT.coordinates`` columns.
+        Numbers that are none of a point are not met; -1 fills up.
         """
         found = _nearest_in_lists(rows, points, starts, k)
         for _ in range(rounds):
