@@ -37,6 +37,12 @@ def _kmeans(X: Floats, K: int) -> Iterator[Labels]:
     yield KMeans(K, n_init=4, random_state=0).fit_predict(X)
 
 
+def _minibatch(X: Floats, K: int) -> Iterator[Labels]:
+    from sklearn.cluster import MiniBatchKMeans
+
+    yield MiniBatchKMeans(K, n_init=4, random_state=0).fit_predict(X)
+
+
 def _evoc(X: Floats, K: int) -> Iterator[Labels]:
     """It finds K itself, and several sets of clusters; all of them are tried."""
     yield from _installed("evoc").EVoC(random_state=0).fit(X).cluster_layers_
@@ -79,6 +85,7 @@ PEERS: dict[str, Peer] = {
     "GPOD": _default,
     "GPOD, Neighbors(metric='cosine')": _cosine,
     "KMeans": _kmeans,
+    "MiniBatchKMeans": _minibatch,
     "EVoC, best layer": _evoc,
     "EVoC, K given, best of 2": _evoc_given_k,
     "HDBSCAN, best of 3": _hdbscan,

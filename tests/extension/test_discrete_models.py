@@ -7,6 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from sklearn.metrics import adjusted_rand_score
 
 import eigencut
 from eigencut import GPOD, Gaussian, ModelFileError, RankedNeighbors, TableModel, load, recluster
@@ -42,6 +43,16 @@ def model(request, kernels):
 
 
 @pytest.fixture(scope="module")
+def embedded():
+    """Unit vectors of many columns around sixty directions, and a model of them."""
+    rng = np.random.default_rng(4)
+    rows = np.repeat(rng.normal(size=(60, 30)), 25, axis=0) + 0.4 * rng.normal(size=(1500, 30))
+    rows = rows @ np.linalg.qr(rng.normal(size=(200, 30)))[0].T + 0.1 * rng.normal(size=(1500, 200))
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return GPOD(60, metric="cosine").fit(rows), rows
+
+
+@pytest.fixture(scope="module")
 def ranked():
     return GPOD(5, solver="discrete").fit(X)
 
@@ -56,6 +67,27 @@ def many():
 
 
 # ---------------------------------------------------------------------------- invariants
+
+
+def test_embeddings_are_seen_along_their_axes(embedded, tmp_path):
+    model, rows = embedded
+    truth = np.repeat(np.arange(60), 25)
+    assert model.affinity_._points.shape == (1500, 64)
+    assert adjusted_rand_score(model.labels_, truth) > 0.95
+    assert (model.predict(rows) == model.labels_).all()
+    new = rows[:40] + 0.01 * rows[40:80]
+    together = model.predict_proba(new)
+    for i in range(0, 40, 7):
+        assert (model.predict_proba(new[[i]]) == together[i]).all()
+    model.save(tmp_path / "model")
+    assert (load(tmp_path / "model").predict_proba(new) == together).all()
+    order = np.random.default_rng(0).permutation(len(rows))
+    other = GPOD(60, metric="cosine").fit(rows[order])
+    assert adjusted_rand_score(other.labels_, model.labels_[order]) == 1
+    narrow = GPOD(60, metric="cosine").fit(rows.astype(np.float16))
+    assert adjusted_rand_score(narrow.labels_, truth) > 0.95
+    with pytest.raises(ValueError, match=r"no row of zeros.*row 300"):
+        model.predict(np.vstack([rows[:300], np.zeros((1, 200))]))
 
 
 def test_training_rows_are_reproduced(model):

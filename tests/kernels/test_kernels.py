@@ -203,3 +203,32 @@ def test_products_too_large_for_a_sum_add_nothing(library):
     nearest, weights = np.array([[0, 1], [0, 1]]), np.array([[1e200, 2.0], [np.nan, 1.0]])
     NativeKernels(library).add_membership_sums(nearest, weights, 0.5, units)
     assert units.tolist() == [[0, 0], [0, 10]]
+
+
+def graph_of_points(n=60, d=LAYOUT.coordinates, g=4, seed=0):
+    """Points, for each some others, and queries that start with some."""
+    rng = np.random.default_rng(seed)
+    points, rows = ((np.round(4 * rng.normal(size=(m, d))) / 4).astype(np.float32) for m in (n, 9))
+    graph = rng.integers(-1, n + 1, size=(n, g)).astype(np.intc)  # n and -1 are no points
+    return rows, points, graph, rng.integers(-1, n, size=(9, 3)).astype(np.intc)
+
+
+@pytest.mark.parametrize("d", [LAYOUT.coordinates, 3 * LAYOUT.coordinates])
+def test_a_graph_is_searched_as_by_definition(kernels, d):
+    rows, points, graph, starts = graph_of_points(d=d)
+    found = kernels.near_in_graph(rows, points, graph, starts, 7, expanded=5, rounds=3)
+    squared = np.square(rows[:, np.newaxis] - points).sum(axis=2)  # exact
+    for row, start, own in zip(squared, starts, found, strict=True):
+        met = {i for i in start.tolist() if i >= 0}
+        for _ in range(3):
+            kept = sorted(met, key=lambda i: (row[i], i))[:7]
+            near = graph[kept[:5]].ravel().tolist()
+            met = {*kept, *(i for i in near if 0 <= i < len(points))}
+        kept = sorted(met, key=lambda i: (row[i], i))[:7]
+        assert own.tolist() == kept + [-1] * (7 - len(kept))
+
+
+def test_columns_of_a_searched_graph_are_padded(library):
+    rows, points, graph, starts = graph_of_points(d=5)
+    with pytest.raises(ValueError, match=r"points must have a multiple of 16 columns\. Got 5"):
+        NativeKernels(library).near_in_graph(rows, points, graph, starts, 3, expanded=2, rounds=1)

@@ -133,6 +133,18 @@ def near_in_cells(rng, build, plain):
     assert (told == known).all() and (found[told] == expected[told]).all()
 
 
+def near_in_graph(rng, build, plain):
+    m, n, g, k = rng.integers(1, (40, 300, 20, 30))
+    d = LAYOUT.coordinates * int(rng.integers(1, 5))
+    points, rows = (rng.normal(size=(size, d)).astype(np.float32) for size in (n, m))
+    given = [rng.integers(-2, n + 2, size=(size, g)).astype(np.intc) for size in (n, m)]
+    options = {"expanded": int(rng.integers(1, 40)), "rounds": int(rng.integers(5))}
+    found, expected = (
+        one.near_in_graph(rows, points, *given, int(k), **options) for one in (build, plain)
+    )
+    assert (found == expected).mean() > 0.99
+
+
 def membership_sums(rng, build, plain):
     m, r, p = rng.integers(1, (300, 12, 90))
     nearest = rng.integers(0, p, size=(m, r))
@@ -142,7 +154,8 @@ def membership_sums(rng, build, plain):
     assert np.abs(units[0] - units[1]).max() <= m  # halves may be rounded either way
 
 
-DIRECTLY = [weighted_sums, symmetric_product, near_points, near_in_cells, membership_sums]
+DIRECTLY = [weighted_sums, symmetric_product, near_points, near_in_cells, near_in_graph]
+DIRECTLY += [membership_sums]
 WIDE_ONLY = [symmetric_product, near_points]
 
 

@@ -39,7 +39,14 @@ from eigencut.graphs.base import (
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.kernels.numpy_kernels import EdgeWeight, NeighborGraph, Width
 from eigencut.neighbors.index import brute_index, neighbors_together
-from eigencut.neighbors.metrics import METRICS, Found, distinct_rows, in_form_of, warn_about_radians
+from eigencut.neighbors.metrics import (
+    METRICS,
+    Found,
+    distinct_rows,
+    in_form_of,
+    principal_axes,
+    warn_about_radians,
+)
 from eigencut.neighbors.search import INDEXES, SearchedPoints, SearchedRows, allowed_indexes
 
 
@@ -161,13 +168,17 @@ class Neighbors(RowAffinity):
         self.scale = scale
         self.density_contrast = density_contrast
 
-    def search(self, X: Any, sample_weight: Array | None = None) -> SearchedRows:
+    def search(
+        self, X: Any, sample_weight: Array | None = None, *, along_axes: bool = False
+    ) -> SearchedRows:
         """Look for the neighbours of the rows, for this graph and others of the same metric.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
         sample_weight : array of shape (n_samples,), optional
+        along_axes : bool, default=False
+            Whether unit vectors of many columns are seen along their principal axes only.
 
         Returns
         -------
@@ -176,7 +187,9 @@ class Neighbors(RowAffinity):
         check_neighbor_parameters(self, X)
         warn_about_radians(self.metric, X)
         distinct = distinct_rows(X, sample_weight)
-        return SearchedRows(distinct, SearchedPoints.build(distinct.rows, self.metric, self.index))
+        axes = principal_axes(distinct.rows, METRICS[self.metric]) if along_axes else None
+        found = SearchedPoints.build(distinct.rows, self.metric, self.index, axes)
+        return SearchedRows(distinct, found)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         return self.graph_of(self.search(X, sample_weight))
@@ -274,6 +287,8 @@ class Neighbors(RowAffinity):
             own["width"] = asdict(self._width)
         if self._contrast is not None:
             own["contrast"] = self._contrast._state()
+        if self._space.axes is not None:
+            own["axes"] = self._space.axes
         return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
@@ -282,7 +297,10 @@ class Neighbors(RowAffinity):
         check_neighbor_parameters(self, self.rows_)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
         index = state.word("index", allowed_indexes(self.metric, sparse.issparse(self.rows_)))
-        self._place(SearchedPoints.build(self.rows_, self.metric, index))
+        axes = None
+        if "axes" in state:
+            axes = state.array("axes", (self.rows_.shape[1], None))
+        self._place(SearchedPoints.build(self.rows_, self.metric, index, axes))
         self.radii_ = state.array("radii", (n,), least=0.0)
         self._reverse, self._width, self._contrast = sparse.csr_array((n, n)), None, None
         if "reverse" in state:

@@ -263,7 +263,8 @@ def choose_cut(X: Any, n_clusters: int, task: Task, sample_weight: Array | None 
     if not is_small:
         rows, weight = some_rows(X, n_some, sample_weight)
     with stage("graphs and their cuts"):
-        judges = Judges(RankedNeighbors(metric=metric).search(rows, weight), K, metric)
+        searched = RankedNeighbors(metric=metric).search(rows, weight, along_axes=is_many)
+        judges = Judges(searched, K, metric)
         cuts = compared_cuts(judges, cut=task.cut, starts=task.starts, solver=task.solver)
     compared = tuple(Choice(K, one.name, one.score) for one in cuts if np.isfinite(one.score))
     for one in compared:

@@ -284,6 +284,8 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     graph, vertices, k = rows.graph, affinity._points, affinity.n_neighbors_
     points = _in_units(_points(affinity.metric, rows), affinity._space.exponent, FARTHEST)
+    if affinity._space.axes is not None:
+        points = points @ graph.constant(affinity._space.axes, np.float64)
     near, squared = _nearest_vertices(points, vertices, k)
     first = near.take([0], axis=1).squeeze()
     most = squared.take([k - 1], axis=1) * affinity._index.same_place**2

@@ -164,6 +164,15 @@ class NativeKernels(NumpyKernels):
             "nearest=long[m,r] told=bool[m]",
             sizes="m d r n",
         )
+        self._near_in_graph = Function(
+            library,
+            "near_in_graph",
+            "rows:float32[m,d] points:float32[n,d] graph:intc[n,g] starts:intc[m,s] "
+            "found=intc[m,k]",
+            sizes="m d n g s k",
+            expanded=c_long,
+            rounds=c_long,
+        )
         self._membership_sums = Function(
             library,
             "membership_sums",
@@ -244,6 +253,16 @@ class NativeKernels(NumpyKernels):
         of_grid = vars(grid) | {"points": points}
         self._near_in_cells(rows=rows, **of_grid, nearest=nearest, told=told)
         return nearest, told
+
+    def near_in_graph(
+        self, rows: Floats, points: Floats, graph: Visits, starts: Visits, k: int, **given: int
+    ) -> Visits:
+        """Query by query, in C."""
+        _check_multiple("points", "columns", points.shape[1], LAYOUT.coordinates)
+        found = np.empty((len(rows), k), dtype=np.intc)
+        arrays = {"rows": rows, "points": points, "graph": graph, "starts": starts}
+        self._near_in_graph(**arrays, found=found, **given)
+        return found
 
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]

@@ -53,7 +53,8 @@ def compile_kernels(
     sources: list[tuple[str, str, tuple[str, ...]]] = [
         (f"{name}.c", name, (f"-DABI={abi_of(FOLDER / 'csrc')}u",)) for name in PLAIN
     ]
-    forms_of = {"weighted_sums": {128: (), **wide}, "symmetric_product": wide, "near_points": wide}
+    forms_of = {"symmetric_product": wide, "near_points": wide}
+    forms_of |= {name: {128: (), **wide} for name in ("weighted_sums", "near_in_graph")}
     for kernel, forms in forms_of.items():
         for bits, of_processor in forms.items():
             options = ("-DREAL=float", "-DREAL_BITS=32", f"-DVECTOR_BITS={bits}", *of_processor)

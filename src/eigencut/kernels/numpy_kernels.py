@@ -27,6 +27,7 @@ class Layout(NamedTuple):
     strip: int
     strip_bytes: int
     candidates: int
+    coordinates: int
     position_bits: int
 
 
@@ -224,6 +225,33 @@ class NumpyKernels:
         """How many queries ``near_points`` should get, so that what is held stays in the cache."""
         return max(1, (1 << 20) // n_points)
 
+    def near_in_graph(
+        self,
+        rows: Floats,
+        points: Floats,
+        graph: Visits,
+        starts: Visits,
+        k: int,
+        *,
+        expanded: int,
+        rounds: int,
+    ) -> Visits:
+        """The k nearest of the points that queries meet, by distance and number.
+
+        A query meets those it starts with, and in each round the neighbours in the graph of the
+        first ``expanded`` that it keeps. There are a multiple of ``LAYOUT.coordinates`` columns.
+        Numbers that are none of a point are not met; -1 fills up.
+        """
+        found = _nearest_in_lists(rows, points, starts, k)
+        for _ in range(rounds):
+            first = found[:, :expanded]
+            further = np.where(first[:, :, np.newaxis] >= 0, graph[first], -1)
+            met = np.concatenate([found, further.reshape(len(rows), -1)], axis=1)
+            before, found = found, _nearest_in_lists(rows, points, met, k)
+            if (before == found).all():
+                break
+        return found
+
     def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
     ) -> tuple[Array, Array]:
@@ -379,6 +407,18 @@ def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
     # Points of a group are far apart in their order: neighbours often follow each other.
     groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
     return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
+
+
+def _nearest_in_lists(rows: Floats, points: Floats, numbers: Visits, k: int) -> Visits:
+    """The k nearest to each row of the points of its list, by distance and number."""
+    found = np.full((len(rows), k), -1, dtype=np.intc)
+    for i, (row, own) in enumerate(zip(rows, numbers, strict=True)):
+        own = np.unique(own[_is_below(own, len(points))])
+        difference = points[own] - row
+        squared = np.einsum("ij,ij->i", difference, difference)
+        nearest = own[np.argsort(squared, kind="stable")[:k]]
+        found[i, : len(nearest)] = nearest
+    return found
 
 
 def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:

@@ -206,6 +206,21 @@ class ProductSearch:
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(rows - self._centre, -self._exponent))
 
+    def packed(self, rows: Array, order: Any = slice(None)) -> Any:
+        """Rows in float32 for ``near_in_graph``, in an order."""
+        n, d = rows.shape
+        found = np.zeros((n, d + -d % LAYOUT.coordinates), dtype=np.float32)
+        numbers = np.arange(n)[order]
+        for some in row_blocks(n, d, BLOCK_ELEMENTS):
+            moved = self._in_units(rows[numbers[some]])
+            found[some, :d] = np.clip(moved, -self.farthest, self.farthest)
+        return found
+
+    def blur(self, packed: Any) -> Array:
+        """A distance that is rounded in float32 by less than a hundredth, from packed rows."""
+        length = np.sqrt(np.einsum("ij,ij->i", packed, packed, dtype=np.float64))
+        return np.ldexp(2.0**-16 * length, self._exponent)
+
     def _fill(self, points: Array, numbers: Indices, places: Indices) -> None:
         """Enter the factors of points of these numbers at these places."""
         for some in row_blocks(len(numbers), points.shape[1], BLOCK_ELEMENTS):

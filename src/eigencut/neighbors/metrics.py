@@ -101,16 +101,25 @@ _FEWEST_COLUMNS = 3  # of unit vectors; a column of signs is none
 
 def unit_rows(X: Any) -> Any:
     """Rows of Euclidean length 1; a row of zeros has no direction and is refused."""
-    if not sparse.issparse(X):
-        X = np.ascontiguousarray(X)  # sums have the same bits in one order of memory only
-    largest = abs(X).max(axis=1)
-    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
+    if sparse.issparse(X):
+        scaled = _divided(X, _refuse_zeros(abs(X).max(axis=1).toarray().ravel()))
+        return _divided(scaled, np.sqrt(_sums_of_squares(scaled)))
+    # Sums have the same bits in one order of memory only.
+    points = np.array(X, dtype=np.float64, order="C")
+    for rows in row_blocks(len(points), points.shape[1], _ELEMENTS):
+        some = points[rows]  # first to ordinary size, lest squares overflow
+        some /= _refuse_zeros(np.abs(some).max(axis=1), rows.start)[:, np.newaxis]
+        some /= np.sqrt(_sums_of_squares(some))[:, np.newaxis]
+    return points
+
+
+def _refuse_zeros(largest: Array, first: int = 0) -> Array:
+    """Return the largest numbers of rows from the first on, if they are not zero."""
     if not largest.all():
         expected = "X must have no row of zeros with metric='cosine': it has no direction."
-        row, remedy = int(np.argmin(largest)), "drop such rows or use metric='euclidean'"
+        row, remedy = first + int(np.argmin(largest)), "drop such rows or use metric='euclidean'"
         raise RefusedRow(expected, "zeros", remedy, row, column=None, check=unit_rows)
-    scaled = _divided(X, largest)  # first to ordinary size, lest squares overflow
-    return _divided(scaled, np.sqrt(_sums_of_squares(scaled)))
+    return largest
 
 
 def _sums_of_squares(X: Any) -> Array:
@@ -119,9 +128,7 @@ def _sums_of_squares(X: Any) -> Array:
 
 
 def _divided(X: Any, by: Array) -> Any:
-    if sparse.issparse(X):
-        return with_data(X, X.data / np.repeat(by, np.diff(X.indptr)))
-    return X / by[:, np.newaxis]
+    return with_data(X, X.data / np.repeat(by, np.diff(X.indptr)))
 
 
 def with_data(X: Any, data: Array) -> Any:
@@ -147,7 +154,7 @@ def places_on_earth(X: Array) -> Array:
             "X must have two columns with metric='haversine', latitude and longitude in degrees. "
             f"Got {X.shape[1]}; choose these two columns, or use metric='euclidean'."
         )
-    latitude, longitude = (np.ascontiguousarray(column) for column in X.T)
+    latitude, longitude = (np.array(column, dtype=np.float64) for column in X.T)
     _refuse_degrees("latitude", 0, latitude, -90.0, 90.0)
     _refuse_degrees("longitude", 1, longitude, -180.0, 360.0)
     phi, lam = np.radians(latitude), np.radians(longitude)
@@ -187,12 +194,12 @@ def sets_as_rows(X: Array) -> Array:
             "pass X > 0, not scaled, or use metric='hamming' for codes",
         )
         raise RefusedRow(expected, got, remedy, row, column, check=sets_as_rows)
-    return X
+    return np.asarray(X, dtype=np.float64)
 
 
 def codes_as_rows(X: Array) -> Array:
     """Any numbers, as they are: all that counts is which are equal."""
-    return X
+    return np.asarray(X, dtype=np.float64)
 
 
 def are_unit_vectors(X: Any) -> bool:
@@ -207,6 +214,8 @@ def are_unit_vectors(X: Any) -> bool:
 
 _MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
 _MOST_EXPONENT = 450  # below FARTHEST
+_WIDE, _AXES = 128, 64  # columns, beyond which unit vectors are seen along so many directions
+_SAMPLE, _TILE = 20_000, 256  # rows that show the directions, and rows multiplied at a time
 
 
 @dataclass(frozen=True)
@@ -244,7 +253,7 @@ class Metric:
         """The points that stand for rows."""
         if self.to_points is None:
             return X
-        return self.to_points(X if sparse.issparse(X) else np.asarray(X, dtype=np.float64))
+        return self.to_points(X)
 
     def rows(self, points: Array) -> Array:
         """Rows that have the points, or the same direction as they."""
@@ -333,13 +342,25 @@ class Space:
     zero, the last digits of the others would be lost.
     """
 
-    def __init__(self, rows: Any, metric: Metric) -> None:
-        self.metric = metric
+    def __init__(self, rows: Any, metric: Metric, axes: Array | None = None) -> None:
+        self.metric, self.axes = metric, axes  # points are the parts of rows along axes, if any
         self.exponent = 0 if metric.to_points is not None else _exponent(rows)
 
     def points(self, X: Any) -> Any:
         """The rows of X as points."""
-        return self.in_units(self.metric.points(X))
+        if self.axes is None:
+            return self.in_units(self.metric.points(X))
+        points = np.empty((len(X), self.axes.shape[1]))
+        tile = np.zeros((_TILE, len(self.axes)))  # sums have the same bits in one shape only
+        try:
+            for start in range(0, len(X), _TILE):
+                rows = slice(start, min(start + _TILE, len(X)))
+                tile[: rows.stop - start] = self.in_units(self.metric.points(X[rows]))
+                points[rows] = (tile @ self.axes)[: rows.stop - start]
+        except RefusedRow:  # the place of the row is that among all
+            self.metric.points(X)
+            raise
+        return points
 
     def rows(self, points: Array) -> Array:
         """The rows that points stand for, where they differ by the unit only."""
@@ -351,9 +372,26 @@ class Space:
             return points
         is_sparse = sparse.issparse(points)
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(points.data if is_sparse else points, -self.exponent)
+            values = points.data if is_sparse else points
+            scaled = np.ldexp(values, -self.exponent, dtype=np.float64)
         np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
         return with_data(points, scaled) if is_sparse else scaled
+
+
+def principal_axes(rows: Any, metric: Metric) -> Array | None:
+    """The directions that unit vectors of many columns spread in; None for other rows.
+
+    What is left out is hardly more than noise, which hides neighbours and takes time.
+    """
+    is_wide = not sparse.issparse(rows) and metric.is_flat and rows.shape[1] > _WIDE
+    if not is_wide or len(rows) <= _AXES or not (metric.to_points or are_unit_vectors(rows)):
+        return None
+    from sklearn.utils.extmath import randomized_svd
+
+    order = np.random.default_rng(0).permutation(len(rows))
+    sample = Space(rows, metric).points(rows[np.sort(order[:_SAMPLE])])
+    found = randomized_svd(sample - sample.mean(axis=0), _AXES, n_iter=4, random_state=0)
+    return np.ascontiguousarray(found[2].T)
 
 
 def _exponent(rows: Any) -> int:
@@ -386,8 +424,10 @@ class DistinctRows:
     def from_rows(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
         X = X + 0.0  # -0.0 and 0.0 are the same place
         order = np.argsort(X[:, 0], kind="stable")
-        if (np.diff(X[order, 0]) == 0).any():  # else the first column decides alone
-            order = np.lexsort(X.T[::-1])
+        is_same = np.diff(X[order, 0]) == 0
+        tied = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))
+        if len(tied):  # the first column decides about the others
+            order[tied] = order[tied][np.lexsort(X[order[tied]].T[::-1])]
         is_new = np.ones(len(X), dtype=bool)
         for rows in row_blocks(len(X) - 1, X.shape[1], _ELEMENTS):
             after = slice(rows.start + 1, rows.stop + 1)

@@ -37,6 +37,7 @@ from eigencut.neighbors.metrics import (
     Found,
     Metric,
     Space,
+    in_order,
     nearest_of,
     with_data,
 )
@@ -346,16 +347,22 @@ def nearest_centres(rows: Any, search: NearestLandmarks) -> Indices:
 
 
 class CellIndex(ProductIndex):
-    """Nearly all nearest neighbours: a query looks into the cells nearest to its own.
+    """Nearly all nearest neighbours: those in the cells around a query, and their neighbours.
 
-    Cells are around the centres of a k-means. A point is always its own nearest.
+    Cells are around the centres of a k-means. A query starts with the nearest points of a few
+    cells, and meets the neighbours of what it has found in a graph of the points, round by round.
+    The graph is found in the same way. A point is always its own nearest.
     """
 
     is_exact = False
     cells_per_root = 1.6  # times sqrt(n) is the number of cells
     sampled_per_cell, kmeans_steps = 32, 6  # for the k-means that places them
-    searched_cells = 64  # for a query
-    many_points = 100_000  # beyond, the cells searched grow with the fourth root of n
+    searched_cells = 16  # for a query
+    n_starts = 16  # points of these cells
+    n_linked = 16  # neighbours of each point in the graph,
+    n_links = 2  # which is improved so many times
+    n_expanded = 32  # points whose neighbours a query meets,
+    n_rounds = 4  # at most so many times
 
     def __init__(self, points: Array, space: Space) -> None:
         n_cells = min(len(points), round(self.cells_per_root * np.sqrt(len(points))))
@@ -365,22 +372,48 @@ class CellIndex(ProductIndex):
         self._centres = kmeans_centres(sample, counts, n_cells, steps=self.kmeans_steps)
         self._home = NearestLandmarks(self._centres, 1)
         self._cell = nearest_centres(points, self._home)
+        self._graph: Any = None
         super().__init__(points, space)
 
     def _build(self) -> None:
         self._search = ProductSearch(self.points, self._cell, len(self._centres))
+        # Points of a cell are together, so that what a query meets is in the cache.
+        self._number_at = np.argsort(self._cell, kind="stable")
+        self._place_of = np.full(self.size + 1, -1, dtype=np.intc)
+        self._place_of[self._number_at] = np.arange(self.size)
+        self._packed = self._search.packed(self.points, self._number_at)
+        if self._graph is None:
+            self._graph = np.empty((self.size, 0), dtype=np.intc)
+            for _ in range(1 + self.n_links):
+                self._graph = self._linked(min(self.n_linked + 1, self.size))
+
+    def _linked(self, k: int) -> Any:
+        """The nearest places of each place but itself, by the graph so far."""
+        linked = np.empty((self.size, k), dtype=np.intc)
+
+        def fill(block: Block) -> None:
+            rows, cells = block
+            places = self._place_of[rows]
+            starts = np.column_stack([places, self._graph[places]])
+            if not self._graph.shape[1]:
+                starts = self._starts(self.points[rows], k, cells)[0]
+            linked[places] = self._met(self._packed[places], starts, k, rounds=1)
+
+        for_each(fill, self._blocks(self.points, k), "blocks of rows searched")
+        return _with_reverse(linked[:, 1:])
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"_centres": self._centres, "_home": self._home, "_cell": self._cell}
-        return super().__getstate__() | kept  # what takes long to find
+        kept = ("_centres", "_home", "_cell", "_graph")  # what takes long to find
+        return super().__getstate__() | {name: getattr(self, name) for name in kept}
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
-        cell = nearest_centres(queries, self._home)
+        is_itself = queries is self.points
+        cell = self._cell if is_itself else nearest_centres(queries, self._home)
         order = np.argsort(cell, kind="stable")
         occupied, first = np.unique(cell[order], return_index=True)
         blocks: list[Block] = []
         for home, rows in zip(occupied, np.split(order, first[1:]), strict=True):
-            cells = self._cells_around(home, k)
+            cells = self._cells_around(home, max(k, self.n_starts))
             step = self._step(k, cells)
             blocks += [(rows[start : start + step], cells) for start in range(0, len(rows), step)]
         return blocks
@@ -389,9 +422,51 @@ class CellIndex(ProductIndex):
         """The cells to look into, the nearest first: more of them where they hold few points."""
         difference = self._centres - self._centres[home]
         order = np.argsort(np.einsum("ij,ij->i", difference, difference), kind="stable")
-        enough = int(np.searchsorted(np.cumsum(self._search.cell_sizes[order]), 4 * k)) + 1
-        usual = round(self.searched_cells * max(1.0, self.size / self.many_points) ** 0.25)
-        return np.asarray(order[: max(usual, enough)])
+        sizes = np.cumsum(self._search.cell_sizes[order])
+        enough = int(np.searchsorted(sizes, min(4 * k, self.size))) + 1
+        return np.asarray(order[: max(self.searched_cells, enough)])
+
+    def _starts(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Indices]:
+        """Places of the nearest points of some cells, and how many of them there are."""
+        k = min(max(k, self.n_starts), self.size)
+        candidates, count = self._search.candidates(queries, k, self.candidates * k, cells)
+        return self._place_of[candidates], count
+
+    def _met(self, packed: Any, starts: Any, k: int, rounds: int) -> Any:
+        """Places of the k nearest of the points that queries meet."""
+        return kernels.chosen.near_in_graph(
+            packed,
+            self._packed,
+            self._graph,
+            np.ascontiguousarray(starts),
+            k,
+            expanded=self.n_expanded,
+            rounds=rounds,
+        )
+
+    def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
+        starts, count = self._starts(queries, k, cells)
+        packed = self._search.packed(queries)
+        places = self._met(packed, starts, k, self.n_rounds)
+        numbers = self._number_at[places]
+        origin = np.repeat(np.arange(len(queries)), k)
+        distances = self.distances_of_pairs(queries, origin, numbers.ravel())
+        distances, numbers = in_order(distances.reshape(numbers.shape), numbers)
+        # Float32 tells points apart where they are not much nearer to each other than to 0.
+        told = distances[:, -1] > self._search.blur(packed)
+        return told & (count > 0) & (places[:, -1] >= 0), distances, numbers
+
+
+def _with_reverse(linked: Any) -> Any:
+    """Neighbours of each point, and as many of those that it is a neighbour of, the nearest."""
+    n, k = linked.shape
+    order = np.argsort(linked.T.ravel(), kind="stable")  # by point, then by rank
+    point, origin = linked.T.ravel()[order], (order % n).astype(np.intc)
+    rank = np.arange(n * k) - np.searchsorted(point, np.arange(n))[point]
+    both = np.full((n, 2 * k), -1, dtype=np.intc)
+    both[:, :k] = linked
+    both[point[rank < k], k + rank[rank < k]] = origin[rank < k]
+    return both
 
 
 _KINDS: dict[str, Callable[[Any, Space], Index]] = {
@@ -445,9 +520,9 @@ class SearchedPoints:
     _nearest: dict[int, Found] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, rows: Any, metric: str, index: str) -> SearchedPoints:
-        """Build the index of that name on distinct rows."""
-        space = Space(rows, METRICS[metric])
+    def build(cls, rows: Any, metric: str, index: str, axes: Array | None = None) -> SearchedPoints:
+        """Build the index of that name on distinct rows, or on their parts along axes."""
+        space = Space(rows, METRICS[metric], axes)
         points = space.points(rows)
         return cls(space, points, *build_index(index, points, space))
 

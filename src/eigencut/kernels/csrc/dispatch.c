@@ -18,8 +18,13 @@ const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see a
     const float *left, const float *right, const int *visits, const float *slack, int *numbers,  \
         int *counts, long m, long p, long n_visits, long room, long k
 #define NEAR_GIVEN left, right, visits, slack, numbers, counts, m, p, n_visits, room, k
+#define GRAPH_ARGUMENTS                                                                          \
+    const float *rows, const float *points, const int *graph, const int *starts, int *found,     \
+        long m, long d, long n, long g, long s, long k, long expanded, long rounds
+#define GRAPH_GIVEN rows, points, graph, starts, found, m, d, n, g, s, k, expanded, rounds
 
 int weighted_sums_128(SUMS_ARGUMENTS);
+int near_in_graph_128(GRAPH_ARGUMENTS);
 
 #if defined(__x86_64__)
 int weighted_sums_256(SUMS_ARGUMENTS);
@@ -28,6 +33,8 @@ int symmetric_product_256(PRODUCT_ARGUMENTS);
 int symmetric_product_512(PRODUCT_ARGUMENTS);
 int near_points_256(NEAR_ARGUMENTS);
 int near_points_512(NEAR_ARGUMENTS);
+int near_in_graph_256(GRAPH_ARGUMENTS);
+int near_in_graph_512(GRAPH_ARGUMENTS);
 
 #if defined(ANY_VECTOR_BITS) /* for the sanitizers, whatever the processor has: see compiling.py */
 int vector_bits = 512;
@@ -61,6 +68,12 @@ int weighted_sums(SUMS_ARGUMENTS) {
     return weighted_sums_128(SUMS_GIVEN);
 }
 
+int near_in_graph(GRAPH_ARGUMENTS) {
+    if (has_avx512()) return near_in_graph_512(GRAPH_GIVEN);
+    if (has_avx2()) return near_in_graph_256(GRAPH_GIVEN);
+    return near_in_graph_128(GRAPH_GIVEN);
+}
+
 /* Whether symmetric_product and near_points can be called: they have no plain form. */
 int has_wide_vectors(void) { return has_avx512() || has_avx2(); }
 
@@ -74,6 +87,8 @@ int near_points(NEAR_ARGUMENTS) {
 }
 #else
 int weighted_sums(SUMS_ARGUMENTS) { return weighted_sums_128(SUMS_GIVEN); }
+
+int near_in_graph(GRAPH_ARGUMENTS) { return near_in_graph_128(GRAPH_GIVEN); }
 
 int has_wide_vectors(void) { return 0; }
 #endif

@@ -10,6 +10,7 @@
 #define STRIP 32            /* near points: points that a query meets at a time */
 #define STRIP_BYTES 64      /* to a multiple of which the first strip is aligned */
 #define CANDIDATES 12       /* near in cells: points that a cell of the grid knows */
+#define COORDINATES 16      /* near in graph: columns of points are padded to a multiple of it */
 #define POSITION_BITS 15    /* of a distance, which hold the position among the candidates */
 
 #define INLINE static inline __attribute__((always_inline))
