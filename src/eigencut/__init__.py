@@ -2,6 +2,11 @@
 
 X ──► affinity ──► cut ──► eigenpairs ──► pod ──► labels_            fit
 X_new ─► affinity.apply ─► extension ─► rotation ─► labels           predict
+
+Files beside the rooms: ``gpod`` (the estimator), ``model`` (what all models answer), ``pipeline``
+(what a fit does, in order), ``fitted`` (the answers of a fitted cut: labels, margins,
+probabilities), ``cut`` (NCut and RatioCut), ``discretization`` (POD), ``exceptions`` (warnings, errors
+and ``invalid``, which every refusal of an argument goes through), ``loading`` (models from files).
 """
 
 from importlib import import_module

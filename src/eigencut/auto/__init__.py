@@ -1,5 +1,8 @@
-"""What "auto" decides: ``choose`` takes K and the graph, ``n_clusters`` finds K by a ``spectrum``.
+"""What "auto" decides.
 
-``budget`` says what memory allows, ``policy`` has every threshold, and ``select``, which alone
-imports the estimator, compares what it is given.
+- ``choose``: the number of clusters and the cut, in order; ``units``: the scale of columns
+- ``graph``: candidate cuts, and the yardstick J that judges them; ``gaps``: clusters far apart
+- ``n_clusters``: how many clusters there are; ``spectrum``: one eigendecomposition for every K
+- ``budget``: what memory allows; ``policy``: every threshold
+- ``select``: numbers of clusters and affinities compared for the user (it alone imports GPOD)
 """

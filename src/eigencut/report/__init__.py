@@ -1,7 +1,9 @@
 """A report on a fitted model, to send to a colleague: ``summarize`` gives data, ``write`` a file.
 
-HTML (``page.py`` and templates), text and JSON show the same summary. It imports everything below
-the command line but paper and partners.
+- ``summary``: what the report says, as plain data
+- ``page``: the HTML page, with its own drawings in SVG (scatter plots, bars, histograms)
+
+HTML, text and JSON show the same summary.
 """
 
 from eigencut.report.page import write
