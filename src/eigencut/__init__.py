@@ -5,8 +5,8 @@ X_new ─► affinity.apply ─► extension ─► rotation ─► labels      
 
 Files beside the rooms: ``gpod`` (the estimator), ``model`` (what all models answer), ``pipeline``
 (what a fit does, in order), ``fitted`` (the answers of a fitted cut: labels, margins,
-probabilities), ``cut`` (NCut and RatioCut), ``discretization`` (POD), ``exceptions`` (warnings, errors
-and ``invalid``, which every refusal of an argument goes through), ``loading`` (models from files).
+probabilities), ``cut`` (NCut and RatioCut), ``discretization`` (POD), ``exceptions`` (warnings,
+errors and ``invalid``, which every refusal of an argument goes through), ``loading`` (files).
 """
 
 from importlib import import_module
