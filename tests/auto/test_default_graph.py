@@ -362,3 +362,15 @@ def test_many_clusters_of_unequal_spread_are_not_made_round():
     X = 6 * rng.normal(size=(60, 16))[y] + spread[y] * rng.normal(size=(3000, 16))
     model, plain = GPOD(60).fit(X), GPOD(60, solver="discrete").fit(X)
     assert (model.labels_ == plain.labels_).all()
+
+
+def test_a_narrow_gap_inside_a_cluster_does_not_hide_the_wide_ones():
+    """Rounded numbers: one cluster falls in two where a number is missing."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 40)
+    X = (20 * y + rng.integers(0, 6, size=240))[:, np.newaxis].astype(float)
+    X[(y == 5) & (X[:, 0] == 103)] = 102
+    assert 103 not in X
+    model = GPOD(6).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert len(model.choice_) == 1

@@ -39,9 +39,9 @@ def clusters_with_gaps(
 ) -> Indices | None:
     """Return the clusters of the different rows if all have wide gaps between them, or None.
 
-    ``rows`` says how many rows each different one counts for. Clusters are as small as they can be;
-    with a number of clusters there are so many, else at least two. A column of two or three values,
-    as a word makes it, leaves gaps that say nothing.
+    ``rows`` says how many rows each different one counts for. With a number of clusters there are
+    that many; else at least two, which are as small as they can be. A column of two or three
+    values, as a word makes it, leaves gaps that say nothing.
     """
     points, n = searched.points.points, len(rows)
     if sparse.issparse(points) or has_steps(points):
@@ -65,7 +65,7 @@ def clusters_with_gaps(
         count = parts[halves[0]].rows + parts[halves[1]].rows
         parts.append(_Part(count, float(length[edge]), halves=halves))
     tops = [place for place, root in enumerate(roots) if place == root]
-    chosen = _finest(parts, tops)
+    chosen = _apart(parts, tops, n_clusters)
     if chosen is None or len(chosen) < 2 or n_clusters not in (None, len(chosen)):
         return None
     label = np.full(len(parts), -1)
@@ -77,23 +77,31 @@ def clusters_with_gaps(
     return np.asarray(label[small], dtype=np.intp)
 
 
-def _finest(parts: list[_Part], tops: list[int]) -> list[int] | None:
-    """Return the smallest parts that are apart and hold all rows."""
-    is_covered: list[bool] = []  # whether such parts hold all rows of this one
+def _apart(parts: list[_Part], tops: list[int], n_clusters: int | None) -> list[int] | None:
+    """Return parts that are apart and hold all rows: the smallest, or so many, or None.
+
+    Where smaller parts are apart too, all gaps around the parts must be wide beside all inside.
+    """
+    is_covered: list[bool] = []  # whether parts that are apart hold all rows of this one
     for part in parts:
         in_halves = part.halves is not None and all(is_covered[half] for half in part.halves)
         is_covered.append(in_halves or part.is_apart)
-    chosen, open_parts = [], list(tops)
-    while open_parts:
-        place = open_parts.pop()
-        halves = parts[place].halves
-        if not is_covered[place]:
-            return None
+    chosen = list(tops)
+    whole: list[int] = []
+    while chosen and (n_clusters is None or len(chosen) + len(whole) < n_clusters):
+        widest = max(chosen, key=lambda place: parts[place].inside)
+        chosen.remove(widest)
+        halves = parts[widest].halves
         if halves is not None and all(is_covered[half] for half in halves):
-            open_parts += halves
+            chosen += halves
         else:
-            chosen.append(place)
-    return chosen
+            whole.append(widest)
+    found = [parts[place] for place in chosen + whole]
+    can_be_halved = any(part.halves and all(is_covered[h] for h in part.halves) for part in found)
+    shortest = min(part.joined for part in found)
+    is_clear = shortest >= POLICY.wide_gap * max(part.inside for part in found)
+    are_apart = all(part.is_apart for part in found) and (is_clear or not can_be_halved)
+    return chosen + whole if are_apart else None
 
 
 def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, Indices, Array]:
