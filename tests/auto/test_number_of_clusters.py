@@ -145,7 +145,7 @@ def test_a_matrix_may_come_in_any_order():
 @pytest.mark.parametrize("seed", range(4))
 def test_uniform_noise_in_ten_dimensions_is_one_cluster(seed):
     X = np.random.default_rng(seed).uniform(size=(300, 10))
-    with pytest.warns(GraphWarning, match=r"taken for one cluster.*p > 0.05.*give n_clusters"):
+    with pytest.warns(GraphWarning, match=r"look like one cluster.*p > 0.05.*give n_clusters"):
         model = GPOD("auto").fit(X)
     assert model.n_clusters_ == 1
     assert not model.labels_.any() and not model.predict(X).any()
@@ -156,13 +156,13 @@ def test_one_is_no_answer_where_it_is_no_candidate():
     X = np.random.default_rng(0).normal(size=(200, 2))
     with pytest.warns(GraphWarning, match="The rows may be one cluster: . would be"):
         assert GPOD(range(2, 5)).fit(X).n_clusters_ >= 2
-    with pytest.warns(GraphWarning, match="taken for one cluster"):
+    with pytest.warns(GraphWarning, match="look like one cluster"):
         assert GPOD(range(1, 5)).fit(X).n_clusters_ == 1
 
 
 def test_a_stream_of_one_cluster():
     X = np.random.default_rng(1).normal(size=(500, 3))
-    with pytest.warns(GraphWarning, match="taken for one cluster"):
+    with pytest.warns(GraphWarning, match="look like one cluster"):
         assert GPOD("auto").fit(Rows.from_array(X)).n_clusters_ == 1
 
 
@@ -244,3 +244,11 @@ def test_one_column_of_one_cluster_is_one_cluster():
             warnings.simplefilter("ignore", GraphWarning)
             found += GPOD("auto").fit(rows).n_clusters_ > 1
     assert found <= 6
+
+
+def test_clusters_with_gaps_are_not_one_though_a_further_split_shows_nothing():
+    rng = np.random.default_rng(1)
+    for sizes in ((400, 2000), (440, 900, 1000)):
+        y = np.repeat(np.arange(len(sizes)), sizes)
+        X = (20.0 * y + rng.normal(size=len(y)))[:, np.newaxis]
+        assert GPOD("auto").fit(X).n_clusters_ == len(sizes)

@@ -186,7 +186,8 @@ def choose_number(
     compared = find_number(rows, affinities, candidates, sample_weight=sample_weight, metric=metric)
     best = compared.best
     n_found = best.n_clusters + compared.n_apart
-    if n_apart > 1 and n_apart >= max(n_found + compared.is_edge, least):
+    is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(rows.shape[0])
+    if n_apart >= max(2, least) and is_enough:
         return n_apart
     if best.n_clusters < least:
         return least
@@ -198,6 +199,8 @@ def choose_number(
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         compared.report(candidates, rows.shape[0])
         return n_found
+    if n_apart >= max(2, least):  # gaps show these; a further split shows nothing
+        return n_apart
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]
     answer = "look like" if candidates.may_be_one else "may be"

@@ -247,22 +247,26 @@ class ComparedNumbers:
         """Whether there are several clusters without doubt, so that no test is needed."""
         return self.by == "information" or is_sure(self.best.score, n_rows)
 
+    def is_clear(self, n_rows: int) -> bool:
+        """Whether the best number stands out."""
+        return self.by == "information" or self.best.score >= clear_score(n_rows)
+
     def report(self, candidates: Candidates, n_rows: int, shows_scores: bool = False) -> None:
         """Warn where nothing stands out, several K score alike, or larger K were left out.
 
         The warning names ``eigencut.select``, unless the user sees its scores anyway.
         """
-        K, clear = self.best.n_clusters, clear_score(n_rows)
+        K = self.best.n_clusters
         alike = sorted(
             (c for c in self.choices if c.score > self.best.score - POLICY.better_number),
             key=lambda choice: -choice.score,
         )
         others = list(dict.fromkeys(str(c.n_clusters) for c in alike if c.n_clusters != K))[:3]
-        if self.by == "conductance" and self.best.score < clear:
+        if not self.is_clear(n_rows):
             warn_user(
                 f"No number of clusters stands out: the best is {K}, with a score of "
-                f"{self.best.score:.2f} (clear ones are above {clear:.2g}). The rows may be one "
-                "cluster: eigencut.inspection.significance(model, X) tests it."
+                f"{self.best.score:.2f} (clear ones are above {clear_score(n_rows):.2g}). The rows "
+                "may be one cluster: eigencut.inspection.significance(model, X) tests it."
                 + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif others:
