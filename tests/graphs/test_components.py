@@ -78,16 +78,6 @@ def test_a_zero_row_at_predict_time_has_no_support():
     assert model.predict(np.zeros((1, 20)))[0] in (0, 1)
 
 
-@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
-def test_the_sigma_of_the_hint_connects(cut):
-    X = make_moons(80, noise=0.05, random_state=0)[0]
-    with pytest.raises(ValueError, match="without a single edge") as error:
-        GPOD(2, cut=cut, affinity=Gaussian(sigma=1e-5)).fit(X)
-    hint = float(str(error.value).split("above ")[1].split(" ")[0])
-    assert GPOD(2, cut=cut, affinity=Gaussian(sigma=1.01 * hint)).fit(X).n_components_found_ == 1
-    assert GPOD(2, cut=cut, affinity=Gaussian(sigma=0.9 * hint)).fit(X).n_components_found_ > 1
-
-
 def test_precomputed_small_components_join_the_best_connected_part():
     graph = scipy.linalg.block_diag(np.full((5, 5), 3.0), np.full((4, 4), 1.0), [[1.0]])
     with pytest.warns(GraphWarning):

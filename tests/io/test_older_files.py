@@ -39,7 +39,7 @@ def test_landmarks_of_format_1_have_no_sums_and_say_so():
     assert model.affinity_.sums_ is None and model.cluster_numbers_.tolist() == [0, 1, 2]
     before = model.predict(X)
     for ask in (model.update, model.drift):
-        with pytest.raises(ValueError, match="a file of format 1, which has none; fit it anew"):
+        with pytest.raises(ValueError, match="a file of format 1, which has no sums; fit it again"):
             ask(X)
     assert (model.predict(X) == before).all()
 

@@ -171,7 +171,7 @@ FITS = {
     "matrix of huge numbers": (
         GPOD(2, affinity="precomputed"),
         SYMMETRIC * 1e300,
-        r"X must hold affinities of ordinary size .* Got 1e\+300 as the largest; divide them",
+        r"X must hold affinities of ordinary size .* Got 1e\+300 as the largest; divide all",
     ),
     "n_neighbors": (
         GPOD(2, affinity=Gaussian("local", n_neighbors=1)),

@@ -750,7 +750,9 @@ def _support(least: float, seen: SeenRows, new: SeenRows) -> SupportSummary:
     edges, counts = np.empty(0), [np.empty(0), np.empty(0)]
     if len(together):
         high = float(max(together.max(), least))
-        usual = max(high - least, float(np.ptp(np.quantile(together, [0.05, 0.95]))))
+        finite = together[np.isfinite(together)]  # a row like no training row has -inf
+        spread = np.ptp(np.quantile(finite, [0.05, 0.95])) if len(finite) else 0.0
+        usual = max(high - least, float(spread))
         # Bins reach below the least by at most twice the range of ordinary rows.
         low = max(float(min(together.min(), least)), least - 2 * usual)
         edges = np.linspace(low, max(high, low + 1e-9), 41)
