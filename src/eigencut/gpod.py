@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -501,8 +502,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def gpod(self) -> GPOD:
-        """Return the model itself: it cuts the graph of its rows."""
-        return self
+        """Return the model itself, for rows whose columns are scaled already."""
+        if self.column_scales_ is None:
+            return self
+        model = copy(self)
+        model.column_scales_ = None
+        return model
 
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:
         """Return the rows, checked, and that all of them are complete."""
@@ -525,15 +530,20 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Return points in the units of the columns as prepared rows."""
         return points if self.column_scales_ is None else points / self.column_scales_
 
+    def rows_from(self, other: Any, rows: Any) -> Any:
+        """Return rows that another GPOD of the same columns has prepared as this one would."""
+        is_same = self.column_scales_ is None and other.column_scales_ is None
+        return rows if is_same else self.from_units(other.in_units(rows))
+
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
         return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
 
     def for_prepared_rows(self) -> GPOD:
         """Return a copy to fit on rows whose columns have their units already."""
-        copy: GPOD = clone(self)
+        model: GPOD = clone(self)
         is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
-        return copy.set_params(metric=self.metric or "euclidean") if is_auto else copy
+        return model.set_params(metric=self.metric or "euclidean") if is_auto else model
 
     def labels_of(self, rows: Any) -> Indices:
         """Return the numbers of the clusters of prepared rows."""
@@ -675,7 +685,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
         if "column_scales" in state:
-            self.column_scales_ = state.array("column_scales", (self.n_features_in_,), TINY)
+            self.column_scales_ = state.array(
+                "column_scales", (self.n_features_in_,), TINY, 1 / TINY
+            )
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
         has_warnings = "warnings" in state

@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     """
 
     splits_: tuple[Any, ...] = ()
+    finds_columns: ClassVar[bool] = False  # by name, in whatever order a table has them
     class_names_: Sequence[str] = ()
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:

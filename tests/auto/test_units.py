@@ -8,8 +8,11 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
-from eigencut import GPOD, Rows, TableModel
+from eigencut import GPOD, Rows, TableModel, align_labels
 from eigencut.export import run_onnx, to_onnx
+from eigencut.inspection import assess, leaving_share, stability
+from eigencut.report import summarize
+from eigencut.theory import learning_curve
 
 
 def mixed_units(seed=0, n=300):
@@ -61,6 +64,54 @@ def test_every_answer_takes_rows_in_their_units(fitted, tmp_path):
     assert (np.load(tmp_path / "labels.npy") == labels).all()
     to_onnx(model, tmp_path / "model.onnx")
     assert (run_onnx(tmp_path / "model.onnx", new)["labels"] == labels).all()
+
+
+def test_a_scaled_model_is_the_model_of_scaled_rows(fitted):
+    X, _, model = fitted
+    new, _ = mixed_units(1, 60)
+    scales = model.column_scales_
+    of_scaled = GPOD(3, metric="euclidean").fit(X / scales)
+    shares, expected = leaving_share(model, new), leaving_share(of_scaled, new / scales)
+    assert (shares.high == expected.high).all()
+    assert assess(model, new).leaving.at_most == assess(of_scaled, new / scales).leaving.at_most
+    told, known = stability(model, X, n_refits=4), stability(of_scaled, X / scales, n_refits=4)
+    assert str(told) == str(known)
+    curve = learning_curve(model, X, sizes=[60, 90], n_repeats=2)
+    on_scaled = learning_curve(of_scaled, X / scales, sizes=[60, 90], n_repeats=2)
+    assert (curve.excess == on_scaled.excess).all()
+    report = summarize(model, X, X_new=new).to_dict()
+    on_scaled = summarize(of_scaled, X / scales, X_new=new / scales).to_dict()
+    assert report["stability"] == on_scaled["stability"]
+
+
+def test_models_of_different_scales_are_aligned(fitted):
+    X, _, model = fitted
+    other = GPOD(3, metric="euclidean").fit(X)
+    by_kept_rows, by_rows = align_labels(model, other), align_labels(model, other, X)
+    assert (by_kept_rows.predict(X) == by_rows.predict(X)).all()
+
+
+def test_a_column_of_huge_numbers_is_scaled_and_saved(tmp_path):
+    X, _ = mixed_units()
+    X[:, 0] *= 1e240
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = GPOD(3).fit(X)
+    model.save(tmp_path / "model")
+    assert (eigencut.load(tmp_path / "model").predict(X) == model.labels_).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{"solver": "discrete"}, {"solver": "relaxed"}, {"cut": "ratiocut"}]
+)
+def test_how_a_graph_is_cut_changes_no_units(fitted, options):
+    X, _, model = fitted
+    assert (GPOD(3, **options).fit(X).column_scales_ == model.column_scales_).all()
+
+
+def test_select_looks_at_the_rows_of_the_default():
+    X, _ = mixed_units(2, 400)
+    assert eigencut.select(X).best.n_clusters == 3
 
 
 def test_updates_and_parts_keep_the_scale(fitted):

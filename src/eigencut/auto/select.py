@@ -15,9 +15,12 @@ from eigencut._utils.running import counted, threads, without_progress
 from eigencut._utils.validation import check_n_jobs, check_sample_weight, needed
 from eigencut.affinities import Affinity, named_affinity
 from eigencut.auto.budget import Budget
+from eigencut.auto.choose import Task
 from eigencut.auto.n_clusters import Candidates, default_affinities, find_number, some_rows
 from eigencut.auto.policy import POLICY
 from eigencut.auto.spectrum import Choice
+from eigencut.auto.units import scales_of_columns
+from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
 from eigencut.io.refused_rows import naming_refused_rows
@@ -146,6 +149,11 @@ def select(
     candidates = replace(candidates, numbers=numbers, may_be_one=False)
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
+        starts = {"n_init": model.n_init, "random_state": None}
+        task = Task(candidates.numbers or "auto", "auto", CUTS["ncut"], starts, metric=metric)
+        names = getattr(model, "feature_names_in_", None)
+        scales = scales_of_columns(rows, task, weight, names)
+        rows = rows if scales is None else rows / scales
         rows, weight = some_rows(rows, POLICY.choice_rows, weight)
         affinities = default_affinities(rows, metric or "euclidean")
     budget = Budget.from_rows(rows, max(candidates.numbers or (2,)))

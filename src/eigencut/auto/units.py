@@ -20,6 +20,7 @@ from eigencut.affinities import RankedNeighbors
 from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
 from eigencut.auto.n_clusters import some_rows
 from eigencut.auto.policy import POLICY
+from eigencut.cut import CUTS
 from eigencut.inspection.refits import SameCovariance
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def scales_of_columns(
         return None
     rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
     spread = _spread(rows, count)
-    scales = np.exp2(np.rint(np.log2(np.where(spread > 0, spread, 1.0))))
+    exponents = np.rint(np.log2(np.where(spread > 0, spread, max(float(spread.max()), TINY))))
+    scales = np.exp2(np.clip(exponents, -900, 900))
     with stage("units of columns"), warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
-        as_given, scaled = (_clearness(one, task) for one in (rows, rows / scales))
+        as_given, scaled = (_clearness(one, task) for one in (rows / scales.max(), rows / scales))
     note(f"clearer than one cluster by {as_given:.2f}, with columns of equal spread {scaled:.2f}")
     if scaled > as_given:
         return scales
@@ -93,4 +95,4 @@ def _clearness(rows: Array, task: Task) -> float:
 
 def _best_cut(rows: Array, n_clusters: int, task: Task) -> CutOfGraph:
     judges = Judges(RankedNeighbors().search(rows, None), n_clusters, "euclidean")
-    return compared_cuts(judges, cut=task.cut, starts=task.starts, solver=task.solver)[0]
+    return compared_cuts(judges, cut=CUTS["ncut"], starts=task.starts)[0]

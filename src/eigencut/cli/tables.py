@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eigencut._utils.running import tell, warn_user
+from eigencut._utils.running import tell, warn_user, without_progress
 from eigencut.auto.select import Selection, select
 from eigencut.cli.options import RunOptions, TableOptions
 from eigencut.exceptions import invalid
@@ -207,7 +207,7 @@ def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
                 "Use the model that recluster was given."
             )
         model = model.of_tables()
-    elif model is model.gpod:
+    elif not model.finds_columns:
         model = table_model(model)
     for gpod in (model.gpod, *(split.part for split in model.splits_)):
         gpod.set_params(n_jobs=jobs)
@@ -226,7 +226,9 @@ def labelled_blocks(
     start, n_rows = time.perf_counter(), 0
     columns = model_columns(model, source, id=id_column)
     for table in source.blocks(columns, id_column, model.unsplit.preparation_.coding()):
-        yield ({} if id_column is None else {id_column: table.ids}) | answer(table)
+        with without_progress():
+            answers = answer(table)
+        yield ({} if id_column is None else {id_column: table.ids}) | answers
         n_rows += len(table.values)
         share, seconds = source.share(), time.perf_counter() - start
         left = f", {seconds * (1 / share - 1):.0f} s left" if share else ""

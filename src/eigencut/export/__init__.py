@@ -85,7 +85,7 @@ def to_onnx(
     check_replaceable(path)
     graph = OnnxGraph(dtype)
     _refuse_what_onnx_cannot_say(gpod)
-    table = table_model(gpod) if model is gpod else model
+    table: Any = model if model.finds_columns else table_model(model)
     if not table.is_numeric:
         others = [c.name for c in table.summary().columns if c.kind != "numeric"]
         expected = "hold numbers for a model to be exported"

@@ -283,10 +283,10 @@ class Reclustered(Model):
 
     def of_tables(self) -> Reclustered:
         """Return the same with a base that takes tables, its columns found by name."""
-        if isinstance(self.base_, TableModel):
+        if self.base_.finds_columns:
             return self
         model = copy(self)
-        model.base_ = table_model(self.gpod)
+        model.base_ = table_model(self.base_)
         return model
 
     # ------------------------------------------------------------------ saving

@@ -447,22 +447,29 @@ class CellIndex(ProductIndex):
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
         starts, count = self._starts(queries, k, cells)
         packed = self._search.packed(queries)
-        places = self._met(packed, starts, k, self.n_rounds)
+        # Some more than k, for those at equal distance are told apart by their numbers.
+        places = self._met(packed, starts, min(k + 8, self.size), self.n_rounds)
         numbers = self._number_at[places]
-        origin = np.repeat(np.arange(len(queries)), k)
+        origin = np.repeat(np.arange(len(queries)), places.shape[1])
         distances = self.distances_of_pairs(queries, origin, numbers.ravel())
-        distances, numbers = in_order(distances.reshape(numbers.shape), numbers)
+        distances = np.where(places < 0, np.inf, distances.reshape(numbers.shape))
+        distances, numbers = in_order(distances, numbers)
         # Float32 tells points apart where they are not much nearer to each other than to 0.
-        told = distances[:, -1] > self._search.blur(packed)
-        return told & (count > 0) & (places[:, -1] >= 0), distances, numbers
+        told = distances[:, k - 1] > self._search.blur(packed)
+        return told & (count > 0) & (places[:, k - 1] >= 0), distances[:, :k], numbers[:, :k]
 
 
 def _with_reverse(linked: Any) -> Any:
-    """Neighbours of each point, and as many of those that it is a neighbour of, the nearest."""
+    """Neighbours of each point, and as many of those that it is a neighbour of, the nearest.
+
+    -1 stands for a neighbour that was not found.
+    """
     n, k = linked.shape
-    order = np.argsort(linked.T.ravel(), kind="stable")  # by point, then by rank
-    point, origin = linked.T.ravel()[order], (order % n).astype(np.intc)
-    rank = np.arange(n * k) - np.searchsorted(point, np.arange(n))[point]
+    flat = linked.T.ravel()
+    order = np.argsort(flat, kind="stable")  # by point, then by rank
+    order = order[flat[order] >= 0]
+    point, origin = flat[order], (order % n).astype(np.intc)
+    rank = np.arange(len(point)) - np.searchsorted(point, np.arange(n))[point]
     both = np.full((n, 2 * k), -1, dtype=np.intc)
     both[:, :k] = linked
     both[point[rank < k], k + rank[rank < k]] = origin[rank < k]

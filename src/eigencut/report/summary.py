@@ -692,7 +692,7 @@ def _quality(
         return None
     own = model.unsplit.get_params(deep=False)
     scale, missing = own.get("scale", "none"), own.get("missing", "refuse")
-    is_scaled = scale != "none" or model.gpod.column_scales_ is not None
+    is_scaled = scale != "none" or getattr(model.unsplit, "column_scales_", None) is not None
     prepared = {one.name: one for one in model.unsplit.summary().columns} if "scale" in own else {}
     found = []
     for name, (column, _) in columns.items():

@@ -105,6 +105,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """
 
     _saved_as: ClassVar[str] = "TableModel"
+    finds_columns: ClassVar[bool] = True
     _parameter_kinds: ClassVar[dict[str, type]] = {"model": GPOD}
     model_: GPOD
     labels_: Indices
@@ -465,7 +466,6 @@ def table_model(
         preparation = Preparation.nothing(names)
         if model.column_scales_ is not None:
             preparation = replace(preparation, units="standard", scale=model.column_scales_)
-            model = copy(model)
-            model.column_scales_ = None
+            model = model.gpod
     table = TableModel(model, columns=columns, scale=preparation.units, missing=preparation.missing)
     return table._take(preparation, model, complete, class_names=model.class_names_)

@@ -95,7 +95,7 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     if names is None or others is None:
         is_same = len(model.columns_) == len(reference.columns_)
     else:  # those of a table are found by name
-        is_same = names == others or (model.gpod is not model and set(names) == set(others))
+        is_same = names == others or (model.finds_columns and set(names) == set(others))
     if not is_same:
         expected = "be over the same columns, and a GPOD's in the same order"
         raise invalid("model and reference", expected, got, "fit both on the same columns")
