@@ -188,3 +188,12 @@ def test_a_summary_moves_no_cursor_and_fills_no_screen():
     said = str(TableModel(GPOD(2)).fit(frame).summary())
     assert "\x1b" not in said and "\\x1b[2J" in said
     assert max(map(len, said.splitlines())) < 500
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-310, 5e-324])
+def test_numbers_whose_squares_vanish_are_taken_for_constant(unit):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 9])
+    X[:, 2] *= unit
+    model = TableModel(GPOD(2)).fit(X)
+    assert np.bincount(model.labels_).tolist() == [40, 40]

@@ -566,7 +566,8 @@ def _of_numbers(
         expected = f"hold numbers whose squares are finite for scale={units!r}"
         got, remedy = f"larger ones in {quoted(unscalable)}", "divide them, or use scale 'none'"
         raise invalid("Columns", expected, got, remedy)
-    is_constant = statistics.low == statistics.high  # where a deviation can be rounding
+    # The deviation of a constant column can be rounding, and that of tiny numbers be 0.
+    is_constant = (statistics.low == statistics.high) | (width <= 0)
     shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
     _warn_of_missing(table.names, shares, missing)
     preparation = Preparation(
