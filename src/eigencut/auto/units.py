@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import TINY, Array
-from eigencut._utils.running import note, stage, warn_user, without_progress
+from eigencut._utils.running import note, row_blocks, stage, warn_user, without_progress
 from eigencut.affinities import RankedNeighbors
 from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
 from eigencut.auto.n_clusters import some_rows
@@ -64,11 +64,14 @@ def scales_of_columns(
 
 
 def _spread(rows: Array, count: Array | None) -> Array:
-    """Return the standard deviation of each column; 0 where it is rounding alone."""
-    largest = np.abs(rows).max(axis=0, initial=TINY)
-    part = rows / largest  # whose squares do not overflow
-    part -= np.average(part, axis=0, weights=count)
-    spread = np.sqrt(np.average(np.square(part), axis=0, weights=count))
+    """Return the standard deviation of each column, block by block; 0 where it is rounding."""
+    weight = np.ones(len(rows)) if count is None else count
+    largest = np.maximum(np.maximum(rows.max(axis=0), -rows.min(axis=0)), TINY)
+    blocks = list(row_blocks(len(rows), rows.shape[1], 1 << 19))
+    # Divided by the largest, so that no square overflows.
+    mean = sum(weight[some] @ (rows[some] / largest) for some in blocks) / weight.sum()
+    squares = sum(weight[some] @ np.square(rows[some] / largest - mean) for some in blocks)
+    spread = np.sqrt(squares / weight.sum())
     return np.asarray(np.where(spread > 1e-12, spread * largest, 0.0))
 
 
