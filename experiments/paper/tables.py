@@ -113,10 +113,12 @@ def headline(numbers: Numbers) -> str:
     ]
     one_split = counted(verdicts(numbers, judge=verdict_of_one_split))
     return (
-        f"GPOD has 24 cells; compared with the paper, **{counted(verdicts(numbers))}**. "
+        "The table has 24 results for GPOD (2 cuts, 6 sets, 2 measures). Compared with the paper, "
+        f"**{counted(verdicts(numbers))}**. "
         f"Below are: {', '.join(below) or 'none'}.\n\n"
-        'If "performed four times" means one split and four seeds, a figure of the paper is one '
-        f"draw; judged by mean ± 1.96 standard deviations it would be {one_split}."
+        'The paper does not say whether "performed four times" repeats the split. With one split '
+        "and four seeds the fair range is wider, mean ± 1.96 standard deviations: "
+        f"{one_split}."
     )
 
 
