@@ -9,7 +9,7 @@ from experiments.paper import datasets
 from experiments.paper.datasets import UCI_SETS, load, paper_circles, paper_moons
 from sklearn.utils import Bunch
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "paper"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "paper"
 needs_files = pytest.mark.skipif(
     not DATA.is_dir(), reason="the UCI files are not in ../shared/data/paper"
 )
