@@ -252,24 +252,22 @@ class Neighbors(RowAffinity):
 
     def _training_weights(self, distances: Array, numbers: Indices) -> Any:
         """The weights of all pairs of which one is among the nearest of the other."""
-        order = np.argsort(numbers, axis=1)
-        distances = np.take_along_axis(distances, order, axis=1).ravel()
-        # Each pair holds where its distance is found, in one direction or the other.
-        found_at = edges_to(numbers, len(numbers), np.arange(1, numbers.size + 1))
-        edges = found_at.maximum(found_at.T.tocsr())
-        weights = np.empty(edges.nnz)
+        n, k = numbers.shape
+        weights = np.empty((n, k))
 
         def fill(rows: slice) -> None:
-            of_rows = slice(*edges.indptr[[rows.start, rows.stop]])
-            origin = np.repeat(self.radii_[rows], np.diff(edges.indptr[rows.start : rows.stop + 1]))
-            far = distances[edges.data[of_rows] - 1]
-            share, exponent = self._weight(far, origin, self.radii_[edges.indices[of_rows]])
-            weights[of_rows] = share * np.exp(exponent)
+            r_x, r_y = self.radii_[rows, np.newaxis], self.radii_[numbers[rows]]
+            share, exponent = self._weight(distances[rows], r_x, r_y)
+            weights[rows] = share * np.exp(exponent)
 
-        for_each(fill, self._blocks(np.diff(edges.indptr)), "blocks of weights")
-        graph = sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
-        graph.eliminate_zeros()
-        return graph
+        for_each(fill, row_blocks(n, k, self.block_elements), "blocks of weights")
+        is_edge, kind = weights > 0, index_type(2 * n * k)
+        starts = np.append(0, np.cumsum(is_edge.sum(axis=1))).astype(kind)
+        edges = weights[is_edge], numbers[is_edge].astype(kind), starts
+        # A pair is found in one direction or in both, with weights that may differ by rounding.
+        directed = sparse.csr_array(edges, shape=(n, n))
+        directed.sort_indices()
+        return directed.maximum(directed.T.tocsr())
 
     @property
     def _weight(self) -> EdgeWeight:

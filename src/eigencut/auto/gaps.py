@@ -113,10 +113,13 @@ def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, In
     k = min(POLICY.cut_scales[0], n)
     distances, numbers = searched.points.nearest(k)
     # Numbers of 32 bits, which the oldest scipy asks for.
-    starts = np.repeat(np.arange(n, dtype=np.int32), k - 1)
-    ends = numbers[:, 1:].ravel().astype(np.int32)
-    lengths = np.maximum(distances[:, 1:].ravel(), TINY)
-    tree = minimum_spanning_tree(sparse.csr_array((lengths, (starts, ends)), shape=(n, n))).tocoo()
+    lengths, ends = np.maximum(distances[:, 1:], TINY), numbers[:, 1:].astype(np.int32)
+    # Pairs that both rows have found are taken once.
+    is_far = lengths * (1 + 1e-9) >= lengths[ends, -1]
+    is_new = is_far | (ends > np.arange(n)[:, np.newaxis])
+    starts = np.append(0, np.cumsum(is_new.sum(axis=1))).astype(np.int32)
+    edges = sparse.csr_array((lengths[is_new], ends[is_new], starts), shape=(n, n))
+    tree = minimum_spanning_tree(edges).tocoo()
     origin, end, length = tree.row, tree.col, tree.data
     part = _components(n, origin, end)
     points, metric = searched.points.points, searched.points.space.metric

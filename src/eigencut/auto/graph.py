@@ -250,7 +250,10 @@ class Judges:
         """
         least, most = RankedNeighbors.few_neighbors, RankedNeighbors.most_neighbors
         k = min(int(np.clip(self.n // (2 * self.n_clusters), least, most)) + 1, self.n)
-        k = RankedNeighbors(k, metric=self.metric).local_neighbors(self.searched, k)
+        if k * self.dimension > least * RankedNeighbors.many_dimensions:
+            k = RankedNeighbors(k, metric=self.metric).local_neighbors(self.searched, k)
+        else:
+            k = min(k, least)
         k = min(k, smallest or k)
         if max(k, 2) not in self._ranked:
             affinity = RankedNeighbors(max(k, 2), metric=self.metric)
@@ -356,7 +359,10 @@ def compared_cuts(
                 for one, own in zip(found, labels, strict=True)
             ]
     best, *others = sorted(found, key=lambda one: -round(one.score, 6))
-    if best.relaxed is not None and not best.affinity.streams and judges.judge(best.labels)[1]:
+    if best.relaxed is None:  # k-means too is extended on the graph of discrete cuts
+        affinity, graph = judges.ranked()
+        return [replace(best, affinity=affinity, graph=graph), *others]
+    if not best.affinity.streams and judges.judge(best.labels)[1]:
         sizes = np.bincount(best.relaxed.components, judges.rows)
         n_apart = int((sizes >= 2 * POLICY.least_cluster).sum()) - best.relaxed.groups.max() - 1
         best = replace(best, relaxed=replace(best.relaxed, n_apart=max(0, n_apart)))
@@ -400,17 +406,16 @@ def _candidates(judges: Judges, cut: Cut, starts: Mapping[str, Any], solver: str
         n_all = min(judges.n_components_of_rows(pieces.component), K)
         yield relaxed_candidate(pieces, affinity, cut, K, starts, n_large)
         if k == next(judges.scales()) and solver != "relaxed" and METRICS[judges.metric].has_means:
-            yield _kmeans_candidate(judges, *judges.ranked(), starts)
+            labels = kmeans_labels(judges, starts)
+            yield CutOfGraph("k-means", affinity, graph, labels)
         if n_all > n_large:
             yield relaxed_candidate(pieces, affinity, cut, K, starts, n_all)
     if solver != "relaxed":
         yield discrete_candidate(*judges.ranked(), cut, K, starts)
 
 
-def _kmeans_candidate(
-    judges: Judges, affinity: Affinity, graph: Graph, starts: Mapping[str, Any]
-) -> CutOfGraph:
-    """Return the clusters of k-means, extended on a graph as those of a discrete cut."""
+def kmeans_labels(judges: Judges, starts: Mapping[str, Any]) -> Indices:
+    """Return the clusters of k-means."""
     points, K = judges.searched.points.points, judges.n_clusters
     random_state = starts["random_state"]
     random = check_random_state(0 if random_state is None else random_state)
@@ -418,8 +423,7 @@ def _kmeans_candidate(
         first = _spread_rows(points, judges.count, K, random)
     order = np.append(first, np.setdiff1d(np.arange(judges.n), first))
     centres = kmeans_centres(points[order], judges.count[order], K, steps=10)
-    labels = nearest_centres(points, NearestLandmarks(centres, 1))
-    return CutOfGraph(f"k-means in {affinity!r}", affinity, graph, labels)
+    return nearest_centres(points, NearestLandmarks(centres, 1))
 
 
 def _spread_rows(points: Any, count: Array, n: int, random: np.random.RandomState) -> Indices:

@@ -269,14 +269,13 @@ def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
     return np.int32 if n_edges < 2**31 else np.int64
 
 
-def edges_to(numbers: Indices, n: int, values: Any = None) -> Any:
-    """The matrix from each row to its numbers: with ones, or values in the order of columns."""
+def edges_to(numbers: Indices, n: int) -> Any:
+    """The matrix of ones from each row to its numbers."""
     m, k = numbers.shape
     kind = index_type(n * k)
     columns = np.sort(numbers, axis=1).astype(kind).ravel()
-    values = np.ones(m * k, dtype=np.int8) if values is None else values.astype(kind)
     starts = np.arange(0, m * k + 1, k, dtype=kind)
-    return csr_array((values, columns, starts), shape=(m, n))
+    return csr_array((np.ones(m * k, dtype=np.int8), columns, starts), shape=(m, n))
 
 
 pieces_are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default=False)
