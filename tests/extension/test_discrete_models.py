@@ -37,9 +37,15 @@ MODELS = {
 }
 
 
+FITTED = {}
+
+
 @pytest.fixture(params=MODELS)
 def model(request, kernels):
-    return copy.deepcopy(MODELS[request.param]).fit(X)
+    key = request.param, kernels.name
+    if key not in FITTED:
+        FITTED[key] = copy.deepcopy(MODELS[request.param]).fit(X)
+    return copy.deepcopy(FITTED[key])
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def blobs_apart(n_parts, n, seed=0):
 @pytest.mark.parametrize("n_parts", [1, 3, 30])
 @pytest.mark.parametrize("weights", ["binary", "local"])
 def test_values_equal_lapack_s(cut, n_parts, weights):
-    X = blobs_apart(n_parts, 2400)
+    X = blobs_apart(n_parts, 1300)
     multiplicity = np.random.default_rng(0).integers(1, 4, len(X))
     graph = neighbours_graph(X, weights=weights, multiplicity=multiplicity)
     K = n_parts + 8

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).with_name("killed_writers.py")
-MOMENTS = 50
+MOMENTS = 25
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forks")
 

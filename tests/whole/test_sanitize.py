@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sanitize
 
-SECONDS = 5  # of processor time, of each of the three forms
+SECONDS = 2  # of processor time, of each of the three forms
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gcc") is None or platform.system() != "Linux", reason="the sanitizers are gcc's"
