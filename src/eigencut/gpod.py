@@ -258,7 +258,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             model.__dict__.pop("class_names_", None)
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
-            with hearing_warnings() as heard, naming_refused_rows(rows, names):
+            with hearing_warnings() as heard, naming_refused_rows(rows, names, X):
                 known = Known.from_rows(rows, known_labels, constraints, weight)
                 fit = fit_rows(rows, model._settings(), weight, known)
                 of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
@@ -433,7 +433,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             knowing_pieces(model.n_components_found_ > 1),
         ):
             rows = rows_of_update(model, X)
-            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None)):
+            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
 
@@ -537,7 +537,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
-        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
+        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X)
 
     def for_prepared_rows(self) -> GPOD:
         """Return a copy to fit on rows whose columns have their units already."""

@@ -284,7 +284,7 @@ def test_integers_that_no_float_holds_are_called_too_large(number):
     with pytest.raises(ValueError, match=r"below 1.8e308. Got a larger one in row 0, column 0"):
         GPOD(2).fit(rows)
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
-    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers below 1.8e308. .* row 1;"):
+    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers below 1.8e308. .* row 0;"):
         TableModel(GPOD(2)).fit(frame)
 
 

@@ -186,8 +186,8 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
         table,
         values=table.values[rows],
         weight=weight,
-        first_row=1,
-        row_place=lambda number: table.place(int(rows[number - 1])),
+        first_row=0,
+        row_place=lambda number: table.place(int(rows[number])),
     )
     return sample, rows
 

@@ -33,7 +33,7 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
-from eigencut.io.table import row_place
+from eigencut.io.table import place_of
 from eigencut.neighbors.metrics import METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
 
@@ -626,7 +626,7 @@ def explained_outliers(
         odd = _odd_values(model.as_columns(known), model.labels_of(known), given, clusters)
     each = zip(places.tolist(), clusters.tolist(), support.tolist(), odd, strict=True)
     return n_outliers, tuple(
-        Outlier(row, row_place(X, row), cluster, own, *values) for row, cluster, own, values in each
+        Outlier(row, place_of(X, row), cluster, own, *values) for row, cluster, own, values in each
     )
 
 
