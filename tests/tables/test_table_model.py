@@ -182,6 +182,21 @@ def test_the_memory_of_a_fit_does_not_grow_with_the_table(tmp_path, kind):
     assert many - few < 50  # pages that pyarrow keeps vary by some
 
 
+def test_a_summary_is_a_table_and_names_constant_columns(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2, 9, 10], "one": 7.0})
+    TableModel(GPOD(2)).fit(frame).save(tmp_path / "m.eigencut")
+    found = load(tmp_path / "m.eigencut").summary()
+    assert found.to_frame()["detail"].tolist()[1:] == ["always 7"]
+    assert repr(found) == str(found) and ">always 7</td>" in found._repr_html_()
+
+
+def test_an_update_leaves_what_changed():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    model = TableModel(GPOD(2)).fit(X)
+    assert not hasattr(model, "updated_")
+    assert model.update(X).updated_.n_rows == 8
+
+
 def test_a_summary_moves_no_cursor_and_fills_no_screen():
     name = "red \x1b[31m" + "x" * 100_000
     frame = pd.DataFrame({name: [1.0, 2, 3, 40], "words": ["\x1b[2J", "b", "\x1b[2J", "b"]})
