@@ -429,6 +429,22 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each measure, cluster and column.
+
+        Columns are ``measure``, its ``name``, ``before``, ``now``, ``effect`` and ``p_value``,
+        which is that of all shares together for clusters.
+        """
+        support, cut = self.without_support, self.cut_value
+        rows: list[tuple[Any, ...]] = [
+            ("without support", None, support.before, support.now, None, support.p_value),
+            ("cut value", None, cut.before, cut.now, None, cut.p_value),
+        ]
+        rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
+        rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
+        head = ["measure", "name", "before", "now", "effect", "p_value"]
+        return needed("pandas", "pandas").DataFrame(rows, columns=head)
+
     @property
     def _title(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
