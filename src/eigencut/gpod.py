@@ -31,6 +31,7 @@ from eigencut._utils.validation import (
     check_quantile,
     check_random,
     is_integer,
+    shown,
 )
 from eigencut.affinities import NAMES, Affinity, Neighbors, named_affinity
 from eigencut.auto.budget import reads_blocks
@@ -38,6 +39,7 @@ from eigencut.auto.n_clusters import Candidates
 from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, check_n_init, pod
+from eigencut.exceptions import invalid
 from eigencut.extension.labelling import OUTLIER, ClusterNumbers
 from eigencut.extension.sizes import check_size_limits
 from eigencut.fitted import Answers, FittedCut
@@ -448,6 +450,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     ) -> Self:
         """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
 
+        The first call decides the units of the columns (``column_scales_``) for good.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -727,6 +731,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         check_choice("solver", self.solver, ("auto", "relaxed", "discrete"))
         check_choice("extension", self.extension, ("consistent", "paper"))
         check_n_jobs(self.n_jobs)
+        if not isinstance(self.verbose, (bool, np.bool_, int)):
+            raise invalid("verbose", "be True or False", shown(self.verbose), "use verbose=True")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""

@@ -148,7 +148,7 @@ def test_the_graph_of_the_parts_can_be_another(model):
         ({"cluster": -1}, "Got -1"),
         ({"cluster": "0"}, "Got '0'"),
         ({"cluster": True}, "Got True"),
-        ({"cluster": 0, "n_clusters": 0}, "n_clusters must be an integer of at least 1. Got 0"),
+        ({"cluster": 0, "n_clusters": 1}, "n_clusters must be an integer of at least 2. Got 1"),
         ({"cluster": 0, "n_clusters": 10**6}, "n_clusters must be at most"),
     ],
 )

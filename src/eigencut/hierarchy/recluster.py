@@ -370,7 +370,8 @@ def recluster(
         before = Reclustered._from_splits(before)
     gpod.numbering_.refuse_gaps("recluster")
     if n_clusters != "auto":
-        check_count("n_clusters", n_clusters, "use the number of parts you expect, or 'auto'")
+        remedy = "use the number of parts you expect, or 'auto'"
+        check_count("n_clusters", n_clusters, remedy, least=2)
     K = before.n_clusters_
     if not (is_integer(cluster) and 0 <= cluster < K):
         expected = f"be the number of a cluster, from 0 to {K - 1}"

@@ -76,7 +76,10 @@ class Coding:
             expected = f"name columns of the table, {quoted(names)}"
             raise invalid("columns", expected, quoted(unknown), "correct it")
         if isinstance(columns, Mapping):
-            return [name for name in names if self.kinds.get(name, NUMERIC).name != "ignore"]
+            columns = [name for name in names if self.kinds.get(name, NUMERIC).name != "ignore"]
+        if not len(columns) and len(names):
+            expected, got = "leave at least one column to cluster", "'ignore' for all"
+            raise invalid("columns", expected, got, "leave one of them out")
         return [str(name) for name in columns]
 
     def numbers(self, name: str, column: Any) -> Array:
