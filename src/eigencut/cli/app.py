@@ -352,7 +352,7 @@ def _facts(header: Any) -> dict[str, Any]:
         "columns": table["state"]["columns"] if table else state["feature_names"],
         "kinds": [kind["kind"] for kind in table["state"].get("kinds", [])] if table else [],
         "scale": table["parameters"]["scale"] if table else None,
-        "divides_columns": "column_scales" in state,
+        "divides_columns": any("column_scales" in each.name for each in header.entries),
         "missing": table["parameters"]["missing"] if table else None,
         "parameters": gpod["parameters"],
         "choice": state.get("choice", []),
