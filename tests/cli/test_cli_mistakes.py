@@ -252,7 +252,7 @@ DATA = {  # exit code 1
     ),
     "a kind for a column that is left out": (
         f"fit towns.csv --drop town --categorical town {FIT}",
-        "--categorical names 'town', which is left out; choose it, or do not.",
+        "--categorical names 'town', which --columns or --drop leaves out; correct one.",
     ),
     "two kinds for a column": (
         f"fit towns.csv --categorical day --date day {FIT}",

@@ -109,8 +109,8 @@ class Budget:
             needed, available = self.needed(self.named(first)), self.allowed
             warn_user(
                 f"affinity='auto' takes {taken!r}: {first!r} would take {in_words(needed)} of "
-                f"memory, and {in_words(available)} are available. Set affinity or memory_limit "
-                "for a choice that does not depend on it."
+                f"memory, and {in_words(available)} are available. To get the same choice always, "
+                "set affinity or memory_limit."
             )
 
     def refuse(self, affinity: Affinity, remedy: str | None = None) -> None:

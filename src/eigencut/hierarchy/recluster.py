@@ -183,8 +183,8 @@ class Reclustered(Model):
             pairs = [(self.gpod, updated.gpod)]
             pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
             if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
-                expected = "leave the clusters of the model, whose parts are numbered after them"
-                got = "rows with which clusters come or go"
+                expected = "keep the clusters of the model, since the parts are numbered after them"
+                got = "rows that add or remove clusters"
                 remedy = "update the model before the split, model.unsplit.update(X), and split it "
                 raise invalid("X", expected, got, f"{remedy}again")
             with all_or_nothing(self) as fresh:

@@ -66,8 +66,7 @@ def training_rows(gpod: Any, rows: Any = None) -> Any:
     counts = np.rint(affinity.multiplicity_).astype(np.intp)
     is_whole = (counts == affinity.multiplicity_).all()
     if not is_whole or counts.sum() > POLICY.most_copies * len(counts):
-        expected = "be fitted on rows that are there once, or a few times, for samples of them to "
-        expected += "be fitted again"
+        expected = "have small whole weights, for samples of its rows to be fitted again"
         got = f"weights that add up to {affinity.n_rows_:g} on {len(counts)} different rows"
         raise invalid("model", expected, got, "pass X, a sample of rows by their weights")
     return rows[np.repeat(np.arange(len(counts)), counts)]

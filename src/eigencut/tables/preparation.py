@@ -599,12 +599,12 @@ def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
     """Warn of columns of which much is missing."""
     for name, share in zip(names, shares, strict=True):
         if share >= POLICY.much_missing:
-            done = "its rows were left out"
+            done = "rows without it were left out"
             if missing in FILLS:
-                done = f"{missing} values were filled in, which can make a cluster of its own"
+                done = f"the {missing} was filled in, and these rows may become a cluster"
             warn_user(
-                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill it "
-                "in a way that suits it."
+                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
+                "better values."
             )
 
 

@@ -736,8 +736,8 @@ def _have_enough_rows(affinity: Landmarks) -> bool:
     are_enough = n_rows >= POLICY.rows_per_landmark * n_landmarks
     if not are_enough:
         warn_user(
-            f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
-            f"{n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
+            f"The p-values are too small, because {n_landmarks} landmarks stand for only "
+            f"{n_rows:.0f} rows. Fit with fewer landmarks, or with another affinity."
         )
     return are_enough
 
