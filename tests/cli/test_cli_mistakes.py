@@ -252,7 +252,7 @@ DATA = {  # exit code 1
     ),
     "a kind for a column that is left out": (
         f"fit towns.csv --drop town --categorical town {FIT}",
-        "--categorical names 'town', which --columns or --drop leaves out; correct one.",
+        "--categorical names 'town', which --columns or --drop leaves out.",
     ),
     "two kinds for a column": (
         f"fit towns.csv --categorical day --date day {FIT}",

@@ -47,11 +47,8 @@ def in_words(n_bytes: float, rounded: Callable[[float], int] = round) -> str:
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if n_bytes >= size:
             number = n_bytes / size
-            return (
-                f"{rounded(10 * number) / 10} {unit}"
-                if number < 10
-                else f"{rounded(number)} {unit}"
-            )
+            digits = 1 if number < 10 else 0
+            return f"{rounded(10**digits * number) / 10**digits:.{digits}f} {unit}"
     return f"{rounded(n_bytes)} bytes"
 
 

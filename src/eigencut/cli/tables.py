@@ -75,9 +75,7 @@ def kinds_of_columns(
     for option, name, kind in said:
         _check_columns(source, [name], f"--{option}")
         if name not in chosen:
-            raise ValueError(
-                f"--{option} names {name!r}, which --columns or --drop leaves out; correct one."
-            )
+            raise ValueError(f"--{option} names {name!r}, which --columns or --drop leaves out.")
         if name in kinds:
             raise ValueError(f"Two options say what {name!r} holds; name it once.")
         kinds[name] = kind

@@ -356,11 +356,12 @@ class RelaxedCut:
             message += f" {n_isolated} distinct row(s) have no affinity to any other."
         n_part = int(self.groups.max()) + 1
         if n_part < n_components:
+            hint = affinity.connection_hint()
             message += (
                 f" {f'The {n_part} largest were' if n_part > 1 else 'The largest was'} cut into "
                 f"{n_clusters} clusters. The other {sizes[n_part:].sum()} row(s) got the label of "
-                "the nearest cluster. To see more in them, raise n_clusters, or connect the graph: "
-                f"{affinity.connection_hint()}"
+                "the nearest cluster. To change that, raise n_clusters, or connect the graph: "
+                f"{hint[0].lower()}{hint[1:]}"
             )
         else:
             message += " Each is cut on its own: no cluster spans two of them."
