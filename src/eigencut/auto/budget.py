@@ -98,7 +98,7 @@ class Budget:
         if name != "landmarks":
             n = self.sizes.n_rows or 0
             is_compared = n <= POLICY.whole_rows  # with graphs of more neighbours
-            most = min(n, RankedNeighbors.most_neighbors + 1) if is_compared else "auto"
+            most = max(2, min(n, RankedNeighbors.most_neighbors + 1)) if is_compared else "auto"
             return NAMES[name](most, metric=self.metric)
         return Landmarks(landmarks_for(self.sizes.n_clusters), metric=self.metric)
 
