@@ -496,14 +496,14 @@ class Significance:
         """What it says about the clusters."""
         if self.p_value <= POLICY.small_p:
             return (
-                f"The rows are not one cluster (p = {self.p_value:.3g}): both nulls have larger "
-                "cuts. That they are more than one does not say that they are "
-                f"{self.n_clusters}; eigencut.select compares numbers of clusters."
+                f"The rows are not one cluster (p = {self.p_value:.3g}): simulated rows of one "
+                f"cluster have larger cuts. This does not show that there are {self.n_clusters} "
+                "clusters; eigencut.select compares numbers of clusters."
             )
         worst = max(self.p_values, key=lambda name: self.p_values[name])
         return (
-            f"The rows may be one cluster (p = {self.p_value:.3g}): samples of the null {worst!r} "
-            "have cuts as small as theirs. Do not rely on these clusters being there."
+            f"The rows may be one cluster (p = {self.p_value:.3g}): simulated rows of one cluster "
+            f"({worst!r}) have cuts as small as theirs. Do not rely on these clusters."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -422,8 +422,8 @@ def summarize(
         rows_as, what = "rows as they were given, words and dates among them", "profiles and rules"
         if not seen.n_rows:
             rows_as, what = "rows", "profiles, rules, margins and stability"
-        text = f"The model has not kept its {rows_as}: pass X, the rows of the fit or others like "
-        notes.append(f"{text}them, for {what}.")
+        text = f"The model has not kept its {rows_as}. For {what}, pass X: the rows of the fit, or"
+        notes.append(f"{text} others like them.")
     for rows, which in ((seen, "rows"), (new, "new rows")):
         if len(rows.places) == POLICY.looked_at < rows.n_rows:
             notes.append(
