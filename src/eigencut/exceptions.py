@@ -57,7 +57,7 @@ class MemoryRefusal(MemoryError):
     ...     GPOD(2, affinity="gaussian", memory_limit="1MB").fit(np.zeros((5000, 2)) + np.arange(2))
     ... except MemoryRefusal as error:
     ...     print(str(error).split(".")[0])
-    memory_limit must be at least 16 MB to fit Gaussian() on 5000 rows
+    memory_limit must be at least 17 MB to fit Gaussian() on 5000 rows
     """
 
 

@@ -250,8 +250,8 @@ class FittedCut(ABC):
 def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
     if n_found < n_clusters:
         warn_user(
-            f"Only {n_found} of n_clusters={n_clusters} clusters are non-empty: the rows "
-            "do not fall into more. Lower n_clusters, or try another sigma."
+            f"Only {n_found} of n_clusters={n_clusters} clusters have rows. Lower n_clusters, or "
+            "try another sigma."
         )
 
 
@@ -659,9 +659,9 @@ def with_size_limits(
     excess = limits.excess(np.bincount(given, weight, K))
     if excess.any():
         warn_user(
-            f"Clusters of {limits.low:g} to {limits.high:g} rows miss these limits by up to "
-            f"{np.abs(excess).max():g}: a row with its weight, and rows that are the same to the "
-            "graph, cannot be divided."
+            f"Some clusters miss the limits of {limits.low:g} to {limits.high:g} rows by up to "
+            f"{np.abs(excess).max():g}, because a weighted row, or rows with the same neighbours, "
+            "cannot be divided."
         )
     priced = votes + prices
     labels = assign(at_vertices + prices)
@@ -754,7 +754,6 @@ def warn_about_tiny_clusters(fitted: FittedCut, graph: Graph) -> None:
         return
     listed = ", ".join(f"{size:.0f}" for size in np.sort(sizes)[:_LISTED])
     warn_user(
-        f"The smallest cluster is less than a twentieth of an average one, and may be a few odd "
-        f"rows instead of a cluster (sizes, ascending: {listed}). Drop outliers, lower n_clusters, "
-        "or try another affinity."
+        "The smallest cluster may be a few outliers: it is less than a twentieth of an average one "
+        f"(sizes, ascending: {listed}). Drop outliers, lower n_clusters, or try another affinity."
     )

@@ -31,6 +31,7 @@ from eigencut._utils.validation import (
     check_quantile,
     check_random,
     is_integer,
+    shown,
 )
 from eigencut.affinities import NAMES, Affinity, Neighbors, named_affinity
 from eigencut.auto.budget import reads_blocks
@@ -38,6 +39,7 @@ from eigencut.auto.n_clusters import Candidates
 from eigencut.auto.spectrum import Choice
 from eigencut.cut import CUTS
 from eigencut.discretization import Partition, check_n_init, pod
+from eigencut.exceptions import invalid
 from eigencut.extension.labelling import OUTLIER, ClusterNumbers
 from eigencut.extension.sizes import check_size_limits
 from eigencut.fitted import Answers, FittedCut
@@ -258,7 +260,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             model.__dict__.pop("class_names_", None)
             weight = check_weights_of(rows, sample_weight)
             names = getattr(model, "feature_names_in_", None)
-            with hearing_warnings() as heard, naming_refused_rows(rows, names):
+            with hearing_warnings() as heard, naming_refused_rows(rows, names, X):
                 known = Known.from_rows(rows, known_labels, constraints, weight)
                 fit = fit_rows(rows, model._settings(), weight, known)
                 of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
@@ -433,7 +435,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             knowing_pieces(model.n_components_found_ > 1),
         ):
             rows = rows_of_update(model, X)
-            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None)):
+            with naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
 
@@ -447,6 +449,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         decay: float = 1.0,
     ) -> Self:
         """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
+
+        The first call decides the units of the columns (``column_scales_``) for good.
 
         Parameters
         ----------
@@ -537,7 +541,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
-        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None))
+        return naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X)
 
     def for_prepared_rows(self) -> GPOD:
         """Return a copy to fit on rows whose columns have their units already."""
@@ -727,6 +731,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         check_choice("solver", self.solver, ("auto", "relaxed", "discrete"))
         check_choice("extension", self.extension, ("consistent", "paper"))
         check_n_jobs(self.n_jobs)
+        if not isinstance(self.verbose, (bool, np.bool_, int)):
+            raise invalid("verbose", "be True or False", shown(self.verbose), "use verbose=True")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""

@@ -1,6 +1,8 @@
 """What a fit may take: refusals, and which graph "auto" takes."""
 
 import json
+import math
+import re
 import sys
 
 import numpy as np
@@ -95,18 +97,27 @@ def test_the_refusal_says_what_is_needed_allowed_and_to_be_done(many):
     X = many[:20_000]
     with pytest.raises(MemoryError) as error:
         GPOD(2, affinity="gaussian", memory_limit="300MB").fit(X)
-    size = in_words(needed(Gaussian(), 20_000))
+    size = in_words(needed(Gaussian(), 20_000), math.ceil)
     assert str(error.value) == (
         f"memory_limit must be at least {size} to fit Gaussian() on 20000 rows. "
         "Got '300MB'; raise it, or use affinity='neighbors'."
     )
 
 
+@pytest.mark.parametrize("affinity", ["auto", "neighbors", "landmarks", "gaussian"])
+def test_what_is_asked_for_is_enough(affinity):
+    X = np.random.default_rng(0).normal(size=(3000, 20))
+    with pytest.raises(MemoryError) as error:
+        GPOD(3, affinity=affinity, memory_limit="1MB").fit(X)
+    asked = re.search(r"at least ([\d.]+ \w+)", str(error.value))[1]
+    GPOD(3, affinity=affinity, memory_limit=asked).fit(X)
+
+
 def test_without_a_limit_it_is_what_is_available(monkeypatch, many):
     monkeypatch.setattr("eigencut.auto.budget.available_bytes", lambda: 3e8)
     with pytest.raises(MemoryError) as error:
         GPOD(2, affinity=Gaussian(sigma=0.5)).fit(many[:20_000])
-    size = in_words(needed(Gaussian(), 20_000))
+    size = in_words(needed(Gaussian(), 20_000), math.ceil)
     assert str(error.value) == (
         f"A fit of Gaussian(sigma=0.5) on 20000 rows would take {size} of memory, and 300 MB are "
         "available; free some, or use affinity='neighbors'."

@@ -70,7 +70,7 @@ def test_rows_of_single_precision_have_candidates_too():
     ("wrong", "message"),
     [
         ("5-2", "n_clusters must be numbers of at least 1, like 2-10 or 2,4,8. Got '5-2'"),
-        ("many", "n_clusters must be an integer of at least 1. Got 'many'; use the number"),
+        ("many", "n_clusters must be an integer of at least 1. Got 'many'; use a number"),
         ([2, 2.5], "n_clusters must be an integer of at least 1. Got 2.5; give candidates"),
         ([1], r"n_clusters must hold a candidate of at least 2 .* Got \[1\]; add data"),
         (range(0), "n_clusters must hold a candidate of at least 2 .* Got range"),
@@ -154,7 +154,7 @@ def test_uniform_noise_in_ten_dimensions_is_one_cluster(seed):
 
 def test_one_is_no_answer_where_it_is_no_candidate():
     X = np.random.default_rng(0).normal(size=(200, 2))
-    with pytest.warns(GraphWarning, match="The rows may be one cluster: . would be"):
+    with pytest.warns(GraphWarning, match="The rows may be one cluster: . clusters"):
         assert GPOD(range(2, 5)).fit(X).n_clusters_ >= 2
     with pytest.warns(GraphWarning, match="look like one cluster"):
         assert GPOD(range(1, 5)).fit(X).n_clusters_ == 1

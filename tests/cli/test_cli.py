@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, TableModel, load
 from eigencut.cli import main
@@ -277,6 +278,15 @@ def test_select_with_candidates(frame, model, capsys):
     run("select data.csv --drop name -k 2,3 --sigma local,median,0.5")
     table = capsys.readouterr().out.splitlines()
     assert table[-6:][0].split()[0] in "23" and len(table) >= 7
+
+
+def test_info_shows_that_columns_are_scaled(tmp_path, capsys):
+    X, _ = make_blobs(200, centers=[[0, 0], [0, 9]], random_state=0)
+    model = GPOD(2).fit(X * [1e4, 1])
+    assert model.column_scales_ is not None
+    model.save(tmp_path / "m.eigencut")
+    run(f"info {tmp_path}/m.eigencut")
+    assert "preparation  each column divided by its spread" in capsys.readouterr().out
 
 
 def test_info_shows_what_was_chosen(model, capsys):

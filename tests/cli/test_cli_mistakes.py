@@ -136,7 +136,7 @@ DATA = {  # exit code 1
     ),
     "memory limit too small": (
         f"fit good.csv --memory-limit 5MB {FIT}",
-        "memory_limit must be at least 12 MB to fit Neighbors() "
+        "memory_limit must be at least 13 MB to fit Neighbors(n_neighbors=40) "
         "on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
         "On the command line: --sample 10000, or with fit --landmarks 1000.",
     ),
@@ -220,7 +220,7 @@ DATA = {  # exit code 1
     ),
     "no dates in Parquet": (
         f"fit text.parquet --date town {FIT}",
-        "text.parquet: Column 'town' must hold dates. Got 'Rome' in row 1; correct it, drop the "
+        "text.parquet: Column 'town' must hold dates. Got 'Rome' in row 0; correct it, drop the "
         "column, or say that it is categorical.",
     ),
     "many words": (
@@ -252,7 +252,7 @@ DATA = {  # exit code 1
     ),
     "a kind for a column that is left out": (
         f"fit towns.csv --drop town --categorical town {FIT}",
-        "--categorical names 'town', which is left out; choose it, or do not.",
+        "--categorical names 'town', which --columns or --drop leaves out.",
     ),
     "two kinds for a column": (
         f"fit towns.csv --categorical day --date day {FIT}",

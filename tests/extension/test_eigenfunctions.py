@@ -179,7 +179,7 @@ def test_ratiocut_does_not_flip_signs_where_the_data_end():
 
 def test_components_that_carry_no_cluster_are_said():
     X = np.linspace(0, 1, 60)[:, None]
-    with pytest.warns(GraphWarning, match=r"components carry no cluster.*Use n_clusters="):
+    with pytest.warns(GraphWarning, match=r"show single rows instead of clusters.*Use n_clusters="):
         model = GPOD(8, affinity=Gaussian(sigma=3.0)).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert np.abs(model.transform(X) - model.embedding_).max() < 1e-8

@@ -148,7 +148,7 @@ def test_the_graph_of_the_parts_can_be_another(model):
         ({"cluster": -1}, "Got -1"),
         ({"cluster": "0"}, "Got '0'"),
         ({"cluster": True}, "Got True"),
-        ({"cluster": 0, "n_clusters": 0}, "n_clusters must be an integer of at least 1. Got 0"),
+        ({"cluster": 0, "n_clusters": 1}, "n_clusters must be an integer of at least 2. Got 1"),
         ({"cluster": 0, "n_clusters": 10**6}, "n_clusters must be at most"),
     ],
 )
@@ -264,7 +264,7 @@ def test_an_update_in_which_clusters_come_changes_nothing():
     model = GPOD("auto", affinity=Neighbors(25)).fit(X[TRUE != 3])
     finer = recluster(model, X[TRUE != 3], cluster=0)
     before = finer.predict(X)
-    with pytest.raises(ValueError, match=r"clusters come or go; update .* model.unsplit"):
+    with pytest.raises(ValueError, match=r"add or remove clusters; update .* model.unsplit"):
         finer.update(RNG.normal(400.0, 1.0, size=(200, 2)))
     assert np.array_equal(finer.predict(X), before)
 

@@ -226,7 +226,7 @@ def test_rows_are_named_as_their_reader_knows_them():
     X = np.vstack([np.random.default_rng(0).normal(size=(40, 2)) + 9 * k for k in range(2)])
     model = GPOD(2).fit(X)
     frame = pd.DataFrame(X, columns=["a", "b"], index=[f"id{i}" for i in range(80)])
-    lines = Table(("x1", "x2"), X, row_place=lambda row: f"line {row + 1}")
+    lines = Table(("x1", "x2"), X, row_place=lambda row: f"line {row + 2}")
     first = model.describe(X).clusters[0].typical[0].row
     for given, place in ((X, f"row {first}"), (frame, f"row id{first}")):
         text = str(model.describe(X, columns=given).clusters[0].typical[0])

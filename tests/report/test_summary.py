@@ -250,7 +250,7 @@ def test_rows_that_a_model_has_kept_will_do(tmp_path):
     assert summarize(table, stability=False).clusters[0].contrasts[0].column in ("km", "t")
     mixed = TableModel(GPOD(3, affinity=Gaussian(0.4))).fit(FRAME)
     found = summarize(mixed, stability=False)
-    assert "words and dates among them: pass X" in found.notes[0]
+    assert "words and dates among them. For profiles and rules, pass X" in found.notes[0]
     assert found.picture is not None and not found.clusters[0].contrasts
     landmarks = GPOD(3, affinity=Landmarks(50)).fit(X)
     landmarks.save(tmp_path / "m.eigencut", include_training_data=False)

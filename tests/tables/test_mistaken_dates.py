@@ -34,7 +34,7 @@ def test_the_bad_cell_is_named(days, n_days, options, wrong, capsys):
 
 
 def test_a_data_frame_names_the_row(days):
-    with pytest.raises(ValueError, match=r"'joined' must hold dates. Got '2024-13-01' in row 241"):
+    with pytest.raises(ValueError, match=r"'joined' must hold dates. Got '2024-13-01' in row 240"):
         TableModel(GPOD(2)).fit(days(4))
 
 

@@ -260,7 +260,7 @@ def test_words_outside_of_an_order_are_missing_for_predict():
         ValueError, match=r"'size' must hold small < medium < large. Got 'huge' in r"
     ):
         TableModel(GPOD(3), columns=SAID).fit(frame).predict(strange)
-    with pytest.raises(ValueError, match=r"'size' must hold small < medium. Got 'large' in row 3"):
+    with pytest.raises(ValueError, match=r"'size' must hold small < medium. Got 'large' in row 2"):
         TableModel(GPOD(3), columns={"size": ORDER[:2]}, missing="drop").fit(frame)
 
 
@@ -401,8 +401,8 @@ def test_integer_weights_are_repeated_rows(missing):
         ({"size": ["small"]}, r"columns\['size'\] must be .* Got \['small'\]"),
         ({"size": ["a", "a"]}, r"columns\['size'\] must be"),
         ({"sise": "categorical"}, "columns must name columns of the table, 'age', .* Got 'sise'"),
-        ({"town": "numeric"}, "Column 'town' must hold numbers. Got 'Rome' in row 1; correct it"),
-        ({"town": "date"}, "Column 'town' must hold dates. Got 'Rome' in row 1; correct it"),
+        ({"town": "numeric"}, "Column 'town' must hold numbers. Got 'Rome' in row 0; correct it"),
+        ({"town": "date"}, "Column 'town' must hold dates. Got 'Rome' in row 0; correct it"),
         ({"joined": "numeric"}, "Column 'joined' must hold numbers. Got datetime64"),
     ],
 )
@@ -422,7 +422,7 @@ def test_text_of_many_values_is_refused_by_name():
 
 def test_a_few_words_among_numbers_are_mistakes():
     frame = pd.DataFrame({"x": ["1", "2", "3", "4o", "5"]})
-    with pytest.raises(ValueError, match=r"Column 'x' must hold numbers. Got '4o' in row 4"):
+    with pytest.raises(ValueError, match=r"Column 'x' must hold numbers. Got '4o' in row 3"):
         TableModel(GPOD(2)).fit(frame)
 
 

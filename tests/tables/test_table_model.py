@@ -102,13 +102,13 @@ def test_a_stream_and_memory_give_the_same_labels(X, scale, tmp_path):
             {(150, 1): np.nan},
             "must have no missing values (NaN). Got some in 'x2', first in ",
         ),
-        ({(150, 1): np.inf}, "The table must hold finite numbers. Got infinity in 'x2', row 151"),
+        ({(150, 1): np.inf}, "The table must hold finite numbers. Got infinity in 'x2', row 150"),
     ],
 )
 def test_what_a_stream_must_not_hold_is_named_with_its_row(X, change, message):
     for place, value in change.items():
         X[place] = value
-    with pytest.raises(ValueError, match="row 151") as caught:
+    with pytest.raises(ValueError, match="row 150") as caught:
         TableModel(GPOD(3)).fit(Rows.from_array(X))
     assert message in str(caught.value)
 
@@ -180,6 +180,21 @@ def test_the_memory_of_a_fit_does_not_grow_with_the_table(tmp_path, kind):
 
     few, many = peak_mb(200_000), peak_mb(1_000_000)  # 13 and 64 MB
     assert many - few < 45  # pages that pyarrow keeps vary by some
+
+
+def test_a_summary_is_a_table_and_names_constant_columns(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2, 9, 10], "one": 7.0})
+    TableModel(GPOD(2)).fit(frame).save(tmp_path / "m.eigencut")
+    found = load(tmp_path / "m.eigencut").summary()
+    assert found.to_frame()["detail"].tolist()[1:] == ["always 7"]
+    assert repr(found) == str(found) and ">always 7</td>" in found._repr_html_()
+
+
+def test_an_update_leaves_what_changed():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    model = TableModel(GPOD(2)).fit(X)
+    assert not hasattr(model, "updated_")
+    assert model.update(X).updated_.n_rows == 8
 
 
 def test_a_summary_moves_no_cursor_and_fills_no_screen():

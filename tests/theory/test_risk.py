@@ -430,7 +430,7 @@ def test_notes_say_what_to_keep_in_mind(moons):
     frozen = GPOD(2, affinity="gaussian").fit(X).affinity_.frozen()
     assert "here sigma was a function" in notes(affinity=frozen)
     matrix = assess(GPOD(2, affinity="precomputed").fit(gaussian_weights(X, 0.4)))
-    assert "only you can say" in " ".join(matrix.notes)
+    assert "only you know" in " ".join(matrix.notes)
 
 
 def test_a_bound_can_be_worth_something():

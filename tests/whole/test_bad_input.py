@@ -31,7 +31,13 @@ FITS = {
     "n_clusters negative": (GPOD(-2), X, "n_clusters must be an integer .* Got -2"),
     "n_clusters fraction": (GPOD(2.5), X, "n_clusters must be an integer .* Got 2.5"),
     "n_clusters bool": (GPOD(True), X, "n_clusters must be an integer .* Got True"),
-    "n_clusters word": (GPOD("two"), X, "n_clusters must be .* Got 'two'"),
+    "n_clusters word": (GPOD("two"), X, r"Got 'two'; .* 'auto', .* range\(2, 11\) or '2-10'"),
+    "verbose word": (GPOD(2, verbose="yes"), X, "verbose must be True or False. Got 'yes'"),
+    "no column": (
+        TableModel(columns={"x1": "ignore", "x2": "ignore"}),
+        X,
+        "columns must leave at least one column to cluster. Got 'ignore' for all",
+    ),
     "n_clusters above n": (
         GPOD(61),
         X,
@@ -284,7 +290,7 @@ def test_integers_that_no_float_holds_are_called_too_large(number):
     with pytest.raises(ValueError, match=r"below 1.8e308. Got a larger one in row 0, column 0"):
         GPOD(2).fit(rows)
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
-    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers below 1.8e308. .* row 1;"):
+    with pytest.raises(ValueError, match=r"Column 'a' must hold numbers below 1.8e308. .* row 0;"):
         TableModel(GPOD(2)).fit(frame)
 
 

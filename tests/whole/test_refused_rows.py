@@ -72,7 +72,7 @@ def test_questions_of_risk_name_it_too(zero_row, fitted, frame, ask):
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row))
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row.tolist()))
     model = of_table(affinity="neighbors").fit(frame.drop(400))
-    assert "Got zeros in row 401;" in refused(lambda: ask(model, frame))
+    assert "Got zeros in row 400;" in refused(lambda: ask(model, frame))
 
 
 def test_a_stream_counts_through_its_blocks(fitted, tmp_path):
@@ -105,9 +105,9 @@ def of_table(**more):
 
 
 def test_a_table_counts_rows_that_were_left_out(frame):
-    assert "Got zeros in row 401;" in refused(lambda: of_table().fit(frame))
+    assert "Got zeros in row 400;" in refused(lambda: of_table().fit(frame))
     blocks = Rows(lambda: [frame.iloc[:100], frame.iloc[100:]])
-    assert "in row 401;" in refused(lambda: of_table(affinity="landmarks").fit(blocks))
+    assert "in row 400;" in refused(lambda: of_table(affinity="landmarks").fit(blocks))
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,31 @@ def test_a_table_counts_rows_that_were_left_out(frame):
 )
 def test_and_when_it_is_asked(frame, method):
     model = of_table(affinity="neighbors").fit(frame.drop(400))
-    assert "Got zeros in row 401;" in refused(lambda: getattr(model, method)(frame))
+    assert "Got zeros in row 400;" in refused(lambda: getattr(model, method)(frame))
+
+
+@pytest.mark.parametrize("model", [GPOD(2, metric="cosine", affinity="neighbors"), of_table()])
+def test_rows_are_named_by_the_index_of_a_frame(zero_row, model):
+    there = pd.DataFrame(zero_row, columns=NAMES, index=[f"id{i}" for i in range(len(zero_row))])
+    assert "Got zeros in row id400;" in refused(lambda: model.fit(there))
+    fitted = model.fit(there.drop("id400"))
+    assert "Got zeros in row id400;" in refused(lambda: fitted.predict(there))
+    assert "Got zeros in row id400;" in refused(lambda: fitted.update(there))
+
+
+@pytest.mark.parametrize("model", [GPOD(2), TableModel(GPOD(2))])
+@pytest.mark.parametrize("cell", [np.nan, np.inf])
+def test_and_so_are_cells(model, cell):
+    frame = pd.DataFrame({"a": [1.0, 2, cell, 4]}, index=[7, 8, 9, 10])
+    with pytest.raises(ValueError, match=r"\brow 9\b"):
+        model.fit(frame)
 
 
 def test_words_are_several_columns_of_a_model():
     X = pd.DataFrame({"n": [0.0, 1] * 20, "w": ["x", "y", "z", "z"] * 10})
     model = TableModel(GPOD(2, metric="jaccard"), scale="none")
     message = refused(lambda: model.fit(X))
-    assert "in row 1, where words stand for points ('w');" in message
+    assert "in row 0, where words stand for points ('w');" in message
 
 
 def test_a_refusal_comes_through_processes():

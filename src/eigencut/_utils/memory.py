@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -41,13 +42,14 @@ def parse_bytes(limit: object) -> float | None:
     return found
 
 
-def in_words(n_bytes: float) -> str:
+def in_words(n_bytes: float, rounded: Callable[[float], int] = round) -> str:
     """A size with its unit."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if n_bytes >= size:
             number = n_bytes / size
-            return f"{number:.1f} {unit}" if number < 10 else f"{number:.0f} {unit}"
-    return f"{n_bytes:.0f} bytes"
+            digits = 1 if number < 10 else 0
+            return f"{rounded(10**digits * number) / 10**digits:.{digits}f} {unit}"
+    return f"{rounded(n_bytes)} bytes"
 
 
 def available_bytes() -> float:

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from eigencut._utils.memory import FitSizes, available_bytes, in_words, parse_bytes
 from eigencut._utils.running import warn_user
-from eigencut.affinities import NAMES, Affinity, Landmarks
+from eigencut.affinities import NAMES, Affinity, Landmarks, RankedNeighbors
 from eigencut.auto.policy import POLICY
 from eigencut.exceptions import MemoryRefusal, invalid
 from eigencut.io.rows import Rows
@@ -94,9 +94,12 @@ class Budget:
         return min(possible, key=lambda name: self.needed(self.named(name)))
 
     def named(self, name: str) -> Affinity:
-        """The affinity of that name, for so many clusters."""
+        """The affinity of that name, for so many clusters, that takes most memory."""
         if name != "landmarks":
-            return NAMES[name](metric=self.metric)
+            n = self.sizes.n_rows or 0
+            is_compared = n <= POLICY.whole_rows  # with graphs of more neighbours
+            most = max(2, min(n, RankedNeighbors.most_neighbors + 1)) if is_compared else "auto"
+            return NAMES[name](most, metric=self.metric)
         return Landmarks(landmarks_for(self.sizes.n_clusters), metric=self.metric)
 
     def report(self, taken: str) -> None:
@@ -106,15 +109,15 @@ class Budget:
             needed, available = self.needed(self.named(first)), self.allowed
             warn_user(
                 f"affinity='auto' takes {taken!r}: {first!r} would take {in_words(needed)} of "
-                f"memory, and {in_words(available)} are available. Set affinity or memory_limit "
-                "for a choice that does not depend on it."
+                f"memory, and {in_words(available)} are available. To get the same choice always, "
+                "set affinity or memory_limit."
             )
 
     def refuse(self, affinity: Affinity, remedy: str | None = None) -> None:
         """Raise an error, if the fit would take more than it may."""
         if self.allows(affinity):
             return
-        needed, remedy = in_words(self.needed(affinity)), remedy or self._remedy()
+        needed, remedy = in_words(self.needed(affinity), math.ceil), remedy or self._remedy()
         rows = "a stream" if self.sizes.n_rows is None else f"{self.sizes.n_rows} rows"
         if self.limit is None:
             raise MemoryRefusal(

@@ -205,9 +205,9 @@ def choose_number(
         return least if candidates.numbers is None else candidates.numbers[0]
     answer = "look like" if candidates.may_be_one else "may be"
     warn_user(
-        f"The rows {answer} one cluster: {best.n_clusters} would be the best number of several, "
-        "but a sample of one cluster is cut as easily (p > 0.05). If you know better, give "
-        "n_clusters; eigencut.select(X) shows the scores."
+        f"The rows {answer} one cluster: {best.n_clusters} clusters score best, but random rows "
+        "without clusters score as well (p > 0.05). If you know the number, give n_clusters; "
+        "eigencut.select(X) shows the scores."
     )
     return 1 if candidates.may_be_one else best.n_clusters
 

@@ -75,7 +75,7 @@ class Candidates:
         is_text = isinstance(n_clusters, str)
         are_numbers = is_text and re.fullmatch(r"[\d\s,-]+", n_clusters)  # "2-30" or "2,4,8"
         if not are_numbers and (is_text or not isinstance(n_clusters, Iterable)):
-            remedy = "use the number of clusters you expect, or 'auto'"
+            remedy = "use a number, 'auto', or candidates such as range(2, 11) or '2-10'"
             check_count("n_clusters", n_clusters, remedy)
         if is_text:
             try:

@@ -147,11 +147,11 @@ def select(
     candidates = Candidates.parse(n_clusters)
     numbers = candidates.among(distinct_rows(rows).rows.shape[0])
     candidates = replace(candidates, numbers=numbers, may_be_one=False)
+    names = getattr(model, "feature_names_in_", None)
     is_auto = isinstance(affinity, str) and affinity == "auto"
     if is_auto:
         starts = {"n_init": model.n_init, "random_state": None}
         task = Task(candidates.numbers or "auto", "auto", CUTS["ncut"], starts, metric=metric)
-        names = getattr(model, "feature_names_in_", None)
         scales = scales_of_columns(rows, task, weight, names)
         rows = rows if scales is None else rows / scales
         rows, weight = some_rows(rows, POLICY.choice_rows, weight)
@@ -165,7 +165,7 @@ def select(
     # The graphs of "auto" are compared until one is clear, given ones all.
     groups = [affinities] if is_auto else [[one] for one in affinities]
     found = []
-    with threads(n_jobs), naming_refused_rows(given, getattr(model, "feature_names_in_", None)):
+    with threads(n_jobs), naming_refused_rows(given, names, X):
         for group in counted(groups, "graphs compared"):
             with without_progress():
                 compared = find_number(

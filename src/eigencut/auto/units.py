@@ -50,7 +50,8 @@ def scales_of_columns(
     with stage("units of columns"), warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
         as_given, scaled = (_clearness(one, task) for one in (rows / scales.max(), rows / scales))
-    note(f"clearer than one cluster by {as_given:.2f}, with columns of equal spread {scaled:.2f}")
+    taken = "divided by their spread" if scaled > as_given else "left as they are"
+    note(f"columns are {taken}: clusters are clearest that way")
     if scaled > as_given:
         return scales
     largest = np.argsort(-share, kind="stable")[: max(1, d // 8)]

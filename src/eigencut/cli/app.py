@@ -352,6 +352,7 @@ def _facts(header: Any) -> dict[str, Any]:
         "columns": table["state"]["columns"] if table else state["feature_names"],
         "kinds": [kind["kind"] for kind in table["state"].get("kinds", [])] if table else [],
         "scale": table["parameters"]["scale"] if table else None,
+        "divides_columns": any("column_scales" in each.name for each in header.entries),
         "missing": table["parameters"]["missing"] if table else None,
         "parameters": gpod["parameters"],
         "choice": state.get("choice", []),
@@ -377,12 +378,14 @@ def _text_of_facts(result: dict[str, Any]) -> str:
         _clipped(name) + ("" if kind == "numeric" else f" ({kind})")
         for name, kind in zip(columns or (), kinds, strict=True)
     ]
-    units = f"scale {result['scale']}, missing {result['missing']}"
+    units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
+    if result["divides_columns"]:
+        units = "each column divided by its spread (column_scales_)"
     is_right = "every SHA-256 is right" if result["verified"] else "not verified (--verify)"
     lines = {
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
         "columns": ", ".join(named) or "without names",
-        "preparation": units if result["scale"] else "none",
+        "preparation": units,
         "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
         "affinity": f"{affinity['class']}({given})",
         "compared": "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])

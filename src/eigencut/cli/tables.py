@@ -75,7 +75,7 @@ def kinds_of_columns(
     for option, name, kind in said:
         _check_columns(source, [name], f"--{option}")
         if name not in chosen:
-            raise ValueError(f"--{option} names {name!r}, which is left out; choose it, or do not.")
+            raise ValueError(f"--{option} names {name!r}, which --columns or --drop leaves out.")
         if name in kinds:
             raise ValueError(f"Two options say what {name!r} holds; name it once.")
         kinds[name] = kind
@@ -186,8 +186,8 @@ def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> t
         table,
         values=table.values[rows],
         weight=weight,
-        first_row=1,
-        row_place=lambda number: table.place(int(rows[number - 1])),
+        first_row=0,
+        row_place=lambda number: table.place(int(rows[number])),
     )
     return sample, rows
 

@@ -299,9 +299,9 @@ class Eigenfunctions:
         if lost:
             fewer = f"n_clusters={K - lost} or fewer, or " if lost < K - 1 else ""
             warn_user(
-                f"{lost} of the {K} components carry no cluster: their eigenvalues reach "
-                f"{self.pairs.values[-1]:.3g}, but from {limit:.3g} on eigenvectors single out "
-                f"rows instead of clusters. Use {fewer}another sigma."
+                f"{lost} of the {K} eigenvectors show single rows instead of clusters (eigenvalues "
+                f"up to {self.pairs.values[-1]:.3g}; clusters are below {limit:.3g}). Use {fewer}"
+                "another sigma."
             )
 
 

@@ -25,7 +25,7 @@ from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.validation import check_count, is_integer
+from eigencut._utils.validation import check_count, is_integer, needed
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
@@ -219,6 +219,10 @@ class Hierarchy(Printed, JsonReady):
                     raise invalid("min_children", expected, got, "use fewer groups or children")
                 levels[level] = self._joined(levels[level - 1], n_groups, min_children)
         return np.array(levels)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each joining of two groups."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict()["joinings"])
 
     def linkage(self) -> Array:
         """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.

@@ -183,8 +183,8 @@ class Reclustered(Model):
             pairs = [(self.gpod, updated.gpod)]
             pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
             if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
-                expected = "leave the clusters of the model, whose parts are numbered after them"
-                got = "rows with which clusters come or go"
+                expected = "keep the clusters of the model, since the parts are numbered after them"
+                got = "rows that add or remove clusters"
                 remedy = "update the model before the split, model.unsplit.update(X), and split it "
                 raise invalid("X", expected, got, f"{remedy}again")
             with all_or_nothing(self) as fresh:
@@ -370,7 +370,8 @@ def recluster(
         before = Reclustered._from_splits(before)
     gpod.numbering_.refuse_gaps("recluster")
     if n_clusters != "auto":
-        check_count("n_clusters", n_clusters, "use the number of parts you expect, or 'auto'")
+        remedy = "use the number of parts you expect, or 'auto'"
+        check_count("n_clusters", n_clusters, remedy, least=2)
     K = before.n_clusters_
     if not (is_integer(cluster) and 0 <= cluster < K):
         expected = f"be the number of a cluster, from 0 to {K - 1}"

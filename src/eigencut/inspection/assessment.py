@@ -318,7 +318,7 @@ def assess(
         if rows is not None and (is_known := affinity.identical_vertices(rows) >= 0).mean() > 0.5:
             cautions.append(
                 f"{is_known.mean():.0%} of these rows are identical to training rows. If they are "
-                "the training rows, all this is too favourable: pass rows that were held out."
+                "the training rows, these numbers are too favourable: pass rows that were held out."
             )
         if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
@@ -366,8 +366,8 @@ def assess(
     )
     if affinity.solver == "discrete":
         note += (
-            " Weights go by ranks of neighbours, so cut values compare only between equally many "
-            "rows."
+            " Weights go by ranks of neighbours, so compare cut values only between samples of the "
+            "same number of rows."
         )
     return replace(summary, notes=(note,))
 
@@ -449,7 +449,7 @@ def _notes(
             f"{fixed}; the edges of this graph depend on the sample, so they do not apply."
         )
     elif affinity.pairwise:
-        notes.append(f"{fixed}; whether these precomputed affinities are such, only you can say.")
+        notes.append(f"{fixed}; only you know whether these affinities were.")
     elif sigma is not None and not isinstance(sigma, Real):
         rule = "a function" if callable(sigma) else repr(sigma)
         notes.append(f"{fixed}; here sigma was {rule}. Give it as a number chosen beforehand.")

@@ -60,7 +60,7 @@ from eigencut.io.column_kinds import (
     plain_names,
     refuse_duplicates,
 )
-from eigencut.io.table import Table, refuse_lazy, row_place
+from eigencut.io.table import Table, place_of, refuse_lazy
 
 Interval = tuple[Array, Array]  # low, high
 Mask = NDArray[np.bool_]
@@ -945,7 +945,7 @@ def describe_model(
                 values={column.name: column.plain(column.values[i]) for column in shown},
                 margin=float(answers.margins[i]),
                 document=None if texts is None else texts[i],
-                place=row_place(columns if hasattr(columns, "iloc") else X, int(i)),
+                place=place_of(columns if hasattr(columns, "iloc") else X, int(i)),
             )
             for i in medoids[k]
         )

@@ -66,8 +66,7 @@ def training_rows(gpod: Any, rows: Any = None) -> Any:
     counts = np.rint(affinity.multiplicity_).astype(np.intp)
     is_whole = (counts == affinity.multiplicity_).all()
     if not is_whole or counts.sum() > POLICY.most_copies * len(counts):
-        expected = "be fitted on rows that are there once, or a few times, for samples of them to "
-        expected += "be fitted again"
+        expected = "have small whole weights, for samples of its rows to be fitted again"
         got = f"weights that add up to {affinity.n_rows_:g} on {len(counts)} different rows"
         raise invalid("model", expected, got, "pass X, a sample of rows by their weights")
     return rows[np.repeat(np.arange(len(counts)), counts)]
@@ -497,14 +496,14 @@ class Significance:
         """What it says about the clusters."""
         if self.p_value <= POLICY.small_p:
             return (
-                f"The rows are not one cluster (p = {self.p_value:.3g}): both nulls have larger "
-                "cuts. That they are more than one does not say that they are "
-                f"{self.n_clusters}; eigencut.select compares numbers of clusters."
+                f"The rows are not one cluster (p = {self.p_value:.3g}): simulated rows of one "
+                f"cluster have larger cuts. This does not show that there are {self.n_clusters} "
+                "clusters; eigencut.select compares numbers of clusters."
             )
         worst = max(self.p_values, key=lambda name: self.p_values[name])
         return (
-            f"The rows may be one cluster (p = {self.p_value:.3g}): samples of the null {worst!r} "
-            "have cuts as small as theirs. Do not rely on these clusters being there."
+            f"The rows may be one cluster (p = {self.p_value:.3g}): simulated rows of one cluster "
+            f"({worst!r}) have cuts as small as theirs. Do not rely on these clusters."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -226,8 +226,8 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
             places, by = centroids, "its centroid"
     nearest = others[KDTree(places[others]).query(places[islands])[1]]
     warn_user(
-        f"{len(islands)} of {len(X)} rows touch no other (islands), and each was tied to the "
-        f"nearest row by {by}. Add their neighbours to contiguity, to say otherwise."
+        f"{len(islands)} of {len(X)} rows touch no other (islands). Each was joined to the nearest "
+        f"row by {by}. To change that, add their neighbours to contiguity."
     )
     ties = (np.ones(len(islands)), (islands, nearest))
     bridges = sparse.coo_array(ties, shape=touching.shape)
@@ -244,8 +244,8 @@ def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
         raise invalid("n_regions", expected, n_regions, remedy)
     if n_parts > 1:
         warn_user(
-            f"The map has {n_parts} parts that do not touch: no region reaches from one into "
-            "another. Add neighbours between them to contiguity, to let it."
+            f"The map has {n_parts} parts that do not touch: no region spans two of them. To "
+            "change that, add neighbours between them to contiguity."
         )
 
 

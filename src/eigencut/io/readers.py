@@ -381,7 +381,7 @@ class CsvSource(Source):
         """Return the line of a row; its number where the lines cannot be read again."""
         with suppress(OSError, StopIteration, ValueError, csv.Error):
             if Path(self.name).is_file():  # a pipe can be read once
-                rows = islice(self._rows_with_lines(), row - 1 + self.has_names, None)
+                rows = islice(self._rows_with_lines(), row + self.has_names, None)
                 return f"line {next(rows)[0]}"
         return f"row {row}"
 
@@ -553,7 +553,7 @@ class ArrowSource(Source):
             at = int(np.argmax(is_other))
             raise ValueError(
                 f"{self.name}: the lists of column {name!r} must all have {length} numbers, as the "
-                f"first one has. Got {sizes[at]} in row {at + self.n_read + 1}; make them of one "
+                f"first one has. Got {sizes[at]} in row {at + self.n_read}; make them of one "
                 f"length, or fit without the column (drop {name!r})."
             )
 

@@ -18,6 +18,7 @@ from eigencut._utils.arrays import Array
 from eigencut._utils.running import row_blocks
 from eigencut.exceptions import RefusedRow, invalid
 from eigencut.io.column_kinds import labels_of, quoted
+from eigencut.io.table import place_of
 
 
 def text_error(X: Any, n_before: int = 0) -> Exception | None:
@@ -41,7 +42,7 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
     return None
 
 
-def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False) -> None:
+def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
     """Raise an error if the rows, made of X, are not finite."""
     values: Array = rows.data if issparse(rows) else rows
     with np.errstate(over="ignore", invalid="ignore"):
@@ -60,8 +61,9 @@ def refuse_infinite(X: Any, rows: Any, n_before: int = 0, pairwise: bool = False
         what, remedy = "NaN, a missing value,", "use TableModel(GPOD(...), missing='median') or "
         remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
-    place = repr(names[column]) if column < len(names) else column
-    raise invalid("X", "be finite", f"{what} in row {row + n_before}, column {place}", remedy)
+    name = repr(names[column]) if column < len(names) else column
+    got = f"{what} in {place_of(X, row)}, column {name}"
+    raise invalid("X", "be finite", got, remedy)
 
 
 def _is_text(column: Any) -> bool:
@@ -93,10 +95,12 @@ def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
 
 
 @contextmanager
-def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterator[None]:
+def naming_refused_rows(
+    rows: Any, names: Sequence[str] | None = None, X: Any = None
+) -> Iterator[None]:
     """Name a row that is refused within by its place among these: an array, a stream or None.
 
-    ``names`` are those of the columns.
+    ``names`` are those of the columns; X is what the user gave, whose index names rows.
     """
     try:
         yield
@@ -110,7 +114,7 @@ def naming_refused_rows(rows: Any, names: Sequence[str] | None = None) -> Iterat
                 is_named = refused.column is not None and names is not None
                 name = str(names[refused.column]) if is_named else None  # type: ignore[index]
                 refused.row += n_before
-                raise refused.at(f"row {refused.row}", name) from error
+                raise refused.at(place_of(X, refused.row), name) from error
             n_before += block.shape[0]
         raise (error if error.place is not None else error.at("some row")) from error
 
@@ -127,8 +131,7 @@ def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[No
     except RefusedRow as error:
         if not hasattr(X, "tables"):
             row = int(np.flatnonzero(complete)[error.row])
-            place = X.place(row) if hasattr(X, "place") else f"row {row + 1}"
-            raise _of_table(error, place, preparation) from error
+            raise _of_table(error, place_of(X, row), preparation) from error
         for table in X.tables(preparation.coding()) if X.is_local else ():
             prepared, complete = preparation.apply(table)
             refused = _first_refused(error, prepared)

@@ -8,7 +8,7 @@ says where blocks come from, and ``Rows.reduce`` how a sum over them is formed;
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -261,7 +261,7 @@ class Rows:
             sources: list[Source] = []
 
             def place(row: int) -> str:
-                at = bisect_left(starts, row) - 1
+                at = bisect_right(starts, row) - 1
                 found = sources[at].place(row - starts[at])
                 return f"{found} of {sources[at].name}" if len(files) > 1 else found
 
@@ -274,7 +274,7 @@ class Rows:
                 starts.append(n_rows)
                 sources.append(source)
                 for block in source.blocks(chosen_names(read, source), coding=coding):
-                    table = replace(block, first_row=n_rows + 1, row_place=place)
+                    table = replace(block, first_row=n_rows, row_place=place)
                     yield with_weight_column(table, wanted, weights, source.name)
                     n_rows += len(table.values)
             if not n_rows:
@@ -327,7 +327,7 @@ class Rows:
         def table(rows: Array, end: int) -> Table:
             weight = rows[:, -1].copy() if self.is_weighted else None
             values = np.ascontiguousarray(rows[:, :-1]) if self.is_weighted else rows
-            return Table(names, values, end - len(rows) + 1, weight, coding, place)
+            return Table(names, values, end - len(rows), weight, coding, place)
 
         for block in self._tables_of_source(coding):
             values = np.ascontiguousarray(block.values) if coding is None else block.values
@@ -364,7 +364,7 @@ class Rows:
                 if isinstance(block, np.ndarray):
                     refuse_shape(block.shape, width, n_seen)
                     self.n_features = block.shape[1]
-                table = Table.from_data(block, names, coding, n_seen + 1)
+                table = Table.from_data(block, names, coding, n_seen, "row {}".format)
                 names = names or list(table.names)
                 table = table.choose(coding.chosen(given) if given else None)
             if weight is not None:
@@ -379,7 +379,7 @@ class Rows:
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:
         """The same, each with the weights of its rows; None where rows have none."""
         for table in self.tables():
-            refuse_infinite(table.values, table.values, table.first_row - 1)
+            refuse_infinite(table, table.values)
             yield table.values, table.weight
 
     @cached_property

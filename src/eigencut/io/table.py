@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -46,7 +47,7 @@ from eigencut.io.column_kinds import (
     word_of,
 )
 
-Place = Callable[[int], str]  # where a row is, in words, by its number from 1 on
+Place = Callable[[int], str]  # where a row is, in words, by its number from 0 on
 
 MOST_WORDS = 1 << 16  # of a column; more are surely not categories
 
@@ -75,7 +76,10 @@ class Coding:
             expected = f"name columns of the table, {quoted(names)}"
             raise invalid("columns", expected, quoted(unknown), "correct it")
         if isinstance(columns, Mapping):
-            return [name for name in names if self.kinds.get(name, NUMERIC).name != "ignore"]
+            columns = [name for name in names if self.kinds.get(name, NUMERIC).name != "ignore"]
+        if not len(columns) and len(names):
+            expected, got = "leave at least one column to cluster", "'ignore' for all"
+            raise invalid("columns", expected, got, "leave one of them out")
         return [str(name) for name in columns]
 
     def numbers(self, name: str, column: Any) -> Array:
@@ -141,7 +145,7 @@ class Coding:
             else:
                 number = self._number(cells[i])
             if number is None:
-                where = self.place(int(np.argmax(at == i)) + 1)
+                where = self.place(int(np.argmax(at == i)))
                 raise self._other_cell(name, cells[i], where, list(cells.values()))
             codes[i] = number
         return codes[at]
@@ -248,7 +252,7 @@ class Table:
 
     names: tuple[str, ...]
     values: Array
-    first_row: int = 1  # its number, for errors: a table can be a piece of a longer one
+    first_row: int = 0  # its number, for errors: a table can be a piece of a longer one
     weight: Array | None = None  # what each row counts, if not 1
     coding: Coding | None = None  # what values mean that are not numbers of their own
     row_place: Place = "row {}".format  # where a row of the longer table is
@@ -260,18 +264,19 @@ class Table:
         X: Any,
         needed: Sequence[str] | None = None,
         coding: Coding | None = None,
-        first_row: int = 1,
-        row_place: Place = "row {}".format,
+        first_row: int = 0,
+        row_place: Place | None = None,
     ) -> Table:
         """Return the table of a data frame, an array, a mapping of columns, or a table.
 
         ``needed`` are the columns of a model, which must be there. Without them, ``coding`` says
-        which take part.
+        which take part. Without ``row_place``, errors name rows by the index of a data frame.
         """
         if isinstance(X, Table):
             return X.choose(needed)
         refuse_lazy(X)
         coding = Coding() if coding is None else coding
+        row_place = row_place or partial(place_of, X)
         columns = _columns(X, needed)
         there = list(columns)
         if needed is not None:
@@ -282,7 +287,7 @@ class Table:
             values = X.astype(np.float64)[:, places(names, there)]
             coding.kinds |= dict.fromkeys(names, NUMERIC)
         else:
-            coding.place = lambda row: row_place(row + first_row - 1)
+            coding.place = lambda row: row_place(row + first_row)
             coded = [coding.numbers(name, columns[name]) for name in names]
             values = np.column_stack(coded) if coded else np.empty((len(X), 0))
         return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
@@ -296,7 +301,7 @@ class Table:
         return replace(self, names=tuple(needed), values=self.values[:, columns])
 
     def place(self, row: int) -> str:
-        """Return where a row is, counted from 0: its line of a text file, or its number from 1."""
+        """Return where a row is, by its number: its line of a text file, index label or number."""
         return self.row_place(row + self.first_row)
 
     def kind(self, name: str) -> Kind:
@@ -317,7 +322,7 @@ class Table:
         return found.astype(np.float64)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
 
 
-def row_place(X: Any, row: int) -> str:
+def place_of(X: Any, row: int) -> str:
     """Return where a row of X is, in words: its line of a file, index label or position from 0."""
     if isinstance(X, Table):
         return X.place(row)
@@ -397,7 +402,7 @@ class Source(ABC):
         """Yield columns by name, or an array with these columns, some rows at a time."""
 
     def place(self, row: int) -> str:
-        """Return where a row is, by its number from 1 on."""
+        """Return where a row is, by its number from 0 on."""
         return f"row {row}"
 
     def close(self) -> None:
@@ -428,7 +433,7 @@ class Source(ABC):
             if isinstance(batch, np.ndarray):
                 batch = batch[:, : len(columns)]
             with self.named_errors():
-                table = Table.from_data(batch, columns, coding, done + 1, self.place)
+                table = Table.from_data(batch, columns, coding, done, self.place)
             done += len(table.values)
             yield replace(table, ids=ids)
 

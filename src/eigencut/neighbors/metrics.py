@@ -177,9 +177,8 @@ def warn_about_radians(metric: str, X: Any) -> None:
     is_globe = metric == "haversine" and X.shape[1] == 2
     if is_globe and (np.abs(X) <= (np.pi / 2, np.pi)).all():
         warn_user(
-            "metric='haversine' takes degrees, and all rows are within 3.2 degrees of the place "
-            "where the equator meets Greenwich. If these are radians (as scikit-learn takes), "
-            "pass numpy.degrees(X)."
+            "metric='haversine' takes degrees, and all rows are within 3.2 degrees of latitude 0, "
+            "longitude 0. If these are radians (as scikit-learn takes), pass numpy.degrees(X)."
         )
 
 

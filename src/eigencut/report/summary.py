@@ -53,7 +53,7 @@ from eigencut.inspection.policy import POLICY as INSPECTION
 from eigencut.inspection.refits import Stability, training_rows
 from eigencut.inspection.refits import stability as measure_stability
 from eigencut.io.rows import Rows
-from eigencut.io.table import Table, row_place
+from eigencut.io.table import Table, place_of
 from eigencut.model import Mask, Model, check_model, checked_names, spread
 from eigencut.neighbors.metrics import count_distinct_rows
 from eigencut.plotting.displays import PreparedRows, Shown, prepared_rows, project
@@ -422,8 +422,8 @@ def summarize(
         rows_as, what = "rows as they were given, words and dates among them", "profiles and rules"
         if not seen.n_rows:
             rows_as, what = "rows", "profiles, rules, margins and stability"
-        text = f"The model has not kept its {rows_as}: pass X, the rows of the fit or others like "
-        notes.append(f"{text}them, for {what}.")
+        text = f"The model has not kept its {rows_as}. For {what}, pass X: the rows of the fit, or"
+        notes.append(f"{text} others like them.")
     for rows, which in ((seen, "rows"), (new, "new rows")):
         if len(rows.places) == POLICY.looked_at < rows.n_rows:
             notes.append(
@@ -579,7 +579,7 @@ def _descriptions(
     described = {}
     for one in found.clusters:
         rows = [(row, int(seen.places[row.row])) for row in one.typical]
-        typical = [replace(row, row=i, place=row_place(seen.table, i)) for row, i in rows]
+        typical = [replace(row, row=i, place=place_of(seen.table, i)) for row, i in rows]
         described[one.cluster] = replace(one, typical=tuple(typical))
     return described
 
@@ -784,7 +784,7 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
             x, y = projection.apply(rows.rows[some]).T
         labels, margins = rows.answers.labels[some], rows.answers.margins[some]
         at = rows.places[some]
-        places += [row_place(rows.table, int(row)) for row in at]
+        places += [place_of(rows.table, int(row)) for row in at]
         drawn.append((x, y, labels, margins, at, np.full(len(some), rows is new)))
     x, y, labels, margins, at, is_new = map(np.concatenate, zip(*drawn, strict=True))
     words = {

@@ -402,7 +402,6 @@ def _report_pairs(functions: Eigenfunctions, rotation: Array, known: Known) -> N
     n_same = int((first == second).sum())
     if n_same:
         warn_user(
-            f"{n_same} of {len(first)} cannot-link pairs have the same label: no smooth cut into "
-            f"{len(rotation)} clusters tells them apart. Raise n_clusters, or drop pairs that may "
-            "be wrong."
+            f"{n_same} of {len(first)} cannot-link pairs have the same label: {len(rotation)} "
+            "clusters do not separate them. Raise n_clusters, or drop pairs that may be wrong."
         )

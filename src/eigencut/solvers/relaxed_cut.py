@@ -293,11 +293,11 @@ def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
 
 def _check(residual: float, solver: str) -> None:
     """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
-    said = f"accurate{{}}: residual {residual:.2g} of the largest d/m, expected below {{:.2g}}."
+    said = f"accurate{{}} (relative residual {residual:.2g}, expected below {{:.2g}})."
     if solver == "sparse" and residual > POLICY.tolerance:
         warn_user(
-            f"The eigenvectors are less {said.format(' than usual', POLICY.tolerance)} Labels of "
-            "rows between clusters may be off. Affinities of more similar sizes would help."
+            f"The eigenvectors are less {said.format(' than usual', POLICY.tolerance)} Rows "
+            "between clusters may get wrong labels. Affinities of more similar sizes would help."
         )
     elif not residual <= POLICY.slack:
         raise ArithmeticError(
@@ -356,14 +356,15 @@ class RelaxedCut:
             message += f" {n_isolated} distinct row(s) have no affinity to any other."
         n_part = int(self.groups.max()) + 1
         if n_part < n_components:
+            hint = affinity.connection_hint()
             message += (
-                f" The largest {n_part} of them {'are' if n_part > 1 else 'is'} cut into "
-                f"{n_clusters} clusters; the other {sizes[n_part:].sum()} row(s) are in components "
-                "too small, or too many, to be clusters, and joined the nearest. A larger "
-                "n_clusters, or a graph that reaches farther, would tell more."
+                f" {f'The {n_part} largest were' if n_part > 1 else 'The largest was'} cut into "
+                f"{n_clusters} clusters. The other {sizes[n_part:].sum()} row(s) got the label of "
+                "the nearest cluster. To change that, raise n_clusters, or connect the graph: "
+                f"{hint[0].lower()}{hint[1:]}"
             )
         else:
-            message += " Each is cut on its own: no cluster reaches from one into another."
+            message += " Each is cut on its own: no cluster spans two of them."
         warn_user(message)
 
     def report_apart(self, graph: Graph) -> None:
@@ -373,11 +374,11 @@ class RelaxedCut:
             return
         n_part, is_one = int(self.groups.max()) + 1, n_apart == 1
         rows = listed(self._sizes(graph)[n_part : n_part + n_apart])
-        lies = "lies a group" if is_one else f"lie {n_apart} groups"
-        makes = "it a cluster" if is_one else "them clusters"
+        lie = "A group of {} rows lies" if is_one else f"{n_apart} groups of {{}} rows lie"
+        them = "it a cluster" if is_one else "them clusters"
         warn_user(
-            f"Apart from the {n_clusters} clusters {lies} of {rows} rows, which joined the nearest."
-            f" n_clusters={n_clusters + n_apart} would make {makes}."
+            f"{lie.format(rows)} apart from the {n_clusters} clusters and got "
+            f"the label of the nearest one. Use n_clusters={n_clusters + n_apart} to make {them}."
         )
 
     def _sizes(self, graph: Graph) -> NDArray[np.int_]:

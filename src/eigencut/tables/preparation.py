@@ -8,7 +8,7 @@ dates and ordered words to comparable units, and other words become points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.json_ready import HtmlTable, Printed
 from eigencut._utils.running import advance, stage, warn_user
+from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.auto.policy import POLICY as AUTO_POLICY
 from eigencut.exceptions import ModelFileError, invalid, printable
@@ -29,7 +31,7 @@ from eigencut.io.table import Coding, Table
 from eigencut.tables.categories import POLICY, Categories, MixedProducts, WordPlaces
 
 Mask = NDArray[np.bool_]
-ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares")
+ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares", "constant")
 UNITS = ("auto", "standard", "robust", "minmax", "none")
 NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
 FILLS = ("mean", "median")  # what a missing value becomes
@@ -43,7 +45,7 @@ class Preparation:
     ``shift``, ``scale`` and ``fill`` have a number for each column: 0, 1 and 0 for those whose
     words become points, which ``categories`` has. Columns with a positive ``floor`` are logged
     (``logged``). ``means`` and ``missing_shares`` are those of the values before any were
-    filled in.
+    filled in; ``constant`` is 1 for columns with a single value.
     """
 
     columns: list[str]
@@ -56,14 +58,15 @@ class Preparation:
     floor: Array
     means: Array
     missing_shares: Array
+    constant: Array
     categories: Categories | None = None
 
     @classmethod
     def nothing(cls, columns: Sequence[str]) -> Preparation:
         """Return columns by name; nothing is scaled or filled."""
         zeros, ones = np.zeros(len(columns)), np.ones(len(columns))
-        kinds = (NUMERIC,) * len(columns)
-        return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds, zeros, zeros, zeros)
+        kinds, more = (NUMERIC,) * len(columns), (zeros,) * 4
+        return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds, *more)
 
     @property
     def fills(self) -> bool:
@@ -220,7 +223,7 @@ def restored_preparation(
     kinds = _kinds(state) if "kinds" in state else (NUMERIC,) * n_features
     columns = state.words("columns", len(kinds))
     shape = (len(kinds),)
-    arrays = {  # files did not always have the last three
+    arrays = {  # files did not always have the last four
         name: np.zeros(shape)
         if name in ARRAYS[3:] and name not in state
         else state.coordinates(name, shape)
@@ -581,6 +584,7 @@ def _of_numbers(
         floor=floor,
         means=np.where(is_scaled & np.isfinite(measured.means), measured.means, 0.0),
         missing_shares=shares,
+        constant=(is_constant & is_scaled).astype(np.float64),
     )
     return preparation, statistics
 
@@ -595,12 +599,12 @@ def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
     """Warn of columns of which much is missing."""
     for name, share in zip(names, shares, strict=True):
         if share >= POLICY.much_missing:
-            done = "its rows were left out"
+            done = "rows without it were left out"
             if missing in FILLS:
-                done = f"{missing} values were filled in, which can make a cluster of its own"
+                done = f"the {missing} was filled in, and these rows may become a cluster"
             warn_user(
-                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill it "
-                "in a way that suits it."
+                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
+                "better values."
             )
 
 
@@ -730,8 +734,8 @@ class ColumnSummary:
     mean: float | None = None
 
 
-@dataclass(frozen=True)
-class TableSummary:
+@dataclass(frozen=True, repr=False)
+class TableSummary(Printed):
     """The columns of a model; prints as a table.
 
     Examples
@@ -748,11 +752,20 @@ class TableSummary:
         """Plain values, for JSON."""
         return [asdict(column) for column in self.columns]
 
-    def __str__(self) -> str:
-        lines = [("column", "kind", "found")]
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame, a row for each column."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict())
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = []
         for column in self.columns:
             said = f"{column.detail} (as you said)" if column.is_given else column.detail
-            lines.append((_clipped(column.name), column.kind, _clipped(said, 300)))
+            rows.append((_clipped(column.name), column.kind, _clipped(said, 300)))
+        yield "", ("column", "kind", "found"), rows
+
+    def __str__(self) -> str:
+        [(_, head, rows)] = self._html_tables()
+        lines: list[Any] = [head, *rows]
         first, second = (max(len(line[i]) for line in lines) for i in (0, 1))
         return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in lines)
 
@@ -805,6 +818,8 @@ def _of_units(preparation: Preparation, j: int) -> str:
     if preparation.floor[j] > 0:
         usual = float(np.exp(shift))
         return f"mean {mean}; long tail, so the logarithm is used: around {usual:.4g}"
+    if preparation.constant[j]:
+        return f"always {mean}"
     weight = POLICY.order if kind.name == "ordered" and preparation.units == "auto" else 1.0
     standard = f"mean {mean}, deviation {scale * weight:.4g}{unit}"
     found = {

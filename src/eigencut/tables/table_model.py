@@ -47,6 +47,7 @@ from eigencut.updating.update import checked_decay, refuse_nothing
 
 if TYPE_CHECKING:
     from eigencut.updating.drift import Drift
+    from eigencut.updating.update import Updated
 
 
 class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
@@ -235,7 +236,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Refit the model as if it had seen these rows too; see ``GPOD.update``.
 
         Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
-        left out if ``missing="drop"``. ``labels_`` are those of the rows of X.
+        left out if ``missing="drop"``. ``labels_`` are those of the rows of X; ``updated_`` lists
+        the changes.
         """
         check_is_fitted(self)
         refuse_nothing(X.values if isinstance(X, Table) else X, "update by")
@@ -258,7 +260,10 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def partial_fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
-        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
+        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``.
+
+        The first call decides kinds and units of the columns for good.
+        """
         with one_at_a_time(self):
             if not self.__sklearn_is_fitted__():
                 checked_decay(decay)
@@ -307,6 +312,11 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def gpod(self) -> GPOD:
         """Return the GPOD that was fitted on the prepared rows."""
         return self.model_
+
+    @property
+    def updated_(self) -> Updated:
+        """What the last ``update`` changed; see ``GPOD.update``."""
+        return self.model_.updated_
 
     @property
     def columns_(self) -> list[str]:

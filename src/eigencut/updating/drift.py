@@ -33,7 +33,7 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
-from eigencut.io.table import row_place
+from eigencut.io.table import place_of
 from eigencut.neighbors.metrics import METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
 
@@ -429,6 +429,22 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each measure, cluster and column.
+
+        Columns are ``measure``, its ``name``, ``before``, ``now``, ``effect`` and ``p_value``,
+        which is that of all shares together for clusters.
+        """
+        support, cut = self.without_support, self.cut_value
+        rows: list[tuple[Any, ...]] = [
+            ("without support", None, support.before, support.now, None, support.p_value),
+            ("cut value", None, cut.before, cut.now, None, cut.p_value),
+        ]
+        rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
+        rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
+        head = ["measure", "name", "before", "now", "effect", "p_value"]
+        return needed("pandas", "pandas").DataFrame(rows, columns=head)
+
     @property
     def _title(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
@@ -626,7 +642,7 @@ def explained_outliers(
         odd = _odd_values(model.as_columns(known), model.labels_of(known), given, clusters)
     each = zip(places.tolist(), clusters.tolist(), support.tolist(), odd, strict=True)
     return n_outliers, tuple(
-        Outlier(row, row_place(X, row), cluster, own, *values) for row, cluster, own, values in each
+        Outlier(row, place_of(X, row), cluster, own, *values) for row, cluster, own, values in each
     )
 
 
@@ -720,8 +736,8 @@ def _have_enough_rows(affinity: Landmarks) -> bool:
     are_enough = n_rows >= POLICY.rows_per_landmark * n_landmarks
     if not are_enough:
         warn_user(
-            f"p-values are too small where landmarks have few rows: {n_landmarks} landmarks have "
-            f"{n_rows:.0f}. Fit with fewer landmarks, or another affinity, for such data."
+            f"The p-values are too small, because {n_landmarks} landmarks stand for only "
+            f"{n_rows:.0f} rows. Fit with fewer landmarks, or with another affinity."
         )
     return are_enough
 
