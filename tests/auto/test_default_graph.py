@@ -193,6 +193,18 @@ def test_the_number_of_clusters_with_gaps_is_found(seed):
     assert GPOD((2, 50)).fit(X).n_clusters_ in (2, 50)  # no other number was asked for
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_values_of_a_rounded_column_are_no_clusters(seed):
+    """A value that many rows have had a gap around it, for it had no step inside."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(5), rng.integers(40, 90, size=5))
+    X = np.round(20.0 * y + rng.normal(size=len(y)))[:, np.newaxis]
+    model = GPOD("auto").fit(X)
+    assert model.n_clusters_ == 5 and adjusted_rand_score(y, model.labels_) == 1
+    far = np.vstack([X, np.full((30, 1), 400.0)])  # a gap on one side shows that these are apart
+    assert GPOD("auto").fit(far).n_clusters_ == 6
+
+
 def test_smaller_clusters_are_found_in_larger_ones():
     X, y = groups([30, 30, 30, 30], 0.0)
     X = X + np.array([[0.0, 0.0], [40.0, 0.0], [1000.0, 0.0], [1040.0, 0.0]])[y]

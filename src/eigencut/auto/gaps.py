@@ -52,7 +52,8 @@ def clusters_with_gaps(
     cut, left = order[:n_cut], order[n_cut:]
     small = _components(n, origin[left], end[left])
     parts = [_Part(float(count), 0.0) for count in np.bincount(small, rows)]
-    longest = np.zeros(len(parts))
+    # Equal rows alone have no step inside; a usual one is taken.
+    longest = np.where(np.bincount(small) > 1, 0.0, np.median(length) if len(length) else 0.0)
     np.maximum.at(longest, small[origin[left]], length[left])
     for part, inside in zip(parts, longest, strict=True):
         part.inside = float(inside)
