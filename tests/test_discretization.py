@@ -48,10 +48,10 @@ def test_reaches_the_optimum_of_separated_cases(seed):
 
 def test_reaches_the_optimum_of_random_cases_nearly_always():
     hits = 0
-    for seed in range(200):
+    for seed in range(80):
         U = orthonormal(8, 3, seed)
         hits += pod(U).objective >= best_objective(U) * (1 - 1e-9)
-    assert hits >= 190
+    assert hits >= 76
 
 
 def test_is_never_worse_than_discretize_of_scikit_learn():

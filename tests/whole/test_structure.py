@@ -132,7 +132,7 @@ def test_partners_are_reached_by_every_form_of_import(door):
         f"import {inner}; import eigencut.{door} as there",
     )
     names = ast.literal_eval(ast.parse(MODULES[door].read_text(encoding="utf-8")).body[2].value)
-    forms += tuple(f"from eigencut.{door} import {name}; there = None" for name in names)
+    forms += (f"from eigencut.{door} import {', '.join(names)}; there = None",)
     code = "\n".join(
         f"import sys; exec({form!r}); import {inner}\n"
         f"assert there is None or all(getattr(there, n) is getattr({inner}, n) for n in {names})\n"
