@@ -184,7 +184,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     if total == 0:
         remedy = "leave it out to weigh all rows equally"
         raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
-    if not 1e-100 < total < 1e100:  # beyond, their squares are no ordinary numbers
+    if not 1e-18 < total < 1e18:  # beyond, one row more or less is lost in rounding
         got, remedy = f"{total:.3g} together", "divide them by their mean"
         raise invalid("sample_weight", "hold numbers of ordinary size", got, remedy)
     return weight
