@@ -127,7 +127,8 @@ def leaving_share(
             expected = "be integers, of at most 2^24 together, for limits of a mean"
             remedy = "leave it out, or repeat rows in proportion"
             raise invalid("sample_weight", expected, "others", remedy)
-        labels, leaves = (np.repeat(of_rows, times.astype(np.intp)) for of_rows in (labels, leaves))
+        each = np.repeat(np.arange(len(times)), times.astype(np.intp))
+        labels, leaves = labels[each], leaves[each]
     K = gpod.fitted_cut_.n_clusters
     sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K

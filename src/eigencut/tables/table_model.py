@@ -287,7 +287,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         if len(preparation.scale) == len(new.centre):
             new = replace(new, centre=self.in_units(new.centre))
         else:  # words are points of several coordinates
-            middle = nearest_rows(new.centre[np.newaxis], rows[new.rows])[0]
+            middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
             row = int(places[new.rows[middle]])
             given = self.as_columns(rows, X)
             cells = {column.name: column.plain(column.values[row]) for column in given}
