@@ -735,7 +735,7 @@ def _restored_functions(
     n_pairs = state.integer("n_combined", n_clusters, n_vertices) if is_combined else n_clusters
     pairs = EigenPairs._restored(state.part("pairs"), n_vertices, n_pairs)
     form = EXTENSIONS[state.word("form", EXTENSIONS)]
-    functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), least=0.0))
+    functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), 0.0, 1e140))
     return CombinedFunctions._restored(functions, state, n_clusters) if is_combined else functions
 
 

@@ -23,6 +23,7 @@ def threads_of_blas():
 
 @pytest.fixture(autouse=True)
 def found():
+    blas_threads.__init__()  # what a test left that failed would hide the next failure
     with threadpool_limits(FOUND, "blas"):
         if threads_of_blas() != {FOUND}:
             pytest.skip("this BLAS does not let its threads be set")

@@ -252,3 +252,11 @@ def test_clusters_with_gaps_are_not_one_though_a_further_split_shows_nothing():
         y = np.repeat(np.arange(len(sizes)), sizes)
         X = (20.0 * y + rng.normal(size=len(y)))[:, np.newaxis]
         assert GPOD("auto").fit(X).n_clusters_ == len(sizes)
+
+
+@pytest.mark.parametrize("K", ["auto", "1-4"])
+@pytest.mark.filterwarnings("ignore:The graph has 2 connected components")
+def test_two_groups_with_a_wide_gap_are_two_with_landmarks(K):
+    """Five nearest landmarks of so few rows make pieces of one cluster, too; gaps they are not."""
+    X = np.random.default_rng(0).normal(size=(240, 2)) + 10 * np.repeat([[0], [1]], 120, axis=0)
+    assert GPOD(K, affinity="landmarks").fit(X).n_clusters_ == 2

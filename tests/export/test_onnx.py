@@ -164,6 +164,21 @@ def test_training_rows_ties_and_duplicates_with_and_without_optimizations(tmp_pa
             assert found["support"][near] == pytest.approx(support[near], rel=1e-7, abs=1e-7)
 
 
+@SILENT
+@pytest.mark.parametrize("affinity", EVERY_AFFINITY[:4] + EVERY_AFFINITY[-1:], ids=repr)
+@pytest.mark.parametrize("d", [2, 4, 5, 8])
+def test_distances_that_only_rounding_tells_apart(tmp_path, affinity, d):
+    """Of decimals, many distances are equal on paper: the same ones are nearer as in the search."""
+    rng = np.random.default_rng(d)
+    X = np.round(rng.normal(size=(900, d)) + 3 * rng.integers(0, 3, size=(900, 1)), 1)
+    model = GPOD(3, affinity=affinity).fit(X[:300])
+    to_onnx(model, tmp_path / "m.onnx")
+    for optimize in (True, False):
+        found = run_onnx(tmp_path / "m.onnx", X, optimize=optimize)
+        assert np.exp(found["support"]) == pytest.approx(np.exp(model.score_samples(X)))
+        assert np.abs(found["probabilities"] - model.predict_proba(X)).max() < 1e-6
+
+
 @pytest.mark.parametrize("affinity", [Gaussian(0.2), Landmarks(100)], ids=repr)
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 def test_float32_is_close_even_with_an_offset(tmp_path, offset, affinity):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.io.golden.make import MODELS, OLDEST
 
-from eigencut import GPOD, Landmarks, ModelFileError, Neighbors, TableModel, load
+from eigencut import GPOD, Gaussian, Landmarks, ModelFileError, Neighbors, TableModel, load
+from eigencut.inspection import certificate
 from eigencut.io.model_format import read, write
 
 pytestmark = [
@@ -210,3 +211,28 @@ def test_an_index_is_one_that_can_be_used(tmp_path):
     write(tmp_path / "m", content, arrays)
     with pytest.raises(ModelFileError, match="index must be one of kdtree, brute"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(1.0), Landmarks(20), Neighbors(8)], ids=repr)
+def test_the_affinity_among_the_parameters_is_checked_too(affinity, tmp_path):
+    """It is not what was fitted, and pictures of the model ask for its metric."""
+    content, arrays = saved(GPOD(2, affinity=affinity).fit(X), tmp_path / "m")
+    content["model"]["parameters"]["affinity"]["parameters"]["metric"] = "Gaussian"
+    write(tmp_path / "m", content, arrays)
+    with pytest.raises(ModelFileError, match="metric must be 'euclidean' or"):
+        load(tmp_path / "m")
+
+
+def test_degrees_have_finite_squares(tmp_path):
+    content, arrays = saved(GPOD(2, affinity=Landmarks(20)).fit(X), tmp_path / "m")
+    write(tmp_path / "m", content, arrays | {"state.degrees": arrays["state.degrees"] * 1e199})
+    with pytest.raises(ModelFileError, match="degrees must be from 0 to"):
+        load(tmp_path / "m")
+
+
+def test_equal_rows_have_no_certificate(tmp_path):
+    content, arrays = saved(GPOD(2, affinity=Neighbors(8)).fit(X), tmp_path / "m")
+    place = "state.affinity.state.rows"
+    write(tmp_path / "m", content, arrays | {place: np.ones_like(arrays[place])})
+    with pytest.raises(ValueError, match=r"rows of the model must all be different\. Got 1 "):
+        certificate(load(tmp_path / "m"))

@@ -1,6 +1,7 @@
 """Drift: p-values that hold when nothing has changed, and are small when something has."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel, recluster
 from eigencut.affinities import Affinity
+from eigencut.inspection import assess, leaving_share
 from eigencut.io.sample import seeded_by
 from eigencut.updating.drift import ClusterFacts, FactTotals, _p_of_shares, _p_outside
 
@@ -349,3 +351,23 @@ def test_the_draw_depends_on_rows_and_seed_and_not_on_their_order():
     assert len(set(numbers)) == 3
     given = np.random.RandomState(0)
     assert seeded_by(X, given) is given
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(1.0), Neighbors(8), Landmarks(20)], ids=repr)
+def test_counts_cost_no_memory(affinity):
+    """Rows that stand for billions of others are not written out one by one."""
+    X, many = rows(60, 0), np.full(60, 2.0**33)
+    model = GPOD(3, affinity=affinity).fit(X, sample_weight=many)
+    tracemalloc.start()
+    model.drift(X), assess(model, X, sample_weight=many)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8
+    with pytest.raises(ValueError, match=r"sample_weight must be integers, of at most 2\^24"):
+        leaving_share(model, X, sample_weight=many)
+
+
+def test_new_rows_whose_distances_overflow():
+    X = pd.DataFrame(rows(60, 0), columns=["a", "b"]).assign(c=["x", "y"] * 30)
+    model = TableModel(GPOD(3)).fit(X.assign(a=X.a * 1e-160))
+    assert model.drift(X).has_drifted

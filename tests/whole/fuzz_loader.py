@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from eigencut import ModelFileError, load
+from eigencut import MemoryRefusal, ModelFileError, load
+from eigencut.inspection import assess
 from eigencut.io.model_format import read, write
 
 CORPUS = Path(__file__).parents[1] / "io" / "golden"
@@ -113,13 +114,19 @@ def outcome(path):
     except ModelFileError as error:
         assert "\n" not in str(error)
         return "refused"
-    repr(model)
-    for ask in ("hierarchy", "risk"):
-        with contextlib.suppress(ValueError):
-            getattr(model, ask, int)()
+    repr(model), model._repr_html_()
+    rows = np.random.default_rng(0).random((12, len(model.columns_)))
+    for ask in (
+        lambda: assess(model),
+        lambda: model.hierarchy(),
+        lambda: str(model.describe(rows)),
+        lambda: str(model.drift(rows)),
+        lambda: str(model.explain_outliers(rows)),
+    ):
+        with contextlib.suppress(ValueError, MemoryRefusal):
+            ask()
     try:
-        model.predict(np.zeros((3, model.n_features_in_)) if hasattr(model, "n_features_in_")
-                      else np.zeros((3, len(model.columns_))))  # fmt: skip
+        model.predict(rows)
     except ValueError:
         return "refused to predict"
     return "loaded"

@@ -7,8 +7,9 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, pod
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors, Rows, TableModel, pod
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -74,3 +75,25 @@ def test_rows_apart_have_no_number_of_clusters(sigma, seed):
         assert re.match("affinity must connect the rows.* Raise sigma", str(error)), error
     else:
         assert found.labels_.max() < found.n_clusters_
+
+
+def parameters():
+    """Each parameter of a model and its affinity, but those that take any number."""
+    for kind in (GPOD, Gaussian, Neighbors, RankedNeighbors, Landmarks, TableModel):
+        model = kind(2) if kind is GPOD else kind()
+        for name in set(model.get_params(deep=False)) - {"n_jobs", "n_neighbors", "verbose"}:
+            for number in (10**400, -(10**400)):
+                if (kind, name, number) != (Landmarks, "random_state", 10**400):
+                    yield clone(model).set_params(**{name: number}), name
+
+
+@pytest.mark.parametrize(("model", "name"), sorted(parameters(), key=lambda one: one[1]))
+def test_very_long_integers_are_no_parameters(model, name):
+    model = model if isinstance(model, (GPOD, TableModel)) else GPOD(2, affinity=model)
+    with pytest.raises(ValueError, match=f"^{name} (of Landmarks )?must be "):
+        model.fit(X)
+
+
+def test_very_long_integers_are_no_weights():
+    with pytest.raises(ValueError, match="sample_weight must hold real numbers"):
+        GPOD(2).fit(X, sample_weight=[10**400] * 60)

@@ -248,6 +248,8 @@ def test_survey_weights_decide_nothing_about_memory():
         ([1, np.nan, 1, 1], r"finite numbers of at least 0. Got a missing value in row 1"),
         ([1, 1, 1, np.inf], r"finite numbers of at least 0. Got inf in row 3"),
         ([0, 0, 0, 0], "positive for at least one row. Got zeros only; leave it out"),
+        ([1e-20] * 4, r"ordinary size. Got 4e-20 together; divide them by their mean"),
+        ([1e18] * 4, r"ordinary size. Got 4e\+18 together; divide them by their mean"),
         ([1e200] * 4, r"ordinary size. Got 4e\+200 together; divide them by their mean"),
         (["a"] * 4, "must hold real numbers"),
     ],

@@ -7,9 +7,9 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 
+from eigencut._utils.validation import is_real
 from eigencut.exceptions import invalid
 
 # Where Linux says how much memory there is: on the machine, and in the process's control group.
@@ -34,8 +34,8 @@ def parse_bytes(limit: object) -> float | None:
         if words:
             unit = 1024 if words[3] else 1000
             found = float(words[1]) * unit ** " KMGT".index((words[2] or " ").upper())
-    elif isinstance(limit, Real) and not isinstance(limit, bool):
-        found = float(limit)
+    elif is_real(limit):
+        found = float(limit)  # type: ignore[arg-type]
     if not 0 < found < 1e18:  # more is no memory, but a mistake
         expected = "be a positive number of bytes, or a text such as '4GB'"
         raise invalid("memory_limit", expected, repr(limit), "use None for what the machine has")

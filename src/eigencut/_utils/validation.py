@@ -57,8 +57,9 @@ def shown(value: object, longest: int = 60) -> str:
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a real number, and no flag."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether a value is a real number that a float can be, and no flag."""
+    is_long = isinstance(value, Integral) and abs(int(value)) >= 2**1023
+    return isinstance(value, Real) and not isinstance(value, bool) and not is_long
 
 
 def is_integer(value: object) -> bool:
@@ -95,7 +96,7 @@ def check_n_jobs(n_jobs: Any, most: int = 1024) -> None:
 
 def check_quantile(name: str, value: object, usual: float) -> None:
     """A number from 0, up to but not including 1."""
-    if not (isinstance(value, Real) and 0 <= float(value) < 1):
+    if not (is_real(value) and 0 <= float(value) < 1):  # type: ignore[arg-type]
         remedy = f"use the default of {usual}"
         raise invalid(name, "be at least 0 and below 1", repr(value), remedy)
 
@@ -145,7 +146,7 @@ def real_array(name: str, values: Any) -> Array:
         if np.iscomplexobj(found):
             raise TypeError("complex")
         return found.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         got = f"a {type(values).__name__} of something else"
         raise invalid(name, "hold real numbers", got, "convert it") from error
 
@@ -184,7 +185,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
     if total == 0:
         remedy = "leave it out to weigh all rows equally"
         raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
-    if not 1e-100 < total < 1e100:  # beyond, their squares are no ordinary numbers
+    if not 1e-18 < total < 1e18:  # beyond, one row more or less is lost in rounding
         got, remedy = f"{total:.3g} together", "divide them by their mean"
         raise invalid("sample_weight", "hold numbers of ordinary size", got, remedy)
     return weight

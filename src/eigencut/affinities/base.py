@@ -224,8 +224,8 @@ class Affinity(BaseEstimator, ABC):
 
 
 def whole_or_real(total: float) -> float:
-    """The sum of all weights; an integer, as numbers of rows are, if it is one."""
-    return int(total) if float(total).is_integer() else float(total)
+    """The sum of all weights; an integer, as numbers of rows are, if it is one below 2^53."""
+    return int(total) if float(total).is_integer() and total < 2**53 else float(total)
 
 
 class RowAffinity(Affinity):

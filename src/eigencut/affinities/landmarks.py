@@ -180,8 +180,8 @@ class Landmarks(Affinity):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_count("n_landmarks", self.n_landmarks, "use the default of 1000")
-        check_count("n_nearest", self.n_nearest, "use the default of 5")
+        check_count("n_landmarks", self.n_landmarks, "use the default of 1000", most=2**32)
+        check_count("n_nearest", self.n_nearest, "use the default of 5", most=2**32)
         check_choice("selection", self.selection, ("kmeans", "random"))
         check_choice("metric", self.metric, tuple(METRICS))
         check_contrast(self.density_contrast)

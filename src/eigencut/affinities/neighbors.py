@@ -241,8 +241,11 @@ class Neighbors(RowAffinity):
         usual = max(10, round(np.log2(n)))
         return min(n, usual if self.n_neighbors == "auto" else int(self.n_neighbors))
 
-    def memory_bytes(self, sizes: FitSizes) -> float | None:
+    def _check_parameters(self) -> None:
         check_neighbor_parameters(self, None)
+
+    def memory_bytes(self, sizes: FitSizes) -> float | None:
+        self._check_parameters()
         return neighbors_bytes(sizes, self._neighbors_among(sizes.n_vertices or 1))
 
     def _place(self, searched: SearchedPoints) -> None:
@@ -563,7 +566,7 @@ class RankedNeighbors(Neighbors):
         return np.maximum(self.radii_, least)
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
-        check_neighbor_parameters(self, None)
+        self._check_parameters()
         one = replace(sizes, n_clusters=1)  # no eigenvectors are computed
         return neighbors_bytes(one, self._neighbors_among(sizes.n_vertices or 1))
 

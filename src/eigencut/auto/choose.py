@@ -199,6 +199,9 @@ def choose_number(
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         compared.report(candidates, rows.shape[0])
         return n_found
+    if metric is None and hasattr(best.affinity, "metric"):  # no graph shows more than its pieces
+        n_gaps = number_with_gaps(rows, sample_weight, best.affinity.metric)
+        n_apart = n_gaps if candidates.allow(n_gaps) else 1
     if n_apart >= max(2, least):  # gaps show these; a further split shows nothing
         return n_apart
     if candidates.may_be_one and least > 1:  # it is known that they are several

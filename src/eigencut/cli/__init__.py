@@ -12,12 +12,16 @@ runs, so that ``--help`` is quick.
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (a problem with data or model) or 2 (usage)."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if sys.stderr is None:  # closed; numpy 2.0 needs one to be imported
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
     try:
         import click  # noqa: F401
     except ImportError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import os
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ from eigencut.io.column_kinds import quoted
 from eigencut.kernels.numpy_kernels import SLACK
 from eigencut.model import check_model
 from eigencut.neighbors.metrics import EARTH_RADIUS, FARTHEST, middle
+from eigencut.neighbors.search import POLICY
 from eigencut.tables.preparation import Preparation
 from eigencut.tables.table_model import TableModel, table_model
 
@@ -61,8 +64,9 @@ def to_onnx(
     path : path
     dtype : {"float64", "float32"}, default="float64"
         Of the input and the weights. Labels equal the model's in float64; in float32, which is
-        smaller and faster, rows between two clusters can get the other label. Where distances to
-        two training rows differ by rounding alone, either is taken for the nearer one.
+        smaller and faster, rows between two clusters can get the other label. With more than 8
+        columns, distances to two training rows can be equal but for rounding. Then either row is
+        taken for the nearer one: support and probabilities differ, and seldom a label.
 
     Examples
     --------
@@ -273,8 +277,10 @@ def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, 
     partial = (points - centre) @ (-2 * moved.T) + (moved**2).sum(axis=1)  # |y|^2 - 2 x y
     more = min(k + 8, len(vertices))
     near = partial.smallest(more)[1].smallest(more)[0]  # by number
-    squared, place = _squared_distances(points, vertices, near).smallest(k)
-    return near.node("GatherElements", place, axis=1), squared
+    squared = _squared_distances(points, vertices, near)
+    place = np.sqrt(squared).smallest(k)[1]  # roots, as in the search: they make more equal
+    numbers, squared = (of.node("GatherElements", place, axis=1) for of in (near, squared))
+    return numbers, squared
 
 
 def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -297,10 +303,20 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
-    """Return those from each point to the vertices of these numbers, by differences."""
+    """Return those from each point to the vertices of these numbers, by differences.
+
+    The squares of few features are added in the order of scipy's k-d tree: four sums, these from
+    left to right, then the features that are left. So what is equal there is equal here.
+    """
     there = points.graph.constant(vertices, np.float64).take(numbers)  # rows x edges x features
     difference = there - points.unsqueeze(1)
-    return difference.reduce("SumSquare", axis=2, keepdims=0)
+    d = vertices.shape[1]
+    if d > POLICY.tree_features:
+        return difference.reduce("SumSquare", axis=2, keepdims=0)
+    squares = [(difference * difference).take([i], axis=2).squeeze(2) for i in range(d)]
+    whole = d - d % 4
+    sums = [reduce(add, squares[i:whole:4]) for i in range(min(4, whole))]
+    return reduce(add, sums + squares[whole:])
 
 
 def _eigenfunctions(

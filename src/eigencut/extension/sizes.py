@@ -43,7 +43,7 @@ def check_size_limits(low: Any, high: Any) -> None:
     """Refuse what is no limit of the size of a cluster."""
     for name, value in (("min_cluster_size", low), ("max_cluster_size", high)):
         is_word = value is None or (isinstance(value, str) and value == "equal")
-        is_rows = is_integer(value) and value >= 1
+        is_rows = is_integer(value) and is_real(value) and value >= 1
         is_share = is_real(value) and not is_integer(value) and 0 < value < 1
         if not (is_word or is_rows or is_share):
             expected = "be None, a number of rows from 1 on, a share of them below 1, or 'equal'"

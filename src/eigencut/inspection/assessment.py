@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
 from eigencut.affinities import named_affinity
@@ -320,7 +320,9 @@ def assess(
                 f"{is_known.mean():.0%} of these rows are identical to training rows. If they are "
                 "the training rows, these numbers are too favourable: pass rows that were held out."
             )
-        if rows is not None and (counts is None or np.allclose(counts, np.rint(counts), rtol=1e-9)):
+        times = np.ones(1) if counts is None else np.rint(counts)
+        is_whole = are_counts(times) and (counts is None or np.allclose(counts, times, rtol=1e-9))
+        if rows is not None and is_whole:
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
         is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
         is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None

@@ -31,6 +31,7 @@ from sklearn.base import clone
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut.cut import Cut
+from eigencut.exceptions import invalid
 from eigencut.graphs.base import Graph, connected_components
 from eigencut.inspection.policy import POLICY
 from eigencut.solvers.relaxed_cut import eigenpairs
@@ -131,6 +132,9 @@ def certificate(model: Any) -> Certificate:
         remedy = "fit with affinity='neighbors' or 'gaussian'"
         rows = kept_rows(fitted.affinity, ", of which the graph is made again", remedy)
         graph = clone(fitted.affinity).fit_graph(rows, fitted.affinity.multiplicity_)
+        if graph.n_vertices != len(fitted.partition.labels):
+            got = f"{graph.n_vertices} different ones for {len(fitted.partition.labels)} labels"
+            raise invalid("rows of the model", "all be different", got, "fit it again")
         return certified(graph, fitted.cut, fitted.partition.labels, fitted.n_clusters)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import check_fraction
 from eigencut.exceptions import invalid
@@ -122,11 +122,13 @@ def leaving_share(
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         labels, leaves = _leaves(gpod.fitted_cut_, rows)
     if counts is not None:
-        times = np.rint(counts).astype(np.intp)
-        if not np.allclose(times, counts, rtol=1e-9):
+        times = np.rint(counts)
+        if not (are_counts(times) and np.allclose(times, counts, rtol=1e-9)):
+            expected = "be integers, of at most 2^24 together, for limits of a mean"
             remedy = "leave it out, or repeat rows in proportion"
-            raise invalid("sample_weight", "be integers, for limits of a mean", "others", remedy)
-        labels, leaves = np.repeat(labels, times), np.repeat(leaves, times)
+            raise invalid("sample_weight", expected, "others", remedy)
+        each = np.repeat(np.arange(len(times)), times.astype(np.intp))
+        labels, leaves = labels[each], leaves[each]
     K = gpod.fitted_cut_.n_clusters
     sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K

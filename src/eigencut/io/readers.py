@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
-from eigencut.exceptions import EmptyTableError, invalid
+from eigencut.exceptions import EmptyTableError, invalid, printable
 from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted, refuse_duplicates
 from eigencut.io.table import Source
 
@@ -406,7 +406,9 @@ class CsvSource(Source):
             error = ValueError(
                 f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
             )
-        return ValueError(f"{self.name}: {str(error).removeprefix('CSV parse error: ')}.")
+        return ValueError(
+            f"{self.name}: {printable(str(error)).removeprefix('CSV parse error: ')}."
+        )
 
     def _no_table(self, reason: str) -> ValueError:
         return ValueError(f"{self.name} is not a table: {reason}.")

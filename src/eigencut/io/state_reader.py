@@ -88,7 +88,8 @@ class StateReader:
         given = dict(parameters._values)
         for name, value in given.items():
             if name in kinds and isinstance(value, Mapping):
-                given[name] = parameters.part(name)._unfitted(kinds[name])
+                given[name] = inner = parameters.part(name)._unfitted(kinds[name])
+                getattr(inner, "_check_parameters", int)()  # what is fitted checks its own
             elif not (value is None or isinstance(value, (bool, int, float, str))):
                 raise parameters._refuse(name, "a number or a word")
             elif type(value) is int and abs(value) > 2**32:  # no parameter counts so many

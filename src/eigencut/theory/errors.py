@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
 from eigencut._utils.validation import check_choice, check_count, check_sample_weight
@@ -158,7 +158,8 @@ class RowPairs:
         None where rows have weights that are no numbers of rows.
         """
         times = np.rint(self.counts)
-        if self.affinity is None or not np.allclose(times, self.counts, rtol=1e-9):
+        is_whole = are_counts(times) and np.allclose(times, self.counts, rtol=1e-9)
+        if self.affinity is None or not is_whole:
             return None
         # The draw does not depend on the order of the rows, and rows that count are repeated.
         each = np.repeat(np.arange(len(times)), times.astype(np.intp))

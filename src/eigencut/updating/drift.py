@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.running import row_blocks, warn_user, without_progress
 from eigencut._utils.validation import needed
@@ -34,7 +34,7 @@ from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
 from eigencut.io.table import place_of
-from eigencut.neighbors.metrics import METRICS
+from eigencut.neighbors.metrics import FARTHEST, METRICS
 from eigencut.updating.update import rows_in_common, what_is_kept
 
 
@@ -125,7 +125,7 @@ class ClusterFacts:
 
     def each_row(self) -> ClusterFacts:
         """Return every row on its own, where weights are numbers of identical rows."""
-        if (self.weight != np.rint(self.weight)).any():
+        if not are_counts(self.weight) or self.weight.sum() > POLICY.most_held:
             return self
         rows = np.repeat(np.arange(len(self.weight)), self.weight.astype(np.intp))
         of_rows = {field.name: getattr(self, field.name)[rows] for field in fields(self)}
@@ -505,6 +505,8 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
         return None
     used = METRICS[getattr(model.affinity_, "metric", "euclidean")]
     points, metric = used.points(X), used.of_points.name
+    if (largest := abs(points).max()) > FARTHEST:
+        points = points / largest
     if metric == "jaccard":
         points = points > 0  # as scikit-learn wants sets
     outside, supported = some[is_outside], some[~is_outside]
@@ -721,7 +723,7 @@ def kept_rows(model: Any, random_state: Any = None) -> Any:
     if affinity.keeps != "rows":
         return None
     rows, counts = affinity.rows_, affinity.multiplicity_
-    if issparse(rows) or (counts != np.rint(counts)).any():
+    if issparse(rows) or not are_counts(counts):
         return None
     each = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     if len(each) > POLICY.compared_rows:
@@ -763,7 +765,7 @@ def _by_rows_left_out(
 
 def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
     """How often each distinct row is left out."""
-    are_whole = bool((counts == np.rint(counts)).all())
+    are_whole = are_counts(counts)
     times = counts.astype(np.intp) if are_whole else np.ones(len(counts), dtype=np.intp)
     rows = np.repeat(np.arange(len(counts)), times)
     n_held = min(POLICY.most_held, int(POLICY.held_share * len(rows)))

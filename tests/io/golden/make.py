@@ -25,6 +25,12 @@ def rows(n, seed):
     return (centers[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))).round(2)
 
 
+def with_units(X):
+    """And a column of noise in a smaller unit."""
+    noise = np.random.default_rng(3).normal(size=len(X))
+    return np.column_stack([X, np.round(1000 * noise)])
+
+
 def weights(A, B):
     return np.exp(-((A[:, np.newaxis] - B) ** 2).sum(2) / 2)
 
@@ -38,13 +44,16 @@ MODELS = {
     "neighbors": (GPOD(3, affinity=Neighbors(8)), TRAINING, NEW),
     "precomputed": (GPOD(2, affinity="precomputed"), weights(FEW, FEW), weights(NEW, FEW)),
     "ranked_neighbors": (GPOD(3, affinity=RankedNeighbors(8)), TRAINING, NEW),
+    "scaled": (GPOD(3), with_units(rows(36, 0)), with_units(NEW)),
+    "sizes": (GPOD(3, affinity=Landmarks(12), min_cluster_size="equal"), TRAINING, NEW),
     "table": (
         TableModel(GPOD(3, affinity=Gaussian(0.7)), scale="minmax", missing="median"),
         TRAINING,
         NEW,
     ),
 }
-SINCE = {"ranked_neighbors": 2}  # the version in which a kind was first written, if not 1
+# The version in which a kind was first written, if not 1.
+SINCE = {"ranked_neighbors": 2, "scaled": 2, "sizes": 2}
 OLDEST = [name for name in MODELS if name not in SINCE]  # there are files of version 1 of these
 
 
