@@ -260,3 +260,12 @@ def test_two_groups_with_a_wide_gap_are_two_with_landmarks(K):
     """Five nearest landmarks of so few rows make pieces of one cluster, too; gaps they are not."""
     X = np.random.default_rng(0).normal(size=(240, 2)) + 10 * np.repeat([[0], [1]], 120, axis=0)
     assert GPOD(K, affinity="landmarks").fit(X).n_clusters_ == 2
+
+
+def test_too_small_candidates_are_not_taken_for_one_cluster():
+    X, _ = make_blobs(500, centers=5, cluster_std=0.6, random_state=3)
+    for given in ("2-4", [2]):
+        with pytest.warns(GraphWarning, match="Use n_clusters=5") as heard:
+            GPOD(given).fit(X)
+        assert not [one for one in heard if "one cluster" in str(one.message)]
+    assert GPOD(np.array(5)).fit(X).n_clusters_ == 5

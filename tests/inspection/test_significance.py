@@ -153,3 +153,9 @@ def test_counts_are_checked():
     model = GPOD(2).fit(np.random.default_rng(0).normal(size=(40, 2)))
     with pytest.raises(ValueError, match="n_null must be an integer of at least 1"):
         significance(model, n_null=0)
+
+
+def test_few_simulations_claim_nothing():
+    X = np.random.default_rng(0).normal(size=(200, 2)) + 20 * (np.arange(200) % 2)[:, None]
+    found = significance(GPOD(2, affinity=Gaussian(1.0)).fit(X), n_null=9)
+    assert found.p_value == 0.1 and "9 simulations are too few" in found.sentence

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency, fisher_exact
+from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel, recluster
 from eigencut.affinities import Affinity
@@ -371,3 +372,16 @@ def test_new_rows_whose_distances_overflow():
     X = pd.DataFrame(rows(60, 0), columns=["a", "b"]).assign(c=["x", "y"] * 30)
     model = TableModel(GPOD(3)).fit(X.assign(a=X.a * 1e-160))
     assert model.drift(X).has_drifted
+
+
+def test_shares_are_those_of_the_model_whatever_a_refit_finds():
+    """Three clusters of two moons: a refit on fewer rows cuts the moons elsewhere."""
+    X, _ = make_moons(600, noise=0.07, random_state=0)
+    for limit in (None, 150):
+        model = GPOD(3, min_cluster_size=limit).fit(X)
+        drift = model.drift(X)
+        sizes = np.bincount(model.labels_) / 600
+        np.testing.assert_allclose(list(drift.shares.values()), np.c_[sizes, sizes])
+        new, _ = make_moons(600, noise=0.07, random_state=9)
+        left = new[model.predict(new) != 2]
+        assert model.drift(left).shares[2][1] == 0

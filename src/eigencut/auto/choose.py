@@ -155,7 +155,7 @@ def number_of_rows(X: Any, task: Task, sample_weight: Array | None = None) -> in
         sample_weight=weight,
         least=task.least,
         metric=metric,
-        n_apart=n_apart if candidates.allow(n_apart) else 1,
+        n_apart=n_apart,
     )
 
 
@@ -185,6 +185,9 @@ def choose_number(
     """
     compared = find_number(rows, affinities, candidates, sample_weight=sample_weight, metric=metric)
     best = compared.best
+    if not candidates.allow(n_apart) and n_apart > best.n_clusters >= least:
+        return best.n_clusters  # there are more, whatever the scores: the cut warns of them
+    n_apart = n_apart if candidates.allow(n_apart) else 1
     n_found = best.n_clusters + compared.n_apart
     is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(rows.shape[0])
     if n_apart >= max(2, least) and is_enough:

@@ -125,6 +125,10 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
             expected = f"have at most {_MOST_CLUSTERS} clusters to be exported"
             raise invalid("model", expected, model.n_clusters_, "keep to Python, or fit fewer")
         return
+    if getattr(model.fitted_cut_, "prices", None) is not None:
+        expected = "be left out for a model to be exported"
+        remedy = "keep to Python, or fit without limits of sizes"
+        raise invalid("min_cluster_size and max_cluster_size", expected, "a limit", remedy)
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
         expected = "be ones that the functions of the cut satisfy, for a model to be exported"

@@ -306,6 +306,10 @@ def assess(
     Risk of ncut, 2 clusters fitted on 200 rows
     """
     delta = check_fraction("delta", delta, 0.05)
+    for name, result in (("significance", significance), ("stability", stability)):
+        if isinstance(result, bool):
+            expected, remedy = f"be what eigencut.inspection.{name} returns", "compute it first"
+            raise invalid(name, expected, result, remedy)
     with measured_on(model, X_heldout, sample_weight) as (gpod, rows, counts):
         affinity, fitted = gpod.affinity_, gpod.fitted_cut_
         n, K, cut, known = affinity.n_rows_, gpod.n_clusters_, fitted.cut, affinity.weight_bound_

@@ -984,6 +984,10 @@ def _described_columns(
     table: Any, names: Sequence[str] | None, labels: Indices, notes: list[str]
 ) -> list[Column]:
     """Return the columns of a table without those that name rows; note what is left out."""
+    if getattr(table, "ndim", 2) != 2 or isinstance(table, (str, list, tuple)):
+        expected, got = "be a data frame or an array with columns", type(table).__name__
+        remedy = "pass a table of as many rows as X"
+        raise invalid("columns", expected, got, remedy)
     found = columns_of(table, names, labels)
     for column in found:
         if len(column.values) != len(labels):

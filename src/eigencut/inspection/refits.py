@@ -501,6 +501,12 @@ class Significance:
                 "clusters; eigencut.select compares numbers of clusters."
             )
         worst = max(self.p_values, key=lambda name: self.p_values[name])
+        n_null = len(self.null_statistics[worst])
+        if self.p_value == 1 / (1 + n_null):
+            return (
+                f"{n_null} simulations are too few to say whether the rows are one cluster "
+                f"(p = {self.p_value:.3g}): all have larger cuts. Use the default n_null=99."
+            )
         return (
             f"The rows may be one cluster (p = {self.p_value:.3g}): simulated rows of one cluster "
             f"({worst!r}) have cuts as small as theirs. Do not rely on these clusters."

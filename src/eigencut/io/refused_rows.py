@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from eigencut._utils.arrays import Array
 from eigencut._utils.running import row_blocks
 from eigencut.exceptions import RefusedRow, invalid
-from eigencut.io.column_kinds import labels_of, quoted
+from eigencut.io.column_kinds import labels_of, quoted, refuse_duplicates
 from eigencut.io.table import place_of
 
 
@@ -25,6 +25,7 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
     """Return the error for columns of a frame or array that are not numbers; None if all are."""
     remedy = "drop or encode it, or use TableModel(GPOD(...))"
     if hasattr(X, "columns"):
+        refuse_duplicates([str(name) for name in labels_of(X)])
         names = [name for name in labels_of(X) if _is_text(X[name])]
         after = f" after row {n_before}" if n_before else ""
         got = f"the non-numeric column(s) {quoted(names)}{after}"

@@ -345,7 +345,7 @@ class RelaxedCut:
     def report(self, graph: Graph, affinity: Affinity) -> None:
         """Warn about a graph in pieces; refuse one without any edge."""
         n_components, n_clusters = self.n_components, len(self.pairs.values)
-        if n_components == 1:
+        if n_components == 1 or n_clusters == 1:
             return
         refuse_without_edges(self.components, graph, n_clusters, affinity.connection_hint)
         if pieces_are_known.get():

@@ -378,7 +378,8 @@ class Drift(Printed, JsonReady):
     shares : dict of int to tuple of float
         The share of each cluster, before and now, by its number.
     p_shares : float
-        Of all shares together.
+        Of all shares together. As the other p-values it is that of a refit on four fifths of the
+        rows, which has seen neither the other fifth nor the new rows.
     new_cluster : NewCluster or None
         If one stands out.
     p_values_hold : bool
@@ -541,6 +542,10 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         p_cut = _p_of_cut(old, new, of, rng)
     outside = before.n_outside / before.n_rows, now.n_outside / now.n_rows
     shares = [(each.belongs / each.n_rows).tolist() for each in (before, now)]
+    if old is not None:  # which are facts of a refit: its clusters may be others
+        known = np.bincount(fitted.voters, affinity.multiplicity_, model.n_clusters_)
+        found = np.bincount(fitted.labels(X), minlength=model.n_clusters_)
+        shares = [(count / count.sum()).tolist() for count in (known, found)]
     return Drift(
         n_rows=X.shape[0],
         n_compared=before.n_rows,
@@ -753,6 +758,7 @@ def _by_rows_left_out(
     is_held, is_left = held > 0, counts > held
     rows, weight = kept[is_left], (counts - held)[is_left]
     estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
+    estimator.set_params(min_cluster_size=None, max_cluster_size=None)  # counts of all rows
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
         fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
