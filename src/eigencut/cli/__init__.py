@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (a problem with data or model) or 2 (usage)."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if sys.stderr is None:  # closed; numpy 2.0 needs one to be imported
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     try:
         import click  # noqa: F401
     except ImportError:
