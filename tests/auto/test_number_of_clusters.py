@@ -263,7 +263,7 @@ def test_two_groups_with_a_wide_gap_are_two_with_landmarks(K):
 
 
 def test_too_small_candidates_are_not_taken_for_one_cluster():
-    X, _ = make_blobs(500, centers=5, cluster_std=0.6, random_state=3)
+    X, _ = make_blobs(500, centers=5, cluster_std=0.2, random_state=3)
     for given in ("2-4", [2]):
         with pytest.warns(GraphWarning, match="Use n_clusters=5") as heard:
             GPOD(given).fit(X)
