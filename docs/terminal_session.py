@@ -37,17 +37,18 @@ eigencut select banknote.data --drop x5 -k 2-5
 head -n 3 mammographic.data
 eigencut fit mammographic.data --drop Severity -k 2 -o masses.eigencut
 eigencut fit mammographic.data --drop Severity -k 2 --missing median -o masses.eigencut
-# Words count as data: a class in words is left out by name.
+# Columns of words count as data: drop a class column by name.
 eigencut fit sonar.data --drop x61 -k 2 --cut ratiocut -o sonar.eigencut
 # How far can it be trusted on rows that it has not seen?
 head -n 500 diabetes.data > train.csv
 tail -n 268 diabetes.data > heldout.csv
 eigencut fit train.csv --drop x9 -k 2 -o diabetes.eigencut
 eigencut assess diabetes.eigencut heldout.csv | head -n 11
-# Are these rows like the others? The model goes on with them, and clusters keep their numbers.
+# Are these rows like the others?
 eigencut drift diabetes.eigencut heldout.csv
+# Add them. Clusters keep their numbers, and each of the 500 old rows now counts as 0.9.
 eigencut update diabetes.eigencut heldout.csv --decay 0.9 -o diabetes.eigencut
-# A model of other columns says so.
+# A table with other columns is refused.
 eigencut predict diabetes.eigencut banknote.data
 # For services without Python.
 eigencut export diabetes.eigencut -o diabetes.onnx

@@ -107,9 +107,7 @@ def test_assess_says_it_first():
     first = str(summary).splitlines()[1]
     assert first == leaving_share(model, X[250:]).sentence
     assert first.startswith("On new data at most ")
-    assert first.endswith(
-        " % of the rows' similarity goes to other clusters (95 % for all clusters)"
-    )
+    assert first.endswith(" % of the rows' similarity goes to other clusters (95 % confidence)")
     assert summary.leaving.at_most < 0.2
     assert float(first.split()[5]) / 100 >= summary.leaving.at_most  # rounded up
     assert "On new data at most" not in str(assess(model))

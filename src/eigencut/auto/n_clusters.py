@@ -267,8 +267,8 @@ class ComparedNumbers:
         if not self.is_clear(n_rows):
             warn_user(
                 f"No number of clusters stands out: the best is {K}, with a score of "
-                f"{self.best.score:.2f} (clear ones are above {clear_score(n_rows):.2g}). The rows "
-                "may be one cluster: eigencut.inspection.significance(model, X) tests it."
+                f"{self.best.score:.2f} (one that stands out is above {clear_score(n_rows):.2g}). "
+                "The rows may be one cluster: eigencut.inspection.significance(model, X) tests it."
                 + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif others:

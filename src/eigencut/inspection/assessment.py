@@ -159,7 +159,7 @@ class RiskSummary(Printed, JsonReady):
         if self.n_clusters == 1:
             yield "One cluster: there is no cut to judge", []
         else:  # whether there are clusters at all comes before how good they are
-            text = "not asked: eigencut.inspection.significance(model)"
+            text = "not asked: eigencut.inspection.significance(model, X)"
             if self.significance is not None:
                 p = self.significance.p_value
                 is_real = p <= POLICY.small_p

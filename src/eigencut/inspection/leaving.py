@@ -55,12 +55,11 @@ class LeavingShares(JsonReady):
     @property
     def sentence(self) -> str:
         """The certificate."""
-        which = "for all clusters" if len(self.high) > 1 else "confidence"
         step = 10.0 ** (math.floor(math.log10(100 * self.at_most)) - 1)
         percent = min(step * math.ceil(100 * self.at_most / step), 100.0)  # never below the limit
         return (
             f"On new data at most {percent:.3g} % of the rows' similarity goes to other clusters "
-            f"({100 * self.confidence:g} % {which})"
+            f"({100 * self.confidence:g} % confidence)"
         )
 
     def __str__(self) -> str:

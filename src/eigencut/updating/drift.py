@@ -449,14 +449,14 @@ class Drift(Printed, JsonReady):
     @property
     def _title(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
-        compared = f"{rows}, compared with {self.n_compared:.0f} of the model's"
+        compared = f"{rows}, compared with {self.n_compared:.0f} training rows"
         return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
 
     def _measures(self) -> Iterator[tuple[str, str, str, str]]:
         """Give what was measured, now and before, and its p-value."""
         support, cut = self.without_support, self.cut_value
         p_value = f"{support.p_value:.2g}"
-        yield "without support", f"{support.now:.2%}", f"{support.before:.2%}", p_value
+        yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
         yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
         for place, (number, (before, now)) in enumerate(self.shares.items()):
             p_value = f"{self.p_shares:.2g} (all shares)" if place == 0 else ""

@@ -167,7 +167,9 @@ class Updated(JsonReady):
         if self.retired:
             lines.append(f"  retired  {', '.join(map(str, self.retired))}")
         if self.n_new_landmarks:
-            lines.append(f"  {self.n_new_landmarks} landmarks placed for rows without support")
+            lines.append(
+                f"  {self.n_new_landmarks} landmarks placed for rows unlike the training rows"
+            )
         return "\n".join(lines)
 
 
