@@ -190,14 +190,14 @@ def choose_number(
     n_apart = n_apart if candidates.allow(n_apart) else 1
     n_found = best.n_clusters + compared.n_apart
     is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(rows.shape[0])
-    if n_apart >= max(2, least) and is_enough:
+    is_column = rows.shape[1] == 1  # in which chance makes narrow gaps
+    if n_apart >= max(2, least) and (is_enough or is_column):
         return n_apart
     if best.n_clusters < least:
         return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
-    # Chance makes gaps between the rows of one column.
-    is_sure = compared.is_sure(rows.shape[0]) and rows.shape[1] > 1
+    is_sure = compared.is_sure(rows.shape[0]) and not is_column
     untested = is_sure or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         compared.report(candidates, rows.shape[0])
