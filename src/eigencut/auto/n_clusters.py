@@ -73,7 +73,7 @@ class Candidates:
         if isinstance(n_clusters, str) and n_clusters == "auto":
             return cls(None, True, text)
         is_text = isinstance(n_clusters, str)
-        if np.ndim(n_clusters) == 0 and isinstance(n_clusters, np.ndarray):
+        if isinstance(n_clusters, np.ndarray) and n_clusters.ndim == 0:
             n_clusters = n_clusters.item()
         are_numbers = is_text and re.fullmatch(r"[\d\s,-]+", n_clusters)  # "2-30" or "2,4,8"
         if not are_numbers and (is_text or not isinstance(n_clusters, Iterable)):
