@@ -94,7 +94,7 @@ class Budget:
         return min(possible, key=lambda name: self.needed(self.named(name)))
 
     def named(self, name: str) -> Affinity:
-        """The affinity of that name, for so many clusters, that takes most memory."""
+        """The affinity of that name; a graph of neighbours is the largest that is compared."""
         if name != "landmarks":
             n = self.sizes.n_rows or 0
             is_compared = n <= POLICY.whole_rows  # with graphs of more neighbours
