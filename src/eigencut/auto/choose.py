@@ -189,19 +189,24 @@ def choose_number(
         return best.n_clusters  # there are more, whatever the scores: the cut warns of them
     n_apart = n_apart if candidates.allow(n_apart) else 1
     n_found = best.n_clusters + compared.n_apart
-    is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(rows.shape[0])
-    is_column = rows.shape[1] == 1  # in which chance makes narrow gaps
-    if n_apart >= max(2, least) and (is_enough or is_column):
+    n_rows, is_column = rows.shape[0], rows.shape[1] == 1  # in which chance makes narrow gaps
+    is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(n_rows)
+    are_apart = n_apart >= max(2, least) and (is_enough or is_column)
+    if are_apart and (n_apart != n_found or is_column):
         return n_apart
     if best.n_clusters < least:
         return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
     is_mapped = METRICS[getattr(best.affinity, "metric", "euclidean")].to_points is not None
-    is_sure = compared.is_sure(rows.shape[0]) and not is_column
+    is_sure = are_apart or (compared.is_sure(n_rows) and not is_column)
     untested = is_sure or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
-        compared.report(candidates, rows.shape[0])
-        return n_found
+        finer = compared.split_further(rows, sample_weight, metric)
+        if not candidates.allow(finer.best.n_clusters):
+            finer = compared
+        if finer is not compared or not are_apart:
+            finer.report(candidates, n_rows)
+        return finer.best.n_clusters + finer.n_apart
     if metric is None and hasattr(best.affinity, "metric"):  # no graph shows more than its pieces
         n_gaps = number_with_gaps(rows, sample_weight, best.affinity.metric)
         n_apart = n_gaps if candidates.allow(n_gaps) else 1
@@ -229,12 +234,16 @@ def choose_for_graph(graph: Graph, affinity: Affinity, task: Task, present: int)
         with warnings.catch_warnings(), without_progress():
             warnings.simplefilter("ignore", GraphWarning)
             compared = numbers_of_graph(graph, affinity, candidates)
-        scores = {choice.n_clusters: choice.score for choice in compared.choices}
-        better = POLICY.better_number
+            best = compared.best
+            scores = {choice.n_clusters: choice.score for choice in compared.choices}
+            if best.n_clusters < present < graph.n_vertices:  # whose parts may still be clear
+                only = Candidates.parse([present])
+                scores[present] = numbers_of_graph(graph, affinity, only).best.score
         if present == 1 and candidates.may_be_one:  # rows to compare with are gone
-            scores[1] = POLICY.sure - better
-        if compared.best.score >= scores.get(present, -np.inf) + better:
-            K = compared.best.n_clusters
+            scores[1] = POLICY.sure - POLICY.better_number
+        is_better = best.score >= scores.get(present, -np.inf) + POLICY.better_number
+        if is_better and (best.n_clusters > present or scores.get(present, 0.0) <= 0):
+            K = best.n_clusters
         if compared.best.n_clusters == K:
             K += compared.n_apart
     return Chosen(K, task.cut_of(affinity, graph, K))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -237,6 +237,8 @@ class ComparedNumbers:
         Components too small to take part, which are clusters beside those of the best number.
     by : {"conductance", "information"}
         What the scores are.
+    spectrum : Spectrum or None
+        That of the graph on which the best number was found.
     """
 
     choices: tuple[Choice, ...]
@@ -244,6 +246,7 @@ class ComparedNumbers:
     is_edge: bool
     n_apart: int = 0
     by: str = "conductance"
+    spectrum: Spectrum | None = None
 
     def is_sure(self, n_rows: int) -> bool:
         """Whether there are several clusters without doubt, so that no test is needed."""
@@ -252,6 +255,23 @@ class ComparedNumbers:
     def is_clear(self, n_rows: int) -> bool:
         """Whether the best number stands out."""
         return self.by == "information" or self.best.score >= clear_score(n_rows)
+
+    def split_further(self, X: Any, sample_weight: Array, metric: str | None) -> ComparedNumbers:
+        """Return the same, with the clusters that rows of the best one's clusters surely have.
+
+        The metric is that of the default affinity. The score of a number is then that of its least
+        clear split.
+        """
+        if self.spectrum is None or metric is None or issparse(X):
+            return self
+        splits = list(_splits(self, X, sample_weight, metric))
+        if not splits:
+            return self
+        K = 1 + sum(one.best.n_clusters - 1 for one in (self, *splits))
+        score = min(one.best.score for one in (self, *splits) if one.by == self.by)
+        best = Choice(K, self.best.affinity, score)
+        others = (choice for choice in self.choices if choice.n_clusters != K)
+        return replace(self, best=best, choices=(best, *others), is_edge=False)
 
     def report(self, candidates: Candidates, n_rows: int, shows_scores: bool = False) -> None:
         """Warn where nothing stands out, several K score alike, or larger K were left out.
@@ -273,7 +293,7 @@ class ComparedNumbers:
             )
         elif others:
             warn_user(
-                f"Several numbers of clusters score alike: {K} is the best, close to "
+                f"Several numbers of clusters are clear: {K} is chosen, others are "
                 f"{', '.join(others)}. Give n_clusters if you know it."
                 + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
@@ -282,6 +302,47 @@ class ComparedNumbers:
                 f"The best number of clusters, {K}, is the largest candidate: there may be more. "
                 f"Give larger ones, such as n_clusters=range(2, {2 * K + 1}), or 'auto'."
             )
+
+
+def _splits(
+    whole: ComparedNumbers, X: Array, sample_weight: Array, metric: str
+) -> Iterator[ComparedNumbers]:
+    """Yield what is found in each cluster that surely has several, and in the parts of these."""
+    assert whole.spectrum is not None
+    labels = whole.spectrum.predict(X, whole.best.n_clusters)
+    for cluster in range(whole.best.n_clusters):
+        rows, weight = X[labels == cluster], sample_weight[labels == cluster]
+        part = _sure_split(rows, weight, metric)
+        if part is not None:
+            yield part
+            if part.spectrum is not None:
+                yield from _splits(part, rows, weight, metric)
+
+
+def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers | None:
+    """Return the numbers of clusters of the rows of a cluster, if these surely have several.
+
+    In many dimensions the information says so. Otherwise each graph shows them, one without doubt,
+    and samples of one cluster do not.
+    """
+    n, any_number = len(X), Candidates.parse("auto")
+    if n < 4 * POLICY.most_neighbors or X.shape[1] == 1:
+        return None
+    by_information = numbers_by_information(X, any_number, sample_weight, metric)
+    if by_information is not None:
+        return by_information if by_information.best.score > 0 else None
+    if METRICS[metric].to_points is not None:
+        return None
+    found = [
+        _numbers_of_rows(X, affinity, any_number, sample_weight)
+        for affinity in default_affinities(X, metric)
+    ]
+    part = max(found, key=lambda one: one.best.score)
+    is_shown = all(one.is_clear(n) for one in found) and part.is_sure(n)
+    K = part.best.n_clusters
+    if not is_shown or n < 2 * POLICY.most_neighbors * K:
+        return None
+    return None if may_be_one_cluster(X, part.best.affinity, K) else part
 
 
 def default_affinities(rows: Any, metric: str = "euclidean") -> list[Affinity]:
@@ -311,26 +372,35 @@ def find_number(
     X holds rows, or affinities among them. With ``every`` all candidates get a score, not only
     those with the largest gaps. With a metric the information decides where no graph is sure.
     """
-    compared: list[Choice] = []
-    best: ComparedNumbers | None = None
+    compared: list[ComparedNumbers] = []
     for affinity in counted(affinities, "graphs compared"):
-        fitted = clone(affinity)
-        with warnings.catch_warnings(), without_progress():
-            warnings.simplefilter("ignore", GraphWarning)
-            found = numbers_of_graph(fitted.fit_graph(X, sample_weight), fitted, candidates, every)
-        compared += [replace(choice, affinity=affinity) for choice in found.choices]
-        if best is None or found.best.score > best.best.score:
-            best = found
-        if found.best.score >= POLICY.clear_number:
+        with without_progress():
+            compared.append(_numbers_of_rows(X, affinity, candidates, sample_weight, every))
+        if compared[-1].best.score >= POLICY.clear_number:
             break
-    assert best is not None
-    chosen = max(compared, key=lambda choice: choice.score)
-    if metric is not None and chosen.score < POLICY.sure:
+    best = max(compared, key=lambda one: one.best.score)
+    if metric is not None and best.best.score < POLICY.sure:
         with without_progress():
             by_information = numbers_by_information(X, candidates, sample_weight, metric)
         if by_information is not None and by_information.best.score > 0:
             return by_information
-    return replace(best, choices=tuple(compared), best=chosen)
+    return replace(best, choices=tuple(choice for one in compared for choice in one.choices))
+
+
+def _numbers_of_rows(
+    X: Any,
+    affinity: Affinity,
+    candidates: Candidates,
+    sample_weight: Array | None,
+    every: bool = False,
+) -> ComparedNumbers:
+    """Scores of the numbers of clusters of the graph of a copy of an affinity on some rows."""
+    fitted = clone(affinity)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        found = numbers_of_graph(fitted.fit_graph(X, sample_weight), fitted, candidates, every)
+    choices = tuple(replace(choice, affinity=affinity) for choice in found.choices)
+    return replace(found, choices=choices, best=replace(found.best, affinity=affinity))
 
 
 def numbers_by_information(
@@ -431,7 +501,10 @@ def numbers_of_graph(
         pieces = spectrum.pieces
         n_whole = int((pieces.n_rows >= POLICY.least_rows * graph.one_row).sum())
         n_apart = max(0, n_whole - pieces.n_large(best))
-    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, n_apart)
+    is_edge = best == limit
+    return ComparedNumbers(
+        tuple(choices.values()), choices[best], is_edge, n_apart, spectrum=spectrum
+    )
 
 
 def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
