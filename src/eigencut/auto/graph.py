@@ -140,8 +140,9 @@ class Judges:
         self._mutual: dict[int, tuple[Neighbors, Graph]] = {}
         self._ranked: dict[int, tuple[RankedNeighbors, Graph]] = {}
         self.wide: CutOfGraph | None = None
-        # Clear clusters need few neighbours; the time of a search grows with their number.
-        most = max(POLICY.scales) if self.may_be_relaxed else RankedNeighbors.most_neighbors + 1
+        # One search: a tree takes longer for more neighbours, all pairs do not.
+        is_tree = searched.points.index_name == "kdtree"
+        most = max(POLICY.scales) if is_tree else RankedNeighbors.most_neighbors + 1
         searched.points.nearest(min(most, self.n))
 
     def _limited(self, scales: tuple[int, ...]) -> list[int]:
@@ -178,15 +179,14 @@ class Judges:
         """The graphs that judge."""
         if self.dimension < POLICY.many_local_dimensions:
             return [self.mutual(k)[1] for k in self._limited(POLICY.scales)]
-        self.searched.points.nearest(min(RankedNeighbors.most_neighbors + 1, self.n))
         return [
             Neighbors(k, density_contrast=1.0, metric=self.metric).graph_of(self.searched)
             for k in self._limited(POLICY.wide_scales)
         ]
 
-    def cuts(self, labels: Indices, graphs: list[Graph]) -> Array:
+    def cuts(self, labels: Indices) -> Array:
         """Return the normalized cut of each cluster in each graph; that of no rows is 1."""
-        shares = [_inside_shares(graph, labels, self.n_clusters) for graph in graphs]
+        shares = [_inside_shares(graph, labels, self.n_clusters) for graph in self.graphs]
         if self.wide is not None:
             shares.append(self._inside_wide(labels))
         return np.clip(1 - np.array(shares), 0.0, 1.0)
@@ -199,10 +199,9 @@ class Judges:
         volume = (member * products.sum(axis=1, keepdims=True)).sum(axis=0)
         return (member * products).sum(axis=0) / np.where(volume > 0, volume, np.inf)
 
-    def judge(self, labels: Indices, graphs: list[Graph] | None = None) -> tuple[float, bool]:
+    def judge(self, labels: Indices) -> tuple[float, bool]:
         """Return -J, and whether no cluster is cut much, at any scale, nor has very few rows."""
-        cuts = self.cuts(labels, graphs or self.graphs)
-        rows = np.bincount(labels, self.rows, self.n_clusters)
+        cuts, rows = self.cuts(labels), np.bincount(labels, self.rows, self.n_clusters)
         score = -float(np.log((cuts + 1 / np.maximum(rows, 1.0)).mean(axis=1)).mean())
         worst = np.log(np.maximum(cuts.max(axis=1), TINY)).mean()
         return score, np.exp(worst) <= POLICY.clear and rows.min() >= POLICY.least_cluster
@@ -342,10 +341,9 @@ def compared_cuts(
             if apart is not None and solver == "auto" and not _are_same(one.labels, apart):
                 affinity, graph = judges.ranked(int(np.bincount(apart).min()))
                 one = CutOfGraph(f"gaps in {affinity!r}", affinity, graph, apart)
-            if apart is not None and _are_same(one.labels, apart):
-                score = judges.judge(one.labels, [one.graph])[0]
-                return [replace(one, score=score, has_wide_gaps=True)]
             score, is_clear = judges.judge(judges.labels_at_rows(one, cut))
+            if apart is not None and _are_same(one.labels, apart):
+                return [replace(one, score=score, has_wide_gaps=True)]
             found.append(replace(one, score=score))
             if len(found) == 1:
                 is_open = apart is not None or judges.are_more_pieces(one.relaxed)
