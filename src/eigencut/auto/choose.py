@@ -188,7 +188,7 @@ def choose_number(
     if not candidates.allow(n_apart) and n_apart > best.n_clusters >= least:
         return best.n_clusters  # there are more, whatever the scores: the cut warns of them
     n_apart = n_apart if candidates.allow(n_apart) else 1
-    n_found = best.n_clusters + compared.n_apart
+    n_found = best.n_clusters
     n_rows, is_column = rows.shape[0], rows.shape[1] == 1  # in which chance makes narrow gaps
     is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(n_rows)
     are_apart = n_apart >= max(2, least) and (is_enough or is_column)
@@ -206,7 +206,7 @@ def choose_number(
             finer = compared
         if finer is not compared or not are_apart:
             finer.report(candidates, n_rows)
-        return finer.best.n_clusters + finer.n_apart
+        return finer.best.n_clusters
     if metric is None and hasattr(best.affinity, "metric"):  # no graph shows more than its pieces
         n_gaps = number_with_gaps(rows, sample_weight, best.affinity.metric)
         n_apart = n_gaps if candidates.allow(n_gaps) else 1
@@ -244,8 +244,6 @@ def choose_for_graph(graph: Graph, affinity: Affinity, task: Task, present: int)
         is_better = best.score >= scores.get(present, -np.inf) + POLICY.better_number
         if is_better and (best.n_clusters > present or scores.get(present, 0.0) <= 0):
             K = best.n_clusters
-        if compared.best.n_clusters == K:
-            K += compared.n_apart
     return Chosen(K, task.cut_of(affinity, graph, K))
 
 

@@ -29,7 +29,7 @@ from eigencut.affinities import Affinity, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.neighbors import local_dimension
 from eigencut.auto.gaps import clusters_with_gaps, has_steps
 from eigencut.auto.policy import POLICY
-from eigencut.auto.spectrum import Choice, Spectrum, conductance, least_rows
+from eigencut.auto.spectrum import Choice, Spectrum, conductance, least_rows, n_whole
 from eigencut.cut import CUTS
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.graphs.base import Graph
@@ -37,7 +37,7 @@ from eigencut.io.rows import as_rows
 from eigencut.io.sample import RowSample
 from eigencut.neighbors.metrics import METRICS, count_distinct_rows, distinct_rows
 from eigencut.neighbors.search import SearchedRows
-from eigencut.solvers.relaxed_cut import relaxed_cut
+from eigencut.solvers.relaxed_cut import pieces_of, relaxed_cut
 
 
 @dataclass(frozen=True)
@@ -233,8 +233,6 @@ class ComparedNumbers:
     best : Choice
     is_edge : bool
         Whether the best is the largest that was looked for.
-    n_apart : int
-        Components too small to take part, which are clusters beside those of the best number.
     by : {"conductance", "information"}
         What the scores are.
     spectrum : Spectrum or None
@@ -244,7 +242,6 @@ class ComparedNumbers:
     choices: tuple[Choice, ...]
     best: Choice
     is_edge: bool
-    n_apart: int = 0
     by: str = "conductance"
     spectrum: Spectrum | None = None
 
@@ -464,47 +461,37 @@ def numbers_of_graph(
 ) -> ComparedNumbers:
     """Scores of the numbers of clusters of one graph."""
     given = candidates.among(graph.n_vertices)
-    n_rows = int(graph.n_rows / graph.one_row)
-    limit = max(POLICY.least_looked_for, n_rows // POLICY.rows_per_cluster)
-    limit = given[-1] if given else min(limit, graph.n_vertices - 1)
-    n_pairs = limit if given else min(POLICY.first_pairs, limit)
-    while True:
-        # Rough pairs are enough: they led to the same K on all sets that were compared.
-        solve = partial(
-            Spectrum.from_graph,
-            graph,
-            affinity=affinity,
-            cut=CUTS["ncut"],  # whose eigenvalues have no unit, so they compare across graphs
-            n_pairs=n_pairs + 1,
-            n_rough=n_pairs + 1,
+    pieces = pieces_of(graph, affinity)
+    if len(pieces.n_rows) == graph.n_vertices:
+        raise ValueError(
+            "affinity must connect rows, or the number of clusters cannot be chosen. Got a "
+            f"graph of rows apart. {affinity.connection_hint()}"
         )
-        spectrum = solve(least_rows=least_rows(graph))
-        if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
-            spectrum = solve()
-        of_sheet = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
-        small = min(POLICY.small_eigenvalue, of_sheet)
-        if not any(spectrum.reaches(K) for K in given or range(2, n_pairs + 1)):
-            if n_pairs == limit:
-                raise ValueError(
-                    "affinity must connect rows, or the number of clusters cannot be chosen. Got a "
-                    f"graph of rows apart. {affinity.connection_hint()}"
-                )
-        elif n_pairs == limit or spectrum.pairs.values.max(initial=0.0) >= small:
-            scores = _scores(spectrum, given or range(2, n_pairs + 1), every)
-            best = max(scores, key=lambda K: scores[K])
+    n_pieces, n_rows = n_whole(pieces), int(graph.n_rows / graph.one_row)
+    limit = max(POLICY.least_looked_for, n_rows // POLICY.rows_per_cluster, n_pieces)
+    limit = given[-1] if given else min(limit, graph.n_vertices - 1)
+    n_pairs = limit if given else min(max(POLICY.first_pairs, 2 * n_pieces), limit)
+    least = least_rows(graph)
+    while True:
+        # Rough pairs are enough: they led to the same K on all sets that were compared. NCut's
+        # eigenvalues have no unit, so they compare across graphs.
+        spectrum = Spectrum.from_pieces(
+            pieces, affinity, CUTS["ncut"], n_pairs + 1, n_rough=n_pairs + 1, least=least
+        )
+        values = spectrum.pairs.values
+        numbers = [K for K in given or range(2, n_pairs + 1) if len(values) > K]
+        small = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
+        are_small = values.max(initial=0.0) < min(POLICY.small_eigenvalue, small)
+        if numbers and (n_pairs == limit or not are_small):
+            scores = _scores(spectrum, numbers, every)
+            best = max(scores, key=lambda K: (scores[K], K))
             if n_pairs == limit or best <= n_pairs // 2:
                 break
+        if n_pairs == limit:  # all vectors are those of outliers
+            least = 0.0
         n_pairs = min(2 * n_pairs, limit)
     choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
-    n_apart = 0
-    if given is None:
-        pieces = spectrum.pieces
-        n_whole = int((pieces.n_rows >= POLICY.least_rows * graph.one_row).sum())
-        n_apart = max(0, n_whole - pieces.n_large(best))
-    is_edge = best == limit
-    return ComparedNumbers(
-        tuple(choices.values()), choices[best], is_edge, n_apart, spectrum=spectrum
-    )
+    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, spectrum=spectrum)
 
 
 def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
@@ -514,15 +501,10 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     is not below their mean; with that in place of it a score is bounded before the clusters are
     known, and clusters are looked at as long as the bound is above the best score.
     """
-    numbers = [number for number in numbers if spectrum.reaches(number)]
-    K = np.array(numbers)
-    graph = spectrum.graph
-    floor = graph.one_row / graph.n_rows
-    values = [np.maximum(spectrum.values_of(number), 0.0) + floor for number in K]
-    last, following = np.transpose([found[-2:] for found in values])
-    gaps = np.log(following / last)
-    means = np.array([found[:-1].mean() for found in values])
-    bounds = np.log(following / means) + gaps
+    K, graph = np.array(numbers), spectrum.graph
+    values = np.maximum(spectrum.pairs.values, 0.0) + graph.one_row / graph.n_rows
+    gaps = np.log(values[K] / values[K - 1])
+    bounds = np.log(values[K] * K / np.cumsum(values)[K - 1]) + gaps
     looked_at = np.argsort(-gaps, kind="stable")[: None if every else POLICY.n_gaps]
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
     scores: dict[int, float] = {}

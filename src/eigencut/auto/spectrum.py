@@ -17,7 +17,7 @@ from eigencut.discretization import Partition, assign, normalize_rows, pod
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import Eigenfunctions, extend
 from eigencut.graphs.base import Graph, Pieces
-from eigencut.solvers.relaxed_cut import EigenPairs, RelaxedCut, cut_of_pieces, pieces_of
+from eigencut.solvers.relaxed_cut import EigenPairs, cut_of_pieces, pieces_of
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The smallest eigenpairs of a graph, cut into any number of clusters up to ``n_pairs``."""
+    """The smallest eigenpairs of a graph, cut into any number of clusters up to ``n_pairs``.
+
+    Components with the rows of a cluster take part.
+    """
 
     affinity: Affinity
     cut: Cut
-    pieces: Pieces
-    n_pairs: int
-    n_rough: int = 0
-    least_rows: float = 0.0  # pairs that fewer rows hold are left out: outliers have them
-    _solved: dict[int, RelaxedCut] = field(default_factory=dict)
+    graph: Graph
+    n_pieces: int
+    pairs: EigenPairs
     _partitions: dict[int, Partition] = field(default_factory=dict)
 
     @classmethod
@@ -55,103 +56,55 @@ class Spectrum:
         sample_weight: Array | None = None,
     ) -> Spectrum:
         """Fit the affinity on the rows of X and solve the relaxed cut."""
-        return cls.from_graph(affinity.fit_graph(X, sample_weight), affinity, cut, n_pairs)
+        graph = affinity.fit_graph(X, sample_weight)
+        return cls.from_pieces(pieces_of(graph, affinity), affinity, cut, n_pairs)
 
     @classmethod
-    def from_graph(
+    def from_pieces(
         cls,
-        graph: Graph,
+        pieces: Pieces,
         affinity: Affinity,
         cut: Cut,
         n_pairs: int,
         n_rough: int = 0,
-        least_rows: float = 0.0,
+        least: float = 0.0,
     ) -> Spectrum:
-        """Solve the relaxed cut on a graph that the affinity has made.
+        """Solve the relaxed cut on the components of a graph.
 
         Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly. Those that fewer
-        than ``least_rows`` rows hold are left out.
+        than ``least`` rows hold are left out: outliers have them.
         """
+        graph = pieces.graph
         if n_pairs > graph.n_vertices:
             limit = (
                 f"be below the number of different rows, {graph.n_vertices} in a part of the data"
             )
             raise invalid("n_clusters", limit, n_pairs - 1, "lower it or add data")
-        pieces = pieces_of(graph, affinity)
-        return cls(affinity, cut, pieces, n_pairs, n_rough, least_rows)
+        n_pieces = min(n_whole(pieces), n_pairs)
+        n_vertices = np.cumsum(np.bincount(pieces.component))
+        n_pieces = max(n_pieces, int(np.searchsorted(n_vertices, n_pairs)) + 1)
+        pairs = cut_of_pieces(pieces, affinity, cut, n_pairs, n_pieces, n_rough).pairs
+        found = cls(affinity, cut, graph, n_pieces, pairs)
+        return replace(found, pairs=pairs.only(found._are_of_many(least))) if least else found
 
-    @property
-    def graph(self) -> Graph:
-        return self.pieces.graph
-
-    @property
-    def pairs(self) -> EigenPairs:
-        """The smallest ``n_pairs``, on the components that take part in so many clusters."""
-        return self._on(self.pieces.n_large(self.n_pairs)).pairs
-
-    def _on(self, n_pieces: int) -> RelaxedCut:
-        """The pairs on the largest so many components, as far as these have vertices."""
-        if n_pieces not in self._solved:
-            pieces, n_vertices = self.pieces, int((self.pieces.component < n_pieces).sum())
-            n_pairs = min(self.n_pairs, n_vertices)
-            n_rough = max(self.n_rough - (self.n_pairs - n_pairs), 0)
-            relaxed = cut_of_pieces(
-                pieces,
-                affinity=self.affinity,
-                cut=self.cut,
-                n_pairs=n_pairs,
-                n_pieces=n_pieces,
-                n_rough=n_rough,
-            )
-            if self.least_rows:
-                pairs = relaxed.pairs.only(self._are_of_many(relaxed.pairs))
-                relaxed = replace(relaxed, pairs=pairs)
-            self._solved[n_pieces] = relaxed
-        return self._solved[n_pieces]
-
-    def _are_of_many(self, pairs: EigenPairs) -> Any:
+    def _are_of_many(self, least: float) -> Any:
         """Which eigenvectors are not those of a handful of rows.
 
         One far row is tied to the others so weakly that it has an eigenvalue next to zero, as a
         cluster has. But no cluster is there to be cut off: another would be halved instead.
         """
-        graph = self.graph
+        graph, pairs = self.graph, self.pairs
         rows = graph.multiplicity * pairs.takes_part
         held = (rows * self.cut.mass(graph.degrees))[:, np.newaxis] * pairs.vectors**2
         order = np.argsort(-held, axis=0, kind="stable")
         share = np.cumsum(np.take_along_axis(held, order, axis=0), axis=0) / held.sum(axis=0)
         n_rows = np.cumsum(rows[order], axis=0)
         n_vertices = (share < POLICY.share_of_vector).sum(axis=0)  # and one more
-        return n_rows[n_vertices, np.arange(len(n_vertices))] >= self.least_rows
-
-    def values_of(self, n_clusters: int) -> Array:
-        """The K smallest eigenvalues as they are cut, and if it is known what would follow."""
-        if self.n_pairs > n_clusters and self.pieces.n_large(n_clusters + 1) > n_clusters:
-            return np.zeros(n_clusters + 1)  # of so many components
-        values = self._of(n_clusters).pairs.values[: n_clusters + 1]
-        if self.n_pairs <= n_clusters:
-            return values
-        # On the same components, or on those that would take part in one cluster more.
-        larger = self._on(self.pieces.n_large(n_clusters + 1)).pairs.values
-        following = [*values[n_clusters:], *larger[n_clusters : n_clusters + 1]]
-        return np.append(values[:n_clusters], following and min(following))
-
-    def reaches(self, n_clusters: int) -> bool:
-        """Whether it has the eigenvalues of K clusters, and the one that follows."""
-        n_held = len(self._of(n_clusters).pairs.values)
-        return n_held >= n_clusters and len(self.values_of(n_clusters)) > n_clusters
-
-    def relaxed_of(self, n_clusters: int) -> RelaxedCut:
-        """The first K pairs, on the components that take part in K clusters."""
-        relaxed = self._of(n_clusters)
-        return replace(relaxed, pairs=relaxed.pairs.first(n_clusters))
-
-    def _of(self, n_clusters: int) -> RelaxedCut:
-        return self._on(self.pieces.n_large(n_clusters))
+        return n_rows[n_vertices, np.arange(len(n_vertices))] >= least
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
         """The eigenpairs of K clusters."""
-        return self.relaxed_of(n_clusters).pairs
+        return self.pairs.first(n_clusters)
 
     def partition(self, n_clusters: int, n_init: int = POLICY.starts, **starts: Any) -> Partition:
         """The clusters of the vertices; options are of POD, when they are first asked for."""
@@ -207,16 +160,19 @@ def conductance(spectrum: Spectrum, n_clusters: int) -> float:
 
     with phi_K the largest normalized cut ``1 - W(C, C) / vol(C)`` among the K clusters.
     lambda_{K+1} / phi_K is large only if the graph holds K clusters and not more: no cluster is cut
-    badly, and every further cut would be bad. The spectrum has more than K pairs.
+    badly, and every further cut would be bad. The spectrum has more than K pairs. The score is 0
+    below the number of components: the next split costs nothing either.
     """
     graph, K = spectrum.graph, n_clusters
+    if spectrum.n_pieces > K:
+        return 0.0
     one_hot = np.eye(K)[spectrum.partition(K).labels] * graph.multiplicity[:, np.newaxis]
     if one_hot.sum(axis=0).min() < least_rows(graph):
         return POLICY.no_cluster
     inside = (one_hot * graph.matmat(one_hot)).sum(axis=0)
     volume = graph.degrees @ one_hot
     cut_off = 1 - inside / np.where(volume > 0, volume, 1.0)
-    values, floor = spectrum.values_of(K), graph.one_row / graph.n_rows
+    values, floor = spectrum.pairs.values, graph.one_row / graph.n_rows
     following = values[K] + floor
     score = np.log(following / (cut_off.max() + floor))
     return float(score + np.log(following / (values[K - 1] + floor)))
@@ -226,3 +182,8 @@ def least_rows(graph: Graph) -> float:
     """Return how many rows a cluster has at least; what has fewer is an outlier."""
     n = graph.n_rows / graph.one_row
     return graph.one_row * min(POLICY.least_rows, max(2.0, POLICY.least_share * n))
+
+
+def n_whole(pieces: Pieces) -> int:
+    """Return how many components have the rows of a cluster, at least one."""
+    return max(1, int((pieces.n_rows >= least_rows(pieces.graph)).sum()))
