@@ -22,6 +22,7 @@ from eigencut.auto.n_clusters import (
 )
 from eigencut.auto.spectrum import Spectrum, conductance
 from eigencut.cut import CUTS
+from eigencut.solvers.relaxed_cut import pieces_of
 
 
 def grid_of_blobs(K, per_cluster, seed=0):
@@ -86,7 +87,8 @@ def test_wrong_candidates_are_named(wrong, message):
 def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows):
     X, y = grid_of_blobs(6, 60)
     affinity = Neighbors(10)
-    spectrum = Spectrum.from_graph(affinity.fit_graph(X), affinity, CUTS["ncut"], 7, n_rough=7)
+    pieces = pieces_of(affinity.fit_graph(X), affinity)
+    spectrum = Spectrum.from_pieces(pieces, affinity, CUTS["ncut"], 7, n_rough=7)
     labels = spectrum.partition_roughly(6, n_rows).labels[spectrum.graph.vertex_of_row]
     assert adjusted_rand_score(y, labels) > 0.99
 
@@ -119,7 +121,7 @@ def test_the_bound_keeps_the_best_of_all_scores():
             (c.n_clusters, c.score) for c in every.choices
         }
         assert some.best.score == max(c.score for c in every.choices)
-        spectrum = Spectrum.from_graph(graph, affinity, CUTS["ncut"], 9)
+        spectrum = Spectrum.from_pieces(pieces_of(graph, affinity), affinity, CUTS["ncut"], 9)
         for choice in every.choices:
             spectrum.partition_roughly(choice.n_clusters, 1000)
             score = conductance(spectrum, choice.n_clusters)

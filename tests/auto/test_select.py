@@ -315,10 +315,10 @@ def test_several_numbers_that_score_alike_are_named():
     from sklearn.datasets import load_digits
 
     X = load_digits().data
-    with pytest.warns(GraphWarning, match=r"score alike: \d+ is the best, close to \d+.*select"):
+    with pytest.warns(GraphWarning, match=r"are clear: \d+ is chosen, others are \d+.*select"):
         K = GPOD("auto").fit(X).n_clusters_
     assert 9 <= K <= 11
-    with pytest.warns(GraphWarning, match="score alike"):
+    with pytest.warns(GraphWarning, match="Several numbers of clusters are clear"):
         found = select(X, range(5, 16))
     assert isinstance(found.best.affinity, RankedNeighbors)
     assert 9 <= found.best.n_clusters <= 11

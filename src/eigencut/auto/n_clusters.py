@@ -320,10 +320,10 @@ def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers 
     """Return the numbers of clusters of the rows of a cluster, if these surely have several.
 
     In many dimensions the information says so. Otherwise each graph shows them, one without doubt,
-    and samples of one cluster do not.
+    and samples of one cluster do not. Words and values of one column are clear where rows are not.
     """
     n, any_number = len(X), Candidates.parse("auto")
-    if n < 4 * POLICY.most_neighbors or X.shape[1] == 1:
+    if n < POLICY.split_rows or X.shape[1] == 1 or has_steps(X):
         return None
     by_information = numbers_by_information(X, any_number, sample_weight, metric)
     if by_information is not None:

@@ -91,6 +91,8 @@ class Policy:
     clear_of_few: float = 1.0
     # This is taken off the score where they are not believed.
     taken_off_few: float = 1.0
+    # A cluster of fewer rows than this is not split further.
+    split_rows: int = 120
     # An update changes K if another has a score larger by this.
     better_number: float = 0.25
     # Information decides on K from this local dimension on,
