@@ -1,12 +1,13 @@
 """Automatic K: as far as the spectrum goes, candidates, their edge, one cluster, any order."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
@@ -271,3 +272,24 @@ def test_too_small_candidates_are_not_taken_for_one_cluster():
             GPOD(given).fit(X)
         assert not [one for one in heard if "one cluster" in str(one.message)]
     assert GPOD(np.array(5)).fit(X).n_clusters_ == 5
+
+
+@pytest.mark.parametrize("n_rows", [600, 2000])
+def test_clusters_inside_clusters_are_found(n_rows):
+    """Two far groups, of two and of three clusters that nearly touch."""
+    centers = [[0, 0], [4.5, 0], [30, 0], [34.5, 0], [30, 4.5]]
+    X, y = make_blobs(n_rows, centers=centers, random_state=3)
+    model = GPOD("auto").fit(X)
+    assert model.n_clusters_ == 5
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert select(X).best.n_clusters == 5
+
+
+def test_one_cluster_is_not_split_further():
+    """Moons and rings are long: parts of them are cut easily, and are not clusters."""
+    rng = np.random.default_rng(5)
+    for draw in (make_moons, partial(make_circles, factor=0.4)):
+        X, y = draw(600, noise=0.05, random_state=7)
+        X = np.vstack([X, X + 20])  # two far copies
+        model = GPOD("auto").fit(X[rng.permutation(len(X))])
+        assert model.n_clusters_ == 4

@@ -176,6 +176,8 @@ def select(
                     every=numbers is not None,
                     metric=(metric or "euclidean") if is_auto else None,
                 )
+                if is_auto and numbers is None:
+                    compared = compared.split_further(rows, weight, metric or "euclidean")
             found.append(compared)
         if is_auto:
             found[0].report(candidates, rows.shape[0], shows_scores=True)

@@ -49,7 +49,12 @@ def scales_of_columns(
     scales = np.exp2(np.clip(exponents, -900, 900))
     with stage("units of columns"), warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
-        as_given, scaled = (_clearness(one, task) for one in (rows / scales.max(), rows / scales))
+        forms = [
+            SameCovariance(one, POLICY.tested_columns)
+            for one in (rows / scales.max(), rows / scales)
+        ]
+        K = max(_number(one, task) for one in forms)
+        as_given, scaled = (_clearness(one, K, task) for one in forms)
     taken = "divided by their spread" if scaled > as_given else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
     if scaled > as_given:
@@ -76,25 +81,28 @@ def _spread(rows: Array, count: Array | None) -> Array:
     return np.asarray(np.where(spread > 1e-12, spread * largest, 0.0))
 
 
-def _clearness(rows: Array, task: Task) -> float:
+def _number(form: SameCovariance, task: Task) -> int:
+    """Return K, or how many clusters these rows have."""
+    from eigencut.auto.choose import number_of_rows
+
+    is_given = isinstance(task.n_clusters, Integral)
+    return int(task.n_clusters) if is_given else number_of_rows(form.sample(form.scores), task)
+
+
+def _clearness(form: SameCovariance, n_clusters: int, task: Task) -> float:
     """Return how far J of the best cut is below that of normal rows of the same covariance.
 
     Clusters with wide gaps between them are infinitely clear.
     """
-    from eigencut.auto.choose import number_of_rows
-
-    null = SameCovariance(rows, POLICY.tested_columns)
-    own = null.sample(null.scores)
-    is_given = isinstance(task.n_clusters, Integral)
-    K = int(task.n_clusters) if is_given else number_of_rows(own, task)
-    if not 1 < K <= len(own) // POLICY.rows_per_cluster:
+    own = form.sample(form.scores)
+    if not 1 < n_clusters <= len(own) // POLICY.rows_per_cluster:
         return 0.0
     draw = np.random.RandomState(0).standard_normal
-    best = _best_cut(own, K, task)
+    best = _best_cut(own, n_clusters, task)
     if best.has_wide_gaps:
         return np.inf
-    samples = (null.sample(draw(null.scores.shape)) for _ in range(2))
-    return best.score - float(np.mean([_best_cut(one, K, task).score for one in samples]))
+    samples = (form.sample(draw(form.scores.shape)) for _ in range(2))
+    return best.score - float(np.mean([_best_cut(one, n_clusters, task).score for one in samples]))
 
 
 def _best_cut(rows: Array, n_clusters: int, task: Task) -> CutOfGraph:
