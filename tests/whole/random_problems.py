@@ -118,6 +118,7 @@ def run_problem(rng, **options):
         try:
             model.fit(X, sample_weight=weight)
         except ValueError as error:
+            assert " must " in str(error), error
             return name, f"refused: {str(error)[:60]}"
         for labels in (model.labels_, model.predict(new)):
             least = -1 if model.outliers == "label" else 0
