@@ -484,9 +484,12 @@ def distinct_rows(
 
 def _first_of_place(rows: Any, metric: Metric) -> Indices:
     """For each row the number of the first one that is the same point; few are not their own."""
-    _, group, size = np.unique(_keys(rows, metric), return_inverse=True, return_counts=True)
     first = np.arange(rows.shape[0])
-    some = np.flatnonzero(size[group] > 1)  # others can have the key by chance
+    if sparse.issparse(rows):
+        some = first
+    else:  # others can have the key by chance
+        _, group, size = np.unique(_keys(rows, metric), return_inverse=True, return_counts=True)
+        some = np.flatnonzero(size[group] > 1)
     place = distinct_rows(metric.places(rows[some])).vertex_of_row
     _, first_of_place = np.unique(place, return_index=True)
     first[some] = some[first_of_place[place]]
@@ -505,11 +508,10 @@ def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(1, len(X))
 
 
-def _keys(X: Any, metric: Metric) -> Keys:
+def _keys(X: Array, metric: Metric) -> Keys:
     """Random keys of rows, the same for those that are one point."""
-    keys = np.empty(X.shape[0], dtype=np.uint64)
-    stored = 1 if sparse.issparse(X) else X.shape[1]
-    for rows in row_blocks(X.shape[0], stored, _ELEMENTS):
+    keys = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
         keys[rows] = random_keys(metric.places(X[rows]).astype(np.float64) + 0.0)
     return keys
 
