@@ -224,7 +224,7 @@ class Affinity(BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
         with all_or_nothing(self) as fresh:
-            rows = X if issparse(X) else np.asarray(X, dtype=np.float64)
+            rows = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
             with naming_refused_rows(rows):
                 fresh.fit_graph(rows)
         return self
