@@ -364,8 +364,9 @@ def test_an_error_leaves_the_terminal_whole(new_terminal, error):
 
 
 ENDLESS = """
-import time
+import signal, time
 from eigencut._utils.running import advance, reporting, stage
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
 with reporting(True), stage("graph"):
     for done in range(600):
         advance(done, 600, "tiles")

@@ -727,3 +727,23 @@ def test_a_header_that_is_no_python_gives_a_sentence(seed, tmp_path, monkeypatch
     Path("a.npy").write_bytes(content)
     assert main(["fit", "a.npy", "-k", "2", "-o", "m.eigencut"]) == 1
     assert "a.npy must be an array of numbers. It is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_short_row_far_below_that_is_no_text_gives_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_bytes(b"a,b\n" + b"1,2\n3,4\n" * 60_000 + b"M\xfcnchen\n5,6\n")
+    assert main(["fit", "t.csv", "-k", "2", "-o", "m.eigencut"]) == 1
+    said = "t.csv: line 120002 is not utf-8 (byte 0xfc); name its encoding, e.g. latin-1."
+    assert capsys.readouterr().err == f"eigencut: {said}\n"
+
+
+@pytest.mark.parametrize("n_rows", [2 * 10**9, 10**30])
+def test_a_header_that_claims_rows_gives_a_sentence(n_rows, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with Path("a.npy").open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, 2)}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(bytes(700))
+    assert main(["fit", "a.npy", "-k", "2", "-o", "m.eigencut"]) == 1
+    assert "a.npy must be an array of numbers. It is damaged" in capsys.readouterr().err

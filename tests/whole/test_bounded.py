@@ -7,9 +7,20 @@ import time
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, RankedNeighbors, Rows, TableModel, pod
+from eigencut import (
+    GPOD,
+    Gaussian,
+    Landmarks,
+    Neighbors,
+    RankedNeighbors,
+    Rows,
+    TableModel,
+    pod,
+    select,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -57,6 +68,21 @@ def test_a_quote_that_does_not_end(before, cell, tmp_path):
     pattern = r"is not a table: .*(quoted cell|longer than 64 MiB)"
     with pytest.raises(ValueError, match=pattern):
         list(Rows.from_file(path))
+
+
+@pytest.mark.parametrize("shape", [(2 * 10**9, 2), (2, 2 * 10**9), (10**8, 10**8)])
+def test_a_sparse_array_is_no_larger_than_what_it_stores(shape):
+    claims = coo_array(([1.0, 2.0], ([0, 1], [0, 1])), shape=shape)
+    for ask in (
+        GPOD(2).fit,
+        GPOD(2, affinity="landmarks").fit,
+        GPOD(2, affinity="precomputed").fit,
+        GPOD(2).fit(csr_array(X)).predict,
+        select,
+    ):
+        said = r"X must store a number in more of its rows and columns\. Got 2 entries in shape "
+        with pytest.raises(ValueError, match=said):
+            ask(claims)
 
 
 def test_half_precision_has_a_number_of_clusters():

@@ -15,6 +15,7 @@ from eigencut import (
     Landmarks,
     Neighbors,
     Precomputed,
+    RankedNeighbors,
     Rows,
     TableModel,
     load,
@@ -146,6 +147,51 @@ def test_directions_have_no_length():
         model = GPOD(3, affinity=affinity, metric="cosine").fit(X)
         assert (model.predict(X * lengths) == model.labels_).all()
         assert adjusted_rand_score(cluster, model.labels_) == 1
+
+
+ONE_POINT = {
+    "auto": GPOD(2, metric="cosine"),
+    "discrete": GPOD(2, solver="discrete", metric="cosine"),
+    "gaussian": GPOD(2, affinity=Gaussian(metric="cosine")),
+    "neighbors": GPOD(2, affinity=Neighbors(4, metric="cosine")),
+    "mutual": GPOD(2, affinity=Neighbors(4, graph="mutual", metric="cosine")),
+    "ranked": GPOD(2, affinity=RankedNeighbors(4, metric="cosine")),
+    "landmarks": GPOD(2, affinity=Landmarks(12, metric="cosine")),
+}
+
+
+@pytest.mark.parametrize("model", ONE_POINT.values(), ids=ONE_POINT.keys())
+@pytest.mark.parametrize("lengths", ["integers", "floats"])
+def test_parallel_rows_are_one_row(model, lengths):
+    """Also those that rounding has moved apart; there are no more clusters than directions."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n_directions, d = int(rng.integers(3, 12)), int(rng.integers(2, 6))
+        directions = rng.integers(-4, 5, size=(n_directions, d)).astype(float)
+        directions[:, 0] = np.arange(1, n_directions + 1) ** 2  # no two of them are parallel
+        directions[:, 1] = 7
+        times = rng.integers(1, 9, (60, 1)) if lengths == "integers" else rng.random((60, 1)) + 0.1
+        direction = np.arange(60) % n_directions
+        X = directions[direction] * times
+        for rows in (X, sparse.csr_array(X)):
+            if isinstance(model.affinity, Gaussian) and sparse.issparse(rows):
+                continue
+            K = min(n_directions, 1 + seed)
+            fitted = clone(model).set_params(n_clusters=K).fit(rows)
+            assert (fitted.predict(rows) == fitted.labels_).all()
+            assert (fitted.labels_ == fitted.labels_[direction]).all()
+            with pytest.raises(ValueError, match="n_clusters must be at most the number of"):
+                clone(model).set_params(n_clusters=n_directions + 1).fit(rows)
+
+
+@pytest.mark.parametrize("affinity", ["auto", "gaussian", "neighbors", "landmarks"])
+def test_a_pole_and_a_meridian_are_one_place_each(affinity):
+    poles = np.column_stack([np.repeat([90.0, -90.0], 9), np.arange(-160, 200, 20)])
+    X = np.vstack([poles, [[0.1, 0.0], [0.1, 360.0]] * 5])
+    model = GPOD(3, affinity=affinity, metric="haversine").fit(X)
+    assert np.unique(model.labels_[[0, 9, 18]]).tolist() == [0, 1, 2]
+    assert (model.labels_ == np.repeat(model.labels_[[0, 9, 18]], [9, 9, 10])).all()
+    assert (model.predict(X) == model.labels_).all()
 
 
 @pytest.mark.parametrize("affinity", ["gaussian", "neighbors", "landmarks"])

@@ -110,7 +110,11 @@ def more_names(names, request):
     given |= {name: getattr(eigencut, name) for name in eigencut.__all__}
     given |= {name: getattr(eigencut.plotting, name) for name in eigencut.plotting.__all__}
     given |= names | {"K": 3, "k": k, "A": X, "B": X, "gamma": 1.0, "functools": functools}
-    given |= {"polynomial_kernel": sklearn.metrics.pairwise.polynomial_kernel}
+    given |= {
+        "np": np,
+        "x": np.exp(X),
+        "polynomial_kernel": sklearn.metrics.pairwise.polynomial_kernel,
+    }
     given |= {"texts": ["a text"] * len(X), "rows": eigencut.Rows.from_array(X)}
     code = request.getfixturevalue("code")
     if '"note"' in code:

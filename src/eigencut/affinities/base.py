@@ -38,7 +38,14 @@ from eigencut.graphs.base import Graph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.state_reader import StateReader, csr_state
-from eigencut.neighbors.metrics import METRICS, DistinctRows, Metric, in_form_of, row_keys
+from eigencut.neighbors.metrics import (
+    METRICS,
+    DistinctRows,
+    Metric,
+    distinct_rows,
+    in_form_of,
+    row_keys,
+)
 
 
 @dataclass(frozen=True)
@@ -217,7 +224,7 @@ class Affinity(BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affinity alone, without building a clustering on it."""
         with all_or_nothing(self) as fresh:
-            rows = X if issparse(X) else np.asarray(X, dtype=np.float64)
+            rows = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
             with naming_refused_rows(rows):
                 fresh.fit_graph(rows)
         return self
@@ -234,6 +241,7 @@ class RowAffinity(Affinity):
     keeps = "rows"
 
     rows_: Any
+    _metric: Metric = METRICS["euclidean"]
 
     def _keep(self, distinct: DistinctRows) -> None:
         """Keep the distinct rows, and what each of them counts."""
@@ -267,8 +275,9 @@ class RowAffinity(Affinity):
 
     def identical_vertices(self, X: Any) -> Indices:
         if self._vertex_at is None:
-            self._vertex_at = {key: i for i, key in enumerate(row_keys(self.rows_))}
-        keys = row_keys(in_form_of(self.rows_, X))
+            keys = row_keys(self._metric.places(self.rows_))
+            self._vertex_at = {key: i for i, key in enumerate(keys)}
+        keys = row_keys(self._metric.places(in_form_of(self.rows_, X)))
         return np.array([self._vertex_at.get(key, -1) for key in keys], dtype=np.intp)
 
     def at_own_rows(self, V: Array) -> Array:
@@ -299,9 +308,11 @@ class VectorAffinity(RowAffinity):
     prepared rows (``_weights``). This class does the rest in bounded memory.
     """
 
-    _metric: Metric = METRICS["euclidean"]
     block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
     chunk_rows: ClassVar[int] = 8192  # new rows prepared at a time
+
+    def _check_parameters(self) -> Any:
+        """Refuse parameters that cannot be used."""
 
     @abstractmethod
     def _fit_rows(self, rows: Array) -> None:
@@ -320,7 +331,8 @@ class VectorAffinity(RowAffinity):
         """Product with ``weighted`` and log scale of rows whose weights all underflow."""
 
     def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
-        distinct = DistinctRows.from_rows(X, sample_weight)
+        self._check_parameters()
+        distinct = distinct_rows(X, sample_weight, self._metric)
         self._keep(distinct)
         self._fit_rows(distinct.rows)
         rows = self._training = self._prepare(distinct.rows)

@@ -256,8 +256,8 @@ class Landmarks(Affinity):
         """Landmarks for the rows of a sample, in lexicographic order."""
         points = self._metric.points(sample.rows)
         if self._has_centres:
-            return distinct_rows(kmeans_centres(points, sample.counts, n_landmarks)).rows
-        return distinct_rows(points[:n_landmarks]).rows
+            points = kmeans_centres(points, sample.counts, n_landmarks)
+        return distinct_rows(points[:n_landmarks], metric=self._metric.of_points).rows
 
     @property
     def _has_centres(self) -> bool:

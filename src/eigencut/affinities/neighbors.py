@@ -42,6 +42,7 @@ from eigencut.neighbors.index import brute_index, neighbors_together
 from eigencut.neighbors.metrics import (
     METRICS,
     Found,
+    Metric,
     distinct_rows,
     in_form_of,
     principal_axes,
@@ -186,8 +187,8 @@ class Neighbors(RowAffinity):
         """
         check_neighbor_parameters(self, X)
         warn_about_radians(self.metric, X)
-        distinct = distinct_rows(X, sample_weight)
-        axes = principal_axes(distinct.rows, METRICS[self.metric]) if along_axes else None
+        distinct = distinct_rows(X, sample_weight, self._metric)
+        axes = principal_axes(distinct.rows, self._metric) if along_axes else None
         found = SearchedPoints.build(distinct.rows, self.metric, self.index, axes)
         return SearchedRows(distinct, found)
 
@@ -208,7 +209,7 @@ class Neighbors(RowAffinity):
         distinct, n = searched.distinct, len(searched.distinct.multiplicity)
         distances, numbers = self._keep_searched(searched, self._neighbors_among(n))
         self._reverse = edges_to(numbers, n).T.tocsr()
-        # A radius of zero, of a single row or among parallel rows ("cosine"), tells no scale.
+        # A radius of zero, as of a single row, tells no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
         weights = self._training_weights(distances, numbers)
@@ -240,6 +241,10 @@ class Neighbors(RowAffinity):
         """k for so many vertices; see ``benchmarks/studies/neighbors.md``."""
         usual = max(10, round(np.log2(n)))
         return min(n, usual if self.n_neighbors == "auto" else int(self.n_neighbors))
+
+    @property
+    def _metric(self) -> Metric:  # type: ignore[override]
+        return METRICS[self.metric]
 
     def _check_parameters(self) -> None:
         check_neighbor_parameters(self, None)

@@ -67,7 +67,7 @@ class Budget:
     @cached_property
     def n_distinct(self) -> int:
         """How many different rows there are: what time and memory depend on, and takes a moment."""
-        return 0 if self.sizes.n_rows is None else count_distinct_rows(self.rows)
+        return 0 if self.sizes.n_rows is None else count_distinct_rows(self.rows, self.metric)
 
     def needed(self, affinity: Affinity) -> float:
         """Bytes, at most; 0 where that is not known, so that nothing is refused by mistake."""

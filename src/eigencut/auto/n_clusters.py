@@ -135,11 +135,13 @@ def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[
 
 def number_with_gaps(rows: Any, sample_weight: Array, metric: str) -> int:
     """Return how many clusters there are at least, because wide gaps are between them."""
-    if issparse(rows) or rows.shape[0] < 2 * POLICY.least_cluster:
+    if issparse(rows):
         return 1
     with without_progress():
         searched = RankedNeighbors(metric=metric).search(rows, sample_weight)
         count = np.asarray(searched.distinct.multiplicity, dtype=np.float64)
+        if len(count) < 2 * POLICY.least_cluster:
+            return 1
         labels = clusters_with_gaps(searched, count / max(float(count.min()), TINY))
     return 1 if labels is None else int(labels.max()) + 1
 

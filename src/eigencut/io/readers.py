@@ -330,6 +330,15 @@ class CsvSource(Source):
             piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
         elif b'"' in piece:
             self._refuse_text_after_quotes(piece)
+
+        def handle(row: Any) -> str:
+            return "error" if row.text.strip() else "skip"
+
+        try:
+            piece.decode(self._encoding)
+            handler = handle
+        except UnicodeDecodeError:  # pyarrow cannot hand over such a row: it is wrong in any case
+            handler = None
         return self._csv.read_csv(
             self._arrow.BufferReader(piece),
             self._csv.ReadOptions(
@@ -343,7 +352,7 @@ class CsvSource(Source):
                 delimiter=self._delimiter,
                 quote_char=False if is_spaced else '"',
                 newlines_in_values=not is_spaced,
-                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+                invalid_row_handler=handler,
             ),
             self._csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, self._arrow.string()),
@@ -436,7 +445,7 @@ class NpySource(Source):
     def _mapped(self) -> NDArray[Any]:
         try:
             array: NDArray[Any] = np.load(self.name, mmap_mode="r", allow_pickle=False)
-        except (EOFError, SyntaxError, TokenError, ValueError) as error:  # of its header, too
+        except (EOFError, OverflowError, SyntaxError, TokenError, ValueError) as error:
             raise ValueError(
                 f"{self.name} must be an array of numbers. It is damaged, or holds Python objects; "
                 "save it again with numpy.save."

@@ -96,6 +96,8 @@ def check_rows(
             remedy = "use affinity='neighbors' or 'landmarks', which take sparse rows, or "
             remedy += "X.toarray()"
         raise invalid("X", f"be dense for {expected}", "a sparse X", remedy, error=TypeError)
+    if issparse(X):
+        _refuse_vast(X)
     narrow = (np.float32, np.float16, np.int8, np.uint8) if keeps_narrow else ()
     try:
         rows = validate_data(
@@ -123,13 +125,23 @@ def check_rows(
     return rows
 
 
+def _refuse_vast(X: Any) -> None:
+    """Raise an error for a sparse X too large for indices, or by far larger than what it stores.
+
+    A few bytes can claim any shape, and rows and columns without entries take memory too.
+    """
+    expected, remedy = "have at most 2^31 - 1 entries, rows and columns", "fit on some of the rows"
+    if max(X.nnz, *X.shape) < 2**31:
+        if max(X.shape) <= 2**24 + 16 * X.nnz:
+            return
+        expected = "store a number in more of its rows and columns"
+        remedy = "leave out those without any"
+    raise invalid("X", expected, f"{X.nnz} entries in shape {X.shape}", remedy)
+
+
 def _short_indices(rows: Any) -> Any:
     """A sparse array with indices of 32 bits, which is what kernels and searches count in."""
     if rows.indices.dtype == np.int32 and rows.indptr.dtype == np.int32:
         return rows
-    if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
-        expected = "have at most 2^31 - 1 entries, rows and columns"
-        got = f"{rows.nnz} entries in shape {rows.shape}"
-        raise invalid("X", expected, got, "fit on some of the rows")
     indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return csr_array((rows.data, indices, starts), shape=rows.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import row_blocks, warn_user
 from eigencut.exceptions import RefusedRow
-from eigencut.io.sample import random_keys, summed_weights
+from eigencut.io.sample import Keys, random_keys, summed_weights
 from eigencut.kernels.numpy_kernels import kth_smallest_bound
 
 # Distances and numbers of the neighbours, the nearest first, and equally near ones by number.
@@ -232,6 +232,9 @@ class Metric:
     takes_sparse: bool = False
     # Whether rows of any numbers have a distance, so that columns may be brought to other units.
     of_numbers: bool = True
+    # Points no farther apart in each coordinate may be one point, which rounding has moved; None
+    # where rows are points, and those that are equal on paper are equal.
+    grain: float | None = None
 
     @property
     def is_flat(self) -> bool:
@@ -246,13 +249,22 @@ class Metric:
     @property
     def of_points(self) -> Metric:
         """The distance between points, if these are the rows."""
-        return METRICS["euclidean"] if self.is_flat else self
+        return replace(METRICS["euclidean"], grain=self.grain) if self.is_flat else self
 
     def points(self, X: Any) -> Any:
         """The points that stand for rows."""
         if self.to_points is None:
             return X
         return self.to_points(X)
+
+    def places(self, X: Any) -> Any:
+        """The same numbers for rows that are one point, as parallel ones are to cosine."""
+        if self.grain is None:
+            return X
+        points = self.points(X)
+        if sparse.issparse(points):
+            return with_data(points, np.round(points.data / self.grain))
+        return np.round(points / self.grain)
 
     def rows(self, points: Array) -> Array:
         """Rows that have the points, or the same direction as they."""
@@ -313,13 +325,19 @@ def _jaccard(common: Array, in_one: Array, in_other: Array) -> Array:
 METRICS = {
     "euclidean": Metric("euclidean", 2, takes_sparse=True),
     # On the sphere |x - y|^2 = 2 - 2 cos(x, y): the same neighbours.
-    "cosine": Metric("euclidean", 2, unit_rows, takes_sparse=True),
+    "cosine": Metric("euclidean", 2, unit_rows, takes_sparse=True, grain=1e-11),
     "manhattan": Metric("cityblock", 1),
     "chebyshev": Metric("chebyshev", np.inf),
     "hamming": Metric("hamming", None, codes_as_rows, of_numbers=False),
     "jaccard": Metric("jaccard", None, sets_as_rows, of_numbers=False),
     "haversine": Metric(
-        "euclidean", 2, places_on_earth, n_columns=2, n_coordinates=3, of_numbers=False
+        "euclidean",
+        2,
+        places_on_earth,
+        n_columns=2,
+        n_coordinates=3,
+        of_numbers=False,
+        grain=1e-11 * EARTH_RADIUS,
     ),
 }
 
@@ -437,29 +455,65 @@ class DistinctRows:
         return cls(X[order[is_new]], multiplicity, vertex_of_row)
 
 
-def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
-    """The distinct rows, in an order that does not depend on that of X."""
-    if not sparse.issparse(X):
-        return DistinctRows.from_rows(X, sample_weight)
-    keys = row_keys(X)
-    vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
-    vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
-    _, first_row = np.unique(vertex_of_row, return_index=True)
-    return DistinctRows(X[first_row], summed_weights(vertex_of_row, sample_weight), vertex_of_row)
+def distinct_rows(
+    X: Any, sample_weight: Array | None = None, metric: Metric | None = None
+) -> DistinctRows:
+    """The distinct rows, in an order that does not depend on that of X.
+
+    Of rows that are one point of the metric the first is kept, for all of them.
+    """
+    if sparse.issparse(X):
+        keys = row_keys(X)
+        vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
+        vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
+        _, first_row = np.unique(vertex_of_row, return_index=True)
+        counts = summed_weights(vertex_of_row, sample_weight)
+        found = DistinctRows(X[first_row], counts, vertex_of_row)
+    else:
+        found = DistinctRows.from_rows(X, sample_weight)
+    if metric is None or metric.grain is None:
+        return found
+    first = _first_of_place(found.rows, metric)
+    kept, vertex_of_kept = np.unique(first, return_inverse=True)
+    if len(kept) == len(first):
+        return found
+    vertex_of_row = vertex_of_kept[found.vertex_of_row]
+    multiplicity = summed_weights(vertex_of_row, sample_weight)
+    return DistinctRows(found.rows[kept], multiplicity, vertex_of_row)
 
 
-def count_distinct_rows(X: Any) -> int:
-    """How many different rows there are.
+def _first_of_place(rows: Any, metric: Metric) -> Indices:
+    """For each row the number of the first one that is the same point; few are not their own."""
+    first = np.arange(rows.shape[0])
+    if sparse.issparse(rows):
+        some = first
+    else:  # others can have the key by chance
+        _, group, size = np.unique(_keys(rows, metric), return_inverse=True, return_counts=True)
+        some = np.flatnonzero(size[group] > 1)
+    place = distinct_rows(metric.places(rows[some])).vertex_of_row
+    _, first_of_place = np.unique(place, return_index=True)
+    first[some] = some[first_of_place[place]]
+    return first
+
+
+def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
+    """How many rows there are that are different points of a metric.
 
     By the random keys of rows (``eigencut.io.sample``), which are sorted sooner than rows.
     """
     if sparse.issparse(X):
-        return len(set(row_keys(X)))
-    keys = np.empty(len(X), dtype=np.uint64)
-    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
-        keys[rows] = random_keys(np.asarray(X[rows], dtype=np.float64) + 0.0)
+        return len(set(row_keys(METRICS[metric].places(X))))
+    keys = _keys(X, METRICS[metric])
     keys.sort()
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(1, len(X))
+
+
+def _keys(X: Array, metric: Metric) -> Keys:
+    """Random keys of rows, the same for those that are one point."""
+    keys = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
+        keys[rows] = random_keys(metric.places(X[rows]).astype(np.float64) + 0.0)
+    return keys
 
 
 def row_keys(X: Any) -> list[bytes]:
