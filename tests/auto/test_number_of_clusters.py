@@ -289,7 +289,7 @@ def test_one_cluster_is_not_split_further():
     """Moons and rings are long: parts of them are cut easily, and are not clusters."""
     rng = np.random.default_rng(5)
     for draw in (make_moons, partial(make_circles, factor=0.4)):
-        X, y = draw(600, noise=0.05, random_state=7)
+        X = draw(600, noise=0.05, random_state=7)[0]
         X = np.vstack([X, X + 20])  # two far copies
         model = GPOD("auto").fit(X[rng.permutation(len(X))])
         assert model.n_clusters_ == 4

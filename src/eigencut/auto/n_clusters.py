@@ -255,7 +255,9 @@ class ComparedNumbers:
         """Whether the best number stands out."""
         return self.by == "information" or self.best.score >= clear_score(n_rows)
 
-    def split_further(self, X: Any, sample_weight: Array, metric: str | None) -> ComparedNumbers:
+    def split_further(
+        self, X: Any, sample_weight: Array | None, metric: str | None
+    ) -> ComparedNumbers:
         """Return the same, with the clusters that rows of the best one's clusters surely have.
 
         The metric is that of the default affinity. The score of a number is then that of its least
@@ -263,7 +265,8 @@ class ComparedNumbers:
         """
         if self.spectrum is None or metric is None or issparse(X):
             return self
-        splits = list(_splits(self, X, sample_weight, metric))
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        splits = list(_splits(self, X, weight, metric))
         if not splits:
             return self
         K = 1 + sum(one.best.n_clusters - 1 for one in (self, *splits))
