@@ -324,24 +324,24 @@ def _splits(
 def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers | None:
     """Return the numbers of clusters of the rows of a cluster, if these surely have several.
 
-    In many dimensions the information says so. Otherwise each graph shows them, one without doubt,
-    and samples of one cluster do not. Words and values of one column are clear where rows are not.
+    In many dimensions the information says so. Otherwise each graph shows as many, one without
+    doubt, and samples of one cluster do not. Few values of a column always make clear clusters.
     """
     n, any_number = len(X), Candidates.parse("auto")
-    if n < POLICY.split_rows or X.shape[1] == 1 or has_steps(X):
+    if n < POLICY.split_rows or X.shape[1] == 1:
         return None
     by_information = numbers_by_information(X, any_number, sample_weight, metric)
     if by_information is not None:
         return by_information if by_information.best.score > 0 else None
-    if METRICS[metric].to_points is not None:
+    if METRICS[metric].to_points is not None or has_steps(X):
         return None
     found = [
         _numbers_of_rows(X, affinity, any_number, sample_weight)
         for affinity in default_affinities(X, metric)
     ]
     part = max(found, key=lambda one: one.best.score)
-    is_shown = all(one.is_clear(n) for one in found) and part.is_sure(n)
-    K = part.best.n_clusters
+    K, are_clear = part.best.n_clusters, all(one.is_clear(n) for one in found)
+    is_shown = are_clear and part.is_sure(n) and all(one.best.n_clusters == K for one in found)
     if not is_shown or n < 2 * POLICY.most_neighbors * K:
         return None
     return None if may_be_one_cluster(X, part.best.affinity, K) else part

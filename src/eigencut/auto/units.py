@@ -53,8 +53,9 @@ def scales_of_columns(
             SameCovariance(one, POLICY.tested_columns)
             for one in (rows / scales.max(), rows / scales)
         ]
-        K = max(_number(one, task) for one in forms)
-        as_given, scaled = (_clearness(one, K, task) for one in forms)
+        numbers = sorted({_number(one, task) for one in forms})
+        # The smallest number decides; a larger one does where both forms are as clear.
+        as_given, scaled = ([_clearness(one, K, task) for K in numbers] for one in forms)
     taken = "divided by their spread" if scaled > as_given else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
     if scaled > as_given:
