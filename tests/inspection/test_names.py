@@ -74,7 +74,7 @@ def test_names_appear_where_clusters_do(model, tmp_path, capsys):
     assert "east" in str(summarize(model, X, stability=False))
     assert summarize(model, X, names={0: "middle"}, stability=False).names[0] == "middle"
     displays = [
-        plotting.ClusterDisplay.from_estimator(model, X, grid_resolution=20),
+        plotting.ClusterDisplay.from_estimator(model, X),
         plotting.MarginDisplay.from_estimator(model, X),
         plotting.HierarchyDisplay.from_estimator(model),
         plotting.SplitDisplay.from_estimator(model),

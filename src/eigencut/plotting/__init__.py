@@ -12,7 +12,6 @@ It imports the estimator and what is below it, and matplotlib (the extra "plot")
 from eigencut.plotting.curves import ChoiceDisplay, LearningCurveDisplay
 from eigencut.plotting.displays import (
     ClusterDisplay,
-    ConvergenceDisplay,
     CutValueDisplay,
     DriftDisplay,
     EmbeddingDisplay,
@@ -27,7 +26,6 @@ from eigencut.plotting.displays import (
 __all__ = [
     "ChoiceDisplay",
     "ClusterDisplay",
-    "ConvergenceDisplay",
     "CutValueDisplay",
     "DriftDisplay",
     "EmbeddingDisplay",
