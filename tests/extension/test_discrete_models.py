@@ -402,8 +402,6 @@ def test_tables_words_and_reports(tmp_path):
         lambda m: m.fitted_cut_.temperature,
         errors.empirical_error,
         lambda m: errors.population_error(m, NEW),
-        errors.discretization_gap,
-        lambda m: errors.discretization_gap(m, NEW),
         errors.discretization_cost,
         lambda m: errors.discretization_cost(m, NEW),
         lambda m: errors.measured_excess(m, NEW),

@@ -18,10 +18,8 @@ from eigencut.inspection import assess, cut_value
 from eigencut.theory import (
     bounds,
     discretization_cost,
-    discretization_gap,
     empirical_error,
     excess_risk,
-    excess_terms,
     learning_curve,
     measured_excess,
     population_error,
@@ -67,10 +65,6 @@ def test_empirical_error_is_eq_3_and_a_sum_of_eigenvalues(repeated_rows, cut):
     n = len(repeated_rows)
     model = GPOD(3, cut=cut, affinity=Gaussian(sigma=1.0)).fit(repeated_rows)
     W, U, total = gaussian_weights(repeated_rows, 1.0), model.embedding_, model.eigenvalues_.sum()
-
-    paper = empirical_error(model, "paper")
-    assert paper == pytest.approx(total / (n * (n - 1)), rel=1e-10)
-    assert paper == pytest.approx(double_loop(W / n, U), rel=1e-10)
 
     population = empirical_error(model)
     assert population == pytest.approx(n / (n - 1) * total, rel=1e-10)
@@ -146,14 +140,6 @@ def test_errors_of_algorithm_1_are_of_functions_of_unit_norm(moons):
     assert pytest.approx((U**2).max(), rel=1e-6) == assess(model).B
 
 
-def test_the_gap_is_of_the_functions_that_answer_for_new_rows(repeated_rows):
-    """On training rows as on new ones, whichever the extension is."""
-    model = GPOD(3, cut="ratiocut", affinity=Gaussian(1.0), extension="paper").fit(repeated_rows)
-    training, again = discretization_gap(model), discretization_gap(model, repeated_rows)
-    np.testing.assert_allclose(training.per_cluster, again.per_cluster, rtol=1e-7)
-    assert training.n_rows == again.n_rows == len(repeated_rows)
-
-
 def test_precomputed_score_of_algorithm_1(moons):
     X, _ = moons
     W = gaussian_weights(X, 0.4)
@@ -163,35 +149,6 @@ def test_precomputed_score_of_algorithm_1(moons):
     F, U = (algorithm_1_on(rows, X[:200], at) for at in (X[200:], X[:200]))
     crossed = (W[200:, :200, None] * (F[:, None] - U[None]) ** 2).sum() / (2 * 100 * 200)
     assert matrix.score(W[200:, :200]) == pytest.approx(-crossed / 2, rel=1e-6)
-
-
-def test_gap_agrees_with_the_history_of_pod(repeated_rows, blobs, cut):
-    for X in (repeated_rows, blobs[0]):
-        model = GPOD(3, cut=cut, affinity=Gaussian(sigma=1.0)).fit(X)
-        gap = discretization_gap(model)
-        assert gap.n_rows == len(X)
-        assert gap.total == pytest.approx(gap.per_cluster.sum())
-        last = model.partition_.gap_history[-1]
-        assert len(X) * (gap.per_cluster**2).sum() == pytest.approx(last**2, rel=1e-10)
-        again = discretization_gap(model, X)
-        np.testing.assert_allclose(again.per_cluster, gap.per_cluster, rtol=1e-7)
-
-
-def test_gap_on_new_rows_ignores_that_predict_may_leave_rows_out(moons):
-    X, _ = moons
-    model = GPOD(2, affinity="gaussian").fit(X[:200])
-    expected = discretization_gap(model, X[200:])
-    model.predict = lambda X: np.full(len(X), -1)
-    assert discretization_gap(model, X[200:]).total == expected.total
-    assert 0 < expected.total < math.sqrt(2 * 2)
-
-
-@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
-def test_gap_is_small_for_clear_clusters_and_large_for_none():
-    clear = np.repeat([[0.0], [9.0]], 20, axis=0) + np.linspace(0, 1, 40)[:, None]
-    one = np.random.default_rng(0).normal(size=(40, 2))
-    assert discretization_gap(GPOD(2).fit(clear)).total < 0.01
-    assert discretization_gap(GPOD(2, affinity=Gaussian(1.0)).fit(one)).total > 0.3
 
 
 # ------------------------------------------------------------------ bounds
@@ -291,7 +248,7 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
     assert math.isclose(summary.B, B)
     assert summary.kappa == pytest.approx((1 - degrees).max())
     assert summary.empirical_error == empirical_error(model)
-    assert (summary.population_error is None) == (summary.gap_heldout is None) == (not heldout)
+    assert (summary.population_error is None) == (not heldout)
     constants = dict(C=1.0, B=summary.B, kappa=summary.kappa, eps=cost.epsilon, delta=0.1)
     assert summary.bounds_paper == bounds(cut, 200, 2, **constants)
     assert summary.bounds_tight == bounds(cut, 200, 2, constant="tight", **constants)
@@ -491,36 +448,6 @@ def test_excess_risk_is_the_constrained_problem_on_the_population(repeated_rows,
     assert excess_risk(reference, model) == pytest.approx(expected, rel=1e-8)
 
 
-def test_terms_of_the_proofs_add_up_and_are_those_of_brute_force(cut):
-    """On a population of 12 rows, of which the best clusters are among all partitions."""
-    rng = np.random.default_rng(3)
-    X = np.vstack([rng.normal(size=(6, 1)), 3 + rng.normal(size=(6, 1))])
-    model = GPOD(2, cut=cut, affinity=Gaussian(1.5)).fit(X[rng.permutation(12)[:8]])
-    reference = clone(model).fit(X)
-    found = excess_terms(reference, model)
-    W = gaussian_weights(X, 1.5) / 12
-    mass = W.sum(axis=1) if cut == "ncut" else np.ones(12)
-
-    def value(U):  # tr(G^-1 E)
-        E = U.T @ (np.diag(W.sum(axis=1)) - W) @ U
-        return np.trace(np.linalg.solve(U.T @ (mass[:, np.newaxis] * U), E))
-
-    def indicators(labels):
-        return np.eye(2)[labels]
-
-    splits = (np.arange(1, 2**11)[:, np.newaxis] >> np.arange(12)) % 2
-    best = min(value(indicators(labels)) for labels in splits)
-    functions, clusters = value(model.transform(X)), value(indicators(model.predict(X)))
-    relaxed, empirical = reference.eigenvalues_.sum(), model.eigenvalues_.sum()
-    expected = {"A": clusters - functions, "B": functions - empirical, "C": empirical - relaxed}
-    assert {name: found[name] for name in "ABC"} == pytest.approx(expected, abs=1e-10)
-    assert found["D"] - 1e-10 <= relaxed - best <= 0
-    assert sum(found.values()) == pytest.approx(
-        clusters - value(indicators(reference.predict(X))), abs=1e-10
-    )
-    assert found["B"] + found["C"] == pytest.approx(excess_risk(reference, model))
-
-
 def test_samples_of_a_learning_curve_depend_on_the_rows_and_not_on_their_order(moons):
     """A seed alone would draw the same ranks of sorted rows again and again."""
     X, model = moons[0], GPOD(2, affinity=Gaussian(0.4))
@@ -627,8 +554,6 @@ def raises(message):
 def test_errors_of_errors(moons):
     X, _ = moons
     model = GPOD(2).fit(X)
-    with raises("normalization must be 'population' or 'paper'. Got 'unit'; use"):
-        empirical_error(model, "unit")
     with raises("model must be fitted on at least 2 rows, for an error is a mean over pairs. Got"):
         empirical_error(GPOD(1).fit(X[:1]))
     with raises("X must have at least 3 rows to estimate an error and its standard error. Got 2;"):

@@ -37,7 +37,6 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
         theory.population_error,
         inspection.cut_value,
         theory.measured_excess,
-        theory.discretization_gap,
         theory.discretization_cost,
     ):
         assert_alike(function(model, NEW, **how), function(model, REPEATED))
@@ -68,7 +67,7 @@ def test_training_rows_have_the_weights_of_the_fit():
     weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
     repeated = GPOD(2, affinity=Gaussian(0.3)).fit(np.repeat(X, weight, axis=0))
     assert_alike(inspection.assess(weighted), inspection.assess(repeated))
-    for function in (inspection.cut_value, theory.discretization_gap, inspection.assess):
+    for function in (inspection.cut_value, inspection.assess):
         with pytest.raises(ValueError, match="sample_weight must be left out without X"):
             function(weighted, sample_weight=weight)
 

@@ -695,13 +695,11 @@ def predict(
 @command(
     "Write a model as ONNX, for services without Python.",
     "eigencut export model.eigencut -o model.onnx",
-    "eigencut export model.eigencut --dtype float32 -o small.onnx",
 )
 def export(
     *,
     model: str = opt.argument,
     output: str = output("Where the ONNX file goes.", required=True),
-    dtype: str = option(None, ["float64", "float32"], default="float64"),
     as_json: bool = opt.json_option,
 ) -> None:
     """Write MODEL as an ONNX graph: rows in; labels, embedding and similarity out.
@@ -714,8 +712,8 @@ def export(
     from eigencut.cli.tables import load_model
 
     fitted = load_model(model, None, one_cut=True)
-    eigencut.export.to_onnx(fitted, output, dtype=dtype)
-    result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
+    eigencut.export.to_onnx(fitted, output)
+    result = {"columns": fitted.columns_, "output": output}
     text = (
         f"The graph is in {output}; input X: {printable(', '.join(map(_clipped, fitted.columns_)))}"
     )

@@ -5,15 +5,13 @@ Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in 
 - ``assessment``: ``assess``, all in one summary, and ``cut_value``
 - ``leaving``: the share of a row's weight that leaves its cluster, with limits
 - ``refits``: ``stability``, ``label_sets``, ``significance``: the same estimator on other rows
-- ``certificate``: how far partitions with as small a cut can be from the clusters found
 - ``describe``: columns, rules, typical rows and words of clusters, and their names
 - ``compare``: several clusterings side by side; ``consensus``: one partition from many
 - ``policy``: every threshold
 """
 
 from eigencut.inspection.assessment import RiskSummary, assess, cut_value
-from eigencut.inspection.certificate import Certificate, certificate
-from eigencut.inspection.leaving import LeavingSequence, LeavingShares, leaving_share
+from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.refits import (
     LabelSets,
     Significance,
@@ -24,15 +22,12 @@ from eigencut.inspection.refits import (
 )
 
 __all__ = [
-    "Certificate",
     "LabelSets",
-    "LeavingSequence",
     "LeavingShares",
     "RiskSummary",
     "Significance",
     "Stability",
     "assess",
-    "certificate",
     "cut_value",
     "label_sets",
     "leaving_share",

@@ -16,14 +16,13 @@ from sklearn.utils import check_array
 
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
+from eigencut._utils.validation import as_numpy, check_choice, check_fraction
 from eigencut.affinities import named_affinity
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
 from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import RowGraph
-from eigencut.inspection.certificate import Certificate, certificate
 from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds
@@ -32,14 +31,12 @@ from eigencut.theory.errors import (
     DependentFunctionsError,
     DiscretizationCost,
     ErrorEstimate,
-    Gap,
     MeasuredExcess,
     RowPairs,
     constrained_error,
     cost_of_pairs,
     cut_of_pairs,
     discretization_cost,
-    discretization_gap,
     empirical_error,
     error_of_pairs,
     excess_over_training,
@@ -63,9 +60,6 @@ class RiskSummary(Printed, JsonReady):
         Of the model.
     leaving : LeavingShares or None
         How much of a row's similarity leaves its cluster on new data, with limits that hold.
-    certificate : Certificate or None
-        How far partitions as good can be from the clusters found; None of a model that keeps no
-        rows, or very many.
     cut_training, cut_heldout : CutValue or None
         The value of the cut over pairs of different rows; None where rows are missing.
     excess : MeasuredExcess or None
@@ -83,8 +77,6 @@ class RiskSummary(Printed, JsonReady):
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
         F on the held-out rows.
-    gap_training, gap_heldout : Gap or None
-        The discretization gap.
     cost : DiscretizationCost or None
         What the discretization adds to F: on held-out rows, or else on the training rows.
     epsilon : float
@@ -115,7 +107,6 @@ class RiskSummary(Printed, JsonReady):
     n_rows: float
     n_clusters: int
     leaving: LeavingShares | None = None
-    certificate: Certificate | None = None
     cut_training: CutValue | None = None
     cut_heldout: CutValue | None = None
     excess: MeasuredExcess | None = None
@@ -126,8 +117,6 @@ class RiskSummary(Printed, JsonReady):
     eigenvalues: Array | None = None
     empirical_error: float | None = None
     population_error: ErrorEstimate | None = None
-    gap_training: Gap | None = None
-    gap_heldout: Gap | None = None
     cost: DiscretizationCost | None = None
     epsilon: float | None = None
     delta: float = 0.05
@@ -150,8 +139,6 @@ class RiskSummary(Printed, JsonReady):
         found += [fill(caution, 100) for caution in self.cautions]
         if self.leaving is not None and self.n_clusters > 1:
             found.append(self.leaving.sentence)
-        if self.certificate is not None and self.certificate.holds:
-            found.append(self.certificate.sentence)
         return found
 
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
@@ -237,9 +224,6 @@ class RiskSummary(Printed, JsonReady):
             yield "excess risk, measured", f"{value} of the functions"
             value = _with_error(excess.discrete, excess.discrete_error)
             yield "", f"{value} of the clusters, against the best functions"
-        for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
-            if gap is not None:
-                yield "discretization gap", f"{gap.total:.4g} on {gap.n_rows} {where} rows"
 
     def _bounds(self) -> _Lines:
         paper, tight, theory = self.bounds_paper, self.bounds_tight, THEORIES[self.cut]
@@ -328,7 +312,6 @@ def assess(
         is_whole = are_counts(times) and (counts is None or np.allclose(counts, times, rtol=1e-9))
         if rows is not None and is_whole:
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
-        is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
         is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None
         pairs, labels = None, None
         if rows is not None:
@@ -349,7 +332,6 @@ def assess(
             n_rows=n,
             n_clusters=K,
             leaving=leaving,
-            certificate=certificate(gpod) if is_small and K > 1 else None,
             cut_training=cut_value(gpod, self_weights=False) if has_rows else None,
             cut_heldout=heldout,
             outliers=outliers,
@@ -367,8 +349,8 @@ def assess(
                 summary, gpod, rows=rows, counts=counts, pairs=pairs, labels=labels
             )
     note = (
-        "A discrete cut has no eigenfunctions: errors of functions, the discretization gap and the "
-        "bounds were left out. Fit with solver='relaxed' for them."
+        "A discrete cut has no eigenfunctions: errors of functions and the bounds were "
+        "left out. Fit with solver='relaxed' for them."
     )
     if affinity.solver == "discrete":
         note += (
@@ -386,9 +368,8 @@ def _with_functions(
     functions, K = fitted.functions, summary.n_clusters
     n = max(int(summary.n_rows), 1)  # bounds fall with n, so that rounding down keeps them
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
-    error, gap, cost, excess, notes = None, None, None, None, list[str]()
+    error, cost, excess, notes = None, None, None, list[str]()
     if heldout is not None:
-        gap = discretization_gap(gpod, rows, sample_weight=counts)
         values = fitted.unit_embedding(rows)
         error = error_of_pairs(pairs, values)
         try:
@@ -422,8 +403,6 @@ def _with_functions(
         eigenvalues=gpod.eigenvalues_,
         empirical_error=empirical_error(gpod),
         population_error=error,
-        gap_training=discretization_gap(gpod) if keeps_rows else None,
-        gap_heldout=gap,
         cost=cost,
         epsilon=eps,
         B=B,
@@ -464,7 +443,7 @@ def _notes(
     if affinity.weight_bound_ is None:
         notes.append(
             "C is the largest weight that was seen: no upper bound is known of this affinity, so "
-            "the cut value has no interval; eigencut.inspection.cut_value takes largest_weight."
+            "the cut value has no interval."
         )
     if (diagonal <= 0).all():
         notes.append(
@@ -507,8 +486,6 @@ def cut_value(
     cut: str | None = None,
     affinity: Any = None,
     self_weights: bool | None = None,
-    confidence: float = 0.95,
-    largest_weight: float | None = None,
 ) -> CutValue:
     """Return RatioCut or NCut of a partition: how much of the weights leaves its clusters.
 
@@ -537,12 +514,6 @@ def cut_value(
         Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
         on new rows, where means over different rows estimate the population without bias. To
         compare both, pass False for both.
-    confidence : float, default=0.95
-        Of the interval.
-    largest_weight : float, optional
-        C, an upper bound of the weight of any two rows, for the interval on new rows. Default: that
-        of the affinity; functions that a user gives have none that is known.
-
     Returns
     -------
     CutValue
@@ -571,9 +542,6 @@ def cut_value(
     >>> result.per_cluster.round(3), round(result.value, 3)
     (array([0.111, 0.111]), 0.222)
     """
-    confidence = check_fraction("confidence", confidence, 0.95)
-    if largest_weight is not None:
-        largest_weight = check_magnitude("largest_weight", largest_weight, "use sup W(x, y)")
     is_model = hasattr(model_or_labels, "predict")
     if cut is not None or not is_model:
         cut = "ncut" if cut is None else cut
@@ -583,21 +551,18 @@ def cut_value(
             model_or_labels, X, sample_weight, affinity, with_itself=self_weights is not False
         )
         K = int(labels.max()) + 1
-        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K, confidence=confidence)
+        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K)
     if affinity is not None:
         expected, remedy = "be left out with a model, which has one", "pass labels instead of it"
         raise invalid("affinity", expected, repr(affinity), remedy)
     with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
-        if largest_weight is None:
-            largest_weight = gpod.fitted_cut_.affinity.weight_bound_
         return cut_of_pairs(
             pairs,
             labels,
             cut=CUTS[cut or gpod.cut],
             n_clusters=gpod.n_clusters_,
-            largest_weight=None if rows is None else largest_weight,
-            confidence=confidence,
+            largest_weight=None if rows is None else gpod.fitted_cut_.affinity.weight_bound_,
         )
 
 

@@ -19,12 +19,6 @@ class Policy:
     shaky_agreement: float = 0.8
     # The text on label sets shows the sets of these coverages.
     shown_coverages: tuple[float, ...] = (0.8, 0.9, 0.95)
-    # A certificate sets aside components with fewer rows than this share of the smallest cluster.
-    least_piece: float = 1 / 16
-    # It knows so many eigenvalues beyond the K smallest,
-    further_pairs: int = 10
-    # and ``assess`` makes the graph again for it if it has at most so many vertices.
-    certified_vertices: int = 5000
     # Refits on kept rows are refused if the weights of the fit make more copies of a row.
     most_copies: int = 1000
     # Of an array with more columns, those are described whose means differ most between clusters.

@@ -1,14 +1,11 @@
 """Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
 ``empirical_error`` is on the training rows (Eq. 3), ``population_error`` on new ones (before
-Eq. 11); ``discretization_gap`` is what POD makes small. All are sums over pairs of rows, as is the
-cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5): what leaves cluster k, over its volume.
+Eq. 11). Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs.
+4 and 5): what leaves cluster k, over its volume.
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
-
-The empirical Rademacher complexity of Appendix B is, with ``h = floor(n / 2)``,
-``E_sigma sup_u | 2/h sum_i sigma_i W(x_i, x_{i+h}) (u(x_i) - u(x_{i+h}))^2 |``.
 """
 
 from __future__ import annotations
@@ -27,14 +24,16 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_choice, check_count, check_sample_weight
+from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
 from eigencut.cut import CUTS, Cut
-from eigencut.discretization import assign, normalize_rows
+from eigencut.discretization import assign
 from eigencut.exceptions import invalid
 from eigencut.io.sample import random_keys, seeded_by
 from eigencut.theory.betting import DisjointPairs, round_robin
 from eigencut.theory.bounds import THEORIES
+
+CONFIDENCE = 0.95  # of the interval of a cut value
 
 
 @contextmanager
@@ -228,7 +227,6 @@ def cut_of_pairs(
     cut: Cut,
     n_clusters: int,
     largest_weight: float | None = None,
-    confidence: float = 0.95,
 ) -> CutValue:
     """Return the value of a partition; with an interval if the largest weight is given."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
@@ -248,7 +246,7 @@ def cut_of_pairs(
     without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
     n, interval = pairs.n_rows, None
     if largest_weight is not None and not pairs.with_itself:
-        interval = _interval(pairs.disjoint(), is_in, cut, largest_weight, confidence)
+        interval = _interval(pairs.disjoint(), is_in, cut, largest_weight)
     return CutValue(
         cut=cut.name,
         value=float(np.nansum(per_cluster)),
@@ -256,7 +254,7 @@ def cut_of_pairs(
         per_cluster=per_cluster,
         sizes=np.round(sizes).astype(np.intp),
         interval=interval,
-        confidence=confidence,
+        confidence=CONFIDENCE,
         n_rows=n,
     )
 
@@ -279,15 +277,12 @@ def ratio(above: Any, below: Any) -> Array:
 
 
 def _interval(
-    pairs: DisjointPairs | None, is_in: Any, cut: Cut, largest: float, confidence: float
+    pairs: DisjointPairs | None, is_in: Any, cut: Cut, largest: float
 ) -> tuple[float, float] | None:
     """Return limits of the value of the population, by bets on disjoint pairs."""
     if pairs is None:
         return None
-    if pairs.weight.max(initial=0.0) > largest * (1 + 1e-9):
-        remedy = "leave it out if you do not know it"
-        raise invalid("largest_weight", "be an upper bound of the weights", largest, remedy)
-    alpha = (1 - confidence) / is_in.shape[1]
+    alpha = (1 - CONFIDENCE) / is_in.shape[1]
     by_degree = bool(cut.mass_power)
     ends = [pairs.limits(mine, by_degree, largest=largest, alpha=alpha) for mine in is_in.T]
     low, high = np.sum(ends, axis=0) * (1.0 if by_degree else largest)
@@ -316,50 +311,22 @@ class ErrorEstimate(JsonReady):
     n_rows: float
 
 
-@dataclass(frozen=True)
-class Gap(JsonReady):
-    """The discretization gap: how far rows of the embedding are from indicators of clusters.
-
-    Attributes
-    ----------
-    per_cluster : array of shape (K,)
-        The root mean square of the difference, of every cluster.
-    total : float
-        Their sum.
-    n_rows : float
-        Rows it was measured on.
-    """
-
-    per_cluster: Array
-    total: float
-    n_rows: float
-
-
-def empirical_error(model: Any, normalization: str = "population") -> float:
+def empirical_error(model: Any) -> float:
     """The empirical error F-hat of the relaxed cut on its own training rows (Eq. 3).
 
         F-hat(U) = 1 / (2 n (n - 1)) sum_k sum_{i != j} W_ij (u_ki - u_kj)^2
 
+    Functions have unit norm on the training rows (the vectors times sqrt(n)), and weights are
+    W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the population
+    error. Eq. 3 to the letter, unit vectors and weights with 1/n, is ``F-hat / n^2``.
+
     Parameters
     ----------
     model : fitted GPOD or TableModel
-    normalization : {"population", "paper"}, default="population"
-        - "population": functions of unit norm on the training rows (the vectors times sqrt(n)) and
-          weights W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the
-          population error; this is the reading under which the paper's "F-hat equals the sum of the
-          eigenvalues" holds in the limit.
-        - "paper": Eq. 3 to the letter, unit vectors and weights with 1/n. Then
-          ``F-hat = sum(lambda) / (n (n - 1))``.
 
     Returns
     -------
     float
-
-    Notes
-    -----
-    Nothing is computed again from the data: the fit kept ``W C U``, and
-    ``sum_i c_i u_i (d_i u_i - (W C u)_i)`` is half the sum over all pairs of rows (c_i rows at
-    vertex i; pairs at the same place contribute nothing).
 
     Examples
     --------
@@ -370,18 +337,16 @@ def empirical_error(model: Any, normalization: str = "population") -> float:
     >>> bool(np.isclose(empirical_error(model), 50 / 49 * model.eigenvalues_.sum()))
     True
     """
-    check_choice("normalization", normalization, ("population", "paper"))
     with measured_on(model) as (gpod, _, _):
         affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
     n = affinity.n_rows_
     if n < 2:
         expected = "be fitted on at least 2 rows, for an error is a mean over pairs"
         raise invalid("model", expected, n, "fit it on more")
+    # Half the sum over all pairs; pairs at the same place contribute nothing.
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
-    half_sum = max(float((affinity.multiplicity_ @ inner).sum()), 0.0)
-    paper = half_sum / (n * (n - 1))
-    return {"paper": paper, "population": paper * n**2}[normalization]
+    return max(float((affinity.multiplicity_ @ inner).sum()), 0.0) * n / (n - 1)
 
 
 def population_error(
@@ -434,63 +399,6 @@ def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
     per_function = pairs.counts @ squares / (2 * pairs.n_rows)
     error = pairs.standard_error(squares.sum(axis=1))
     return ErrorEstimate(float(per_function.sum()), error, per_function, pairs.n_rows)
-
-
-def discretization_gap(
-    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> Gap:
-    """What POD makes small: the distance of rows of unit length from indicators of clusters.
-
-        sum_k ||one_hot_k - (rows(u-check) R)_k||_2
-
-    Algorithms 1 and 2 normalize the rows (line 8) and rotate them; norms are root mean squares over
-    rows. It tells how clear the clusters are, from 0 on. The epsilon of Theorems 2 and 4 is of
-    functions of unit norm instead: ``discretization_cost`` has it.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), optional
-        Rows to measure it on. Default: the training rows, where n times the sum of the squares is
-        the square of the last entry of ``partition_.gap_history``.
-    sample_weight : array-like of shape (m,), optional
-        What each row of X counts.
-
-    Returns
-    -------
-    Gap
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, np.newaxis]
-    >>> discretization_gap(GPOD(n_clusters=2, solver="relaxed").fit(X)).total < 0.01
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        fitted = gpod.fitted_cut_
-        functions, labels = fitted.functions, None
-        if rows is not None:
-            # Not predict(): a row that it leaves out still has a place in the population.
-            scores = fitted.scores(rows)
-        elif functions.extends_eigenvectors and not hasattr(gpod, "embedding_"):
-            expected = "be given for a model that has not kept its training rows"
-            raise invalid("X", expected, None, "pass rows")
-        elif functions.form == "landmarks":  # whose vertices are not rows
-            scores = normalize_rows(gpod.embedding_) @ gpod.rotation_
-            labels = gpod.partition_.labels
-        else:
-            # Algorithm 1 has other functions for new rows than the discretized eigenvectors.
-            U, rotation = functions.at_training_vertices(), fitted.rotation
-            if functions.extends_eigenvectors:
-                U, rotation = functions.eigenvectors(), gpod.rotation_
-            scores, counts = normalize_rows(U) @ rotation, fitted.affinity.multiplicity_
-        labels = assign(scores) if labels is None else labels
-        one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
-        per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
-        n_rows = len(scores) if counts is None else whole_or_real(counts.sum())
-        return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 
 def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = None) -> float:
@@ -624,10 +532,6 @@ def discretization_cost(
     Returns
     -------
     DiscretizationCost
-
-    See Also
-    --------
-    discretization_gap : What POD makes small: rows of unit length instead of functions.
 
     Examples
     --------
@@ -853,49 +757,6 @@ def excess_risk(reference: Any, model: Any) -> float:
         return float(excess_on_training_rows(reference, [model])[0])
 
 
-def excess_terms(reference: Any, model: Any) -> dict[str, float]:
-    """Return terms A to D of the proofs of Theorems 2 and 4, on a population that is known.
-
-        F(u-ddot) - F(u*) = A + B + C + D,    A = F(u-ddot) - F(u-check),    B = F(u-check) - F-hat,
-                                              C = F-hat - F(u~*),            D = F(u~*) - F(u*)
-
-    The population are the training rows of the reference, pairs of a row with itself included, and
-    F-hat is the sum of the eigenvalues of the model. For the best clusters u*, which only a search
-    among all could find, stand those of the reference: D is at least the one returned, at most 0.
-
-    Parameters
-    ----------
-    reference, model : fitted GPOD
-        As of ``excess_risk``, which is B + C.
-
-    Returns
-    -------
-    dict of str to float
-        By the names "A" to "D".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(200, 1))
-    >>> reference = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0)).fit(X)
-    >>> {name: round(abs(value), 3) for name, value in excess_terms(reference, reference).items()}
-    {'A': 0.161, 'B': 0.0, 'C': 0.0, 'D': 0.161}
-    """
-    excess, of, cut = excess_risk(reference, model), reference.affinity_, CUTS[reference.cut]
-    with threads(model.n_jobs):
-        new = pairs_of_cut(model.fitted_cut_, of.rows_, of.multiplicity_, with_itself=True)
-        own = pairs_of_cut(reference.fitted_cut_, None, None)
-        clusters, best = (cut_of_pairs(*one, cut, model.n_clusters_).value for one in (new, own))
-    empirical, relaxed = (float(one.eigenvalues_.sum()) for one in (model, reference))
-    return {
-        "A": clusters - excess - relaxed,
-        "B": excess + relaxed - empirical,
-        "C": empirical - relaxed,
-        "D": relaxed - best,
-    }
-
-
 def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
     """Excess risk of several models, in one product with the weights of the population."""
     affinity, functions = reference.affinity_, reference.fitted_cut_.functions
@@ -919,93 +780,3 @@ def refuse_matrices(given: Any, affinity: Affinity) -> None:
         expected = "be a weight function of two rows, which stays the same for samples of rows"
         remedy = "use affinity='gaussian' or a function k(A, B)"
         raise invalid("affinity", expected, repr(given), remedy)
-
-
-@dataclass(frozen=True)
-class Rademacher(JsonReady):
-    """Empirical Rademacher complexities of two classes of functions; ``rademacher`` returns it.
-
-    Attributes
-    ----------
-    span : float
-        Of functions of unit norm in the span of the K eigenfunctions.
-    bounded : float
-        Of all functions with ``u^2 <= B``: it does not fall with n.
-    by_paper : float
-        ``16 B C / sqrt(n)``, the bound of Appendix B.
-    standard_error : float
-        Of ``span``, for signs are drawn.
-    n_rows : int
-    """
-
-    span: float
-    bounded: float
-    by_paper: float
-    standard_error: float
-    n_rows: int
-
-
-def rademacher(
-    model: Any, X: ArrayLike, *, n_draws: int = 200, random_state: Any = 0
-) -> Rademacher:
-    """Return the empirical Rademacher complexity of Appendix B on rows, by drawn signs.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-        With eigenfunctions.
-    X : array-like of shape (n, n_features)
-        Rows, paired at random.
-    n_draws : int, default=200
-        Draws of the signs.
-    random_state : int, RandomState or None, default=0
-        Of pairs and signs, together with the rows. None means 0.
-
-    Returns
-    -------
-    Rademacher
-
-    Notes
-    -----
-    For unit combinations of the eigenfunctions the supremum is the largest ``|eigenvalue|`` of
-    ``2/h sum_i sigma_i W_i D_i D_i^T``, D_i the differences of the K functions. For all functions
-    with ``u^2 <= B`` it is reached by ``u = -sqrt(B), sqrt(B)`` on the pairs of one sign, for pairs
-    are disjoint. So 16 B C / sqrt(n) is no bound for that class: Khinchin's inequality holds for
-    one function.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(900, 1))
-    >>> model = GPOD(2, affinity=Gaussian(1.0)).fit(X[:100])
-    >>> rademacher(model, X[100:]).span < rademacher(model, X[100:200]).span
-    True
-    """
-    check_count("n_draws", n_draws, "use the default of 200")
-    with measured_on(model, X) as (gpod, rows, _):
-        n = rows.shape[0]
-        check_enough("X", n)
-        fitted, rng = gpod.fitted_cut_, seeded_by(rows, random_state)
-        values = fitted.unit_embedding(rows)
-        B, C = float(np.square(values).max()), float(fitted.affinity.largest_weight_)
-        one, other = rng.permutation(n)[: n // 2 * 2].reshape(2, -1)
-        weight = np.array(
-            [
-                fitted.affinity.within(rows[[i, j]], np.eye(2))[0, 1]
-                for i, j in zip(one, other, strict=True)
-            ]
-        )
-    signs = rng.choice([-1.0, 1.0], size=(n_draws, len(weight)))
-    differences = values[one] - values[other]
-    forms = [differences.T @ ((weight * sign)[:, np.newaxis] * differences) for sign in signs]
-    suprema = 2 / len(weight) * np.abs(np.linalg.eigvalsh(forms)).max(axis=1)
-    positive, negative = (np.maximum(side * signs, 0.0) @ weight for side in (1, -1))
-    bounded = 8 * B * np.maximum(positive, negative) / len(weight)
-    return Rademacher(
-        span=float(suprema.mean()),
-        bounded=float(bounded.mean()),
-        by_paper=float(16 * B * C / np.sqrt(n)),
-        standard_error=float(suprema.std() / np.sqrt(n_draws)),
-        n_rows=n,
-    )
