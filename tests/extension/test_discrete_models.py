@@ -385,7 +385,7 @@ def test_tables_words_and_reports(tmp_path):
     eigencut.report.write(table, frame, path, X_new=frame[:50])
     page = path.read_text()
     assert "Eigenvalues" not in page and "eigenvalue" not in page
-    summary = eigencut.report.summarize(table, frame, stability=False)
+    summary = eigencut.report.summarize(table, frame, n_refits=0)
     assert summary.spectrum is None and "eigenvalues" not in str(summary)
     assert summary.to_dict()["spectrum"] is None
 

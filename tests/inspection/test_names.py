@@ -71,8 +71,8 @@ def test_names_appear_where_clusters_do(model, tmp_path, capsys):
     described = model.describe(X)
     assert [one.name for one in described.clusters] == model.class_names_
     assert "(east): 50 rows" in str(described)
-    assert "east" in str(summarize(model, X, stability=False))
-    assert summarize(model, X, names={0: "middle"}, stability=False).names[0] == "middle"
+    assert "east" in str(summarize(model, X, n_refits=0))
+    assert summarize(model, X, names={0: "middle"}, n_refits=0).names[0] == "middle"
     displays = [
         plotting.ClusterDisplay.from_estimator(model, X),
         plotting.MarginDisplay.from_estimator(model, X),

@@ -601,8 +601,7 @@ def report(
                 for kind, given in (("rows", table), ("new rows", new))
                 if given not in (None, "-")
             ),
-            stability=refits > 0,
-            n_refits=max(refits, 1),
+            n_refits=refits,
             random_state=seed,
         )
     if output is None:
