@@ -83,7 +83,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         names : mapping of int to str
-            For example of ``model.describe(X).name(namer)``. Other clusters keep their names.
+            Other clusters keep their names.
 
         Returns
         -------

@@ -11,7 +11,7 @@ Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / 
 mean number of words in a cluster, f how often the word occurs in all of them.
 
 No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
-for ``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
+for ``P(x > y)`` (after his method 5 [4]_).
 
 A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
 for each condition; it is measured on the other half. The tree sees ranks instead of values: a
@@ -27,8 +27,6 @@ References
    Statistics in Medicine 17, 873-890, 1998 (method 10).
 .. [4] R. G. Newcombe, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney
    Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006.
-.. [5] A. Donner, G. Y. Zou, "Closed-form Confidence Intervals for Functions of the Normal Mean and
-   Standard Deviation", Statistical Methods in Medical Research 21, 347-359, 2012.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed, html_table
 from eigencut._utils.running import row_blocks
-from eigencut._utils.validation import check_count, check_fraction, needed, shown
+from eigencut._utils.validation import check_count, check_fraction, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import (
@@ -206,9 +204,6 @@ class NumberContrast(JsonReady):
     interval: tuple[float, float]  # of the effect
     inside: tuple[Any, ...]  # the quartiles in the cluster, in the units of the column
     overall: tuple[Any, ...]  # the quartiles of all rows
-    n_inside: int  # rows with a value
-    n_outside: int
-    kind: str = "number"  # or "date"
     mean: Any = None  # in the cluster
 
     def __str__(self) -> str:
@@ -231,17 +226,12 @@ class CategoryContrast(JsonReady):
     share: float  # of the rows of the cluster
     share_interval: tuple[float, float]
     overall: float  # the share of all rows
-    lift: float  # share / overall
-    lift_interval: tuple[float, float]
-    n_inside: int  # rows
-    n_outside: int
-    kind: str = "category"
 
     def __str__(self) -> str:
         return (
             f"{short(self.column)} is {short(self.category)}: {self.share:.1%} of its rows "
-            f"({_range(self.share_interval, '.1%')}), {self.overall:.1%} of all; lift "
-            f"{self.lift:.3g} ({_range(self.lift_interval, '.3g')})"
+            f"({_range(self.share_interval, '.1%')}), {self.overall:.1%} of all; effect "
+            f"{self.effect:+.2f} ({_range(self.interval, '+.2f')})"
         )
 
 
@@ -371,9 +361,6 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 interval=(low, high),
                 inside=tuple(column.plain(value) for value in inside),
                 overall=tuple(column.plain(value) for value in overall),
-                n_inside=int(location.sizes[k]),
-                n_outside=int(len(values) - location.sizes[k]),
-                kind=column.kind,
                 mean=column.plain(_mean(location.sorted_inside[k])),
             )
             yield int(k), strengths[chosen], contrast
@@ -402,16 +389,9 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     clusters = np.flatnonzero((sizes > 0) & (sizes < n))
 
     def at(z: float) -> _Strengths:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            own = share_interval(counts, inside, z)
-            others = share_interval(in_all - counts, outside, z)
-            low, high = difference_interval(own, others)
-            weight = inside / n
-            # The lift, share / overall, rises with the ratio, share / elsewhere.
-            lifts = [
-                np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
-                for ratio in ratio_interval(own, others)
-            ]
+        own = share_interval(counts, inside, z)
+        others = share_interval(in_all - counts, outside, z)
+        low, high = difference_interval(own, others)
         for k in clusters:
             for j in present:
                 strength = nearest_to_zero(low[j, k], high[j, k])
@@ -427,10 +407,6 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                     share=float(own.share[j, k]),
                     share_interval=(float(own.low[j, k]), float(own.high[j, k])),
                     overall=float(in_all[j, 0] / n),
-                    lift=float(own.share[j, k] / (in_all[j, 0] / n)),
-                    lift_interval=(float(lifts[0][j, k]), float(lifts[1][j, k])),
-                    n_inside=int(sizes[k]),
-                    n_outside=int(n - sizes[k]),
                 )
                 yield int(k), abs(strength), contrast
 
@@ -506,19 +482,6 @@ def difference_interval(one: Share, other: Share) -> Interval:
     difference = one.share - other.share
     low = difference - np.hypot(one.share - one.low, other.high - other.share)
     return low, difference + np.hypot(one.high - one.share, other.share - other.low)
-
-
-def ratio_interval(one: Share, other: Share) -> Interval:
-    """Return the interval of the ratio of two shares; infinite where the other may be 0."""
-    both = one.share * other.share
-    least, most = (end * (2 * one.share - end) for end in (one.low, one.high))
-    above, below = (end * (2 * other.share - end) for end in (other.low, other.high))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Both forms are the same root; neither divides by what cancels.
-        sums = both + np.sqrt(np.maximum(both**2 - least * below, 0.0))
-        low = np.where(sums > 0, least / sums, 0.0)
-        sums = both + np.sqrt(np.maximum(both**2 - most * above, 0.0))
-        return low, np.where(above > 0, sums / above, np.inf)
 
 
 def superiority_interval(
@@ -785,23 +748,18 @@ class ClusterDescription(JsonReady):
 
 def _tidy(contrast: Contrast | None) -> dict[str, Any]:
     """Return the numbers of a contrast under the same names for numbers and words."""
-    is_word, is_number = (isinstance(contrast, kind) for kind in (CategoryContrast, NumberContrast))
-
-    def of(name: str, applies: bool) -> Any:
-        return getattr(contrast, name) if applies else None
-
+    number = contrast if isinstance(contrast, NumberContrast) else None
+    word = contrast if isinstance(contrast, CategoryContrast) else None
+    low, high = (None, None) if contrast is None else contrast.interval
     return {
-        "column": of("column", contrast is not None),
-        "category": of("category", is_word),
-        "how": of("how", contrast is not None),
-        "effect": of("effect", contrast is not None),
-        "low": None if contrast is None else contrast.interval[0],
-        "high": None if contrast is None else contrast.interval[1],
-        "mean": of("mean", is_number),
-        "median": contrast.inside[1] if isinstance(contrast, NumberContrast) else None,
-        "median_overall": contrast.overall[1] if isinstance(contrast, NumberContrast) else None,
-        "category_share": of("share", is_word),
-        "category_share_overall": of("overall", is_word),
+        **{name: getattr(contrast, name, None) for name in ("column", "category", "how", "effect")},
+        "low": low,
+        "high": high,
+        "mean": number and number.mean,
+        "median": number and number.inside[1],
+        "median_overall": number and number.overall[1],
+        "category_share": word and word.share,
+        "category_share_overall": word and word.overall,
     }
 
 
@@ -814,34 +772,6 @@ class Description(Printed, JsonReady):
     confidence: float  # of all intervals
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()  # what was left out or looked at in part
-
-    def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
-        """Return a name for each cluster, by number; ``model.set_names`` takes them.
-
-        Parameters
-        ----------
-        namer : callable
-            Takes what is known of a cluster, and returns its name. ``str(cluster)`` is a text for
-            people and language models.
-
-        Returns
-        -------
-        dict of int to str
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
-        >>> model = GPOD(2).fit(frame)
-        >>> names = model.describe(frame).name(lambda cluster: str(cluster.rule.conditions[0]))
-        >>> model.set_names(names).class_names_
-        ['km > 50', 'km <= 50']
-        """
-        if not callable(namer):
-            remedy = "pass e.g. lambda cluster: str(cluster.rule)"
-            raise invalid("namer", "be a function of a cluster", shown(namer), remedy)
-        return {one.cluster: namer(one) for one in self.clusters}
 
     def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame, a row for each cluster and contrast.
@@ -1041,14 +971,11 @@ def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
             # Scaled so that no square is infinite, and moved to where squares do not cancel.
             own = own / (np.abs(own).max() or 1.0)
             own = own - own.mean(axis=0)
-    draw = np.random.default_rng(0)
     candidates = np.arange(n)
-    if n > POLICY.most_candidates:
-        candidates = np.sort(draw.choice(n, POLICY.most_candidates, replace=False))
     if n > POLICY.exact_medoids:
-        drawn = np.sort(draw.choice(n, POLICY.rows_compared, replace=False))
-        order = _by_distance(own[candidates], own[drawn], metric)
-        candidates = np.sort(candidates[order[: max(POLICY.finalists, 8 * n_typical)]])
+        drawn = np.sort(np.random.default_rng(0).choice(n, POLICY.rows_compared, replace=False))
+        order = _by_distance(own, own[drawn], metric)
+        candidates = np.sort(order[: max(POLICY.finalists, 8 * n_typical)])
     chosen: list[int] = []
     for i in candidates[_by_distance(own[candidates], own, metric)]:
         if len(chosen) < n_typical and all((own[[i]] != own[[j]]).sum() for j in chosen):

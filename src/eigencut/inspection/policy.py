@@ -53,10 +53,8 @@ class Policy:
     exact_medoids: int = 1024
     # in a larger one each row is first compared with so many rows drawn at random,
     rows_compared: int = 512
-    # the best of these with all rows,
+    # and the best of these with all rows.
     finalists: int = 64
-    # and only so many rows are candidates.
-    most_candidates: int = 200_000
 
 
 POLICY = Policy()

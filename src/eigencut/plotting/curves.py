@@ -41,16 +41,6 @@ class ChoiceDisplay(Display):
     graphs : tuple of str
     chosen : tuple of int
         Place of what was chosen: its graph and its number.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import Gaussian, Neighbors, select
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> found = select(X, n_clusters=range(2, 6), affinity=[Gaussian(), Neighbors()])
-    >>> display = ChoiceDisplay.from_selection(found)
-    >>> display.scores.shape, int(display.n_clusters[display.chosen[1]])
-    ((2, 4), 3)
     """
 
     scores: Array
@@ -116,17 +106,6 @@ class LearningCurveDisplay(Display):
         What is drawn.
     line : array of shape (2,) or None
         The fitted line at the smallest and at the largest size; None where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import learning_curve
-    >>> X = np.random.default_rng(0).normal(size=(400, 1))
-    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
-    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
-    >>> LearningCurveDisplay.from_curve(curve).ax_.get_xscale()
-    'log'
     """
 
     curve: LearningCurve

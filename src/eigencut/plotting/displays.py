@@ -524,14 +524,6 @@ class EmbeddingDisplay(Display):
         for directions evenly around a circle.
     shown : Shown
         Which rows these are.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
-    (2, 2)
     """
 
     points: Array
@@ -639,15 +631,6 @@ class MarginDisplay(Display):
         Of the clusters.
     shown : Shown
         Which rows these are.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> display = MarginDisplay.from_estimator(GPOD(2).fit(X), X)
-    >>> bool((display.values >= 0).all())
-    True
     """
 
     values: Array
@@ -719,15 +702,6 @@ class SupportDisplay(Display):
         Which training rows these are.
     new_shown : Shown or None
         Which new rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> display = SupportDisplay.from_estimator(GPOD(2).fit(X), X, X_new=X + 5)
-    >>> bool((display.new_support < display.least_support).all())
-    True
     """
 
     support: Array
@@ -816,15 +790,6 @@ class SimilarityDisplay(Display):
         Places of the sorted rows among those that were given.
     shown : Shown
         Which rows take part.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> display = SimilarityDisplay.from_estimator(GPOD(3).fit(X), X)
-    >>> display.similarities.shape, bool((display.similarities[:30, 30:] < 1e-3).all())
-    ((90, 90), True)
     """
 
     similarities: Array
@@ -924,16 +889,6 @@ class DriftDisplay(Display):
         Their shares, from 0 to 1.
     drift : Drift
         The report that is drawn, with its p-values.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> new, _ = make_moons(200, noise=0.05, random_state=1)
-    >>> display = DriftDisplay.from_estimator(GPOD(2).fit(X), new)
-    >>> display.names
-    ('cluster 0', 'cluster 1', 'outside')
     """
 
     names: tuple[str, ...]
@@ -1003,15 +958,6 @@ class CutValueDisplay(Display):
     held_out : CutValue or None
     numbers : array of shape (K,)
         Of the clusters.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> display = CutValueDisplay.from_estimator(GPOD(2).fit(X[:200]), X[200:])
-    >>> display.training.per_cluster.shape, display.held_out.per_cluster.shape
-    ((2,), (2,))
     """
 
     training: CutValue | None
@@ -1080,15 +1026,6 @@ class SpectrumDisplay(Display):
     n_clusters : int
         K.
     cut : str
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD
-    >>> X, _ = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> display = SpectrumDisplay.from_estimator(GPOD(3, solver="relaxed").fit(X))
-    >>> len(display.eigenvalues)
-    9
     """
 
     eigenvalues: Array
@@ -1162,16 +1099,6 @@ class HierarchyDisplay(Display):
         The clusters, from the bottom to the top.
     hierarchy : Hierarchy
         What is drawn, with the sizes of clusters and the values of cuts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
-    >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
-    >>> display = HierarchyDisplay.from_estimator(GPOD(3).fit(X))
-    >>> display.forks[:, 0]
-    array([2., 3.])
     """
 
     forks: Array
