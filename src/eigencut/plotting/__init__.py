@@ -19,7 +19,6 @@ from eigencut.plotting.displays import (
     MarginDisplay,
     SimilarityDisplay,
     SpectrumDisplay,
-    SplitDisplay,
     SupportDisplay,
 )
 
@@ -34,6 +33,5 @@ __all__ = [
     "MarginDisplay",
     "SimilarityDisplay",
     "SpectrumDisplay",
-    "SplitDisplay",
     "SupportDisplay",
 ]
