@@ -383,10 +383,7 @@ def test_tables_words_and_reports(tmp_path):
     assert len(table.describe(frame).clusters) == 5
     path = tmp_path / "report.html"
     eigencut.report.write(table, frame, path, X_new=frame[:50])
-    page = path.read_text()
-    assert "Eigenvalues" not in page and "eigenvalue" not in page
-    summary = eigencut.report.summarize(table, frame, n_refits=0)
-    assert summary.spectrum is None and "eigenvalues" not in str(summary)
+    assert "eigenvalue" not in path.read_text()
     assert summary.to_dict()["spectrum"] is None
 
 
@@ -401,10 +398,6 @@ def test_tables_words_and_reports(tmp_path):
         lambda m: m.predict_batch(NEW),
         lambda m: m.fitted_cut_.temperature,
         errors.empirical_error,
-        lambda m: errors.population_error(m, NEW),
-        errors.discretization_cost,
-        lambda m: errors.discretization_cost(m, NEW),
-        lambda m: errors.measured_excess(m, NEW),
         lambda m: errors.excess_risk(m, m),
         lambda m: errors.excess_risk(GPOD(5, affinity=Gaussian()).fit(X), m),
         lambda m: eigencut.theory.learning_curve(m, X),

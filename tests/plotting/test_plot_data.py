@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.discretization import normalize_rows
 from eigencut.hierarchy.hierarchy import ClusterWeights, join_all
-from eigencut.plotting.displays import Shown, _means, project, regions_around
+from eigencut.plotting.displays import Shown, project, regions_around
 from eigencut.plotting.style import plain
 
 mpl = pytest.importorskip("matplotlib")
@@ -102,19 +102,6 @@ def _axes(kept=[]):  # noqa: B006
         kept.append(pyplot.figure().add_subplot())
     kept[0].clear()
     return kept[0]
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 900))
-def test_cells_are_means_over_their_rows(n):
-    W = np.random.default_rng(n).uniform(size=(n, n))
-    np.fill_diagonal(W, np.nan)
-    found = _means(W)
-    assert len(found) <= 200
-    size = -(-n // 200)
-    last = W[(len(found) - 1) * size :, :size]
-    if np.isfinite(last).any():
-        assert found[-1, 0] == pytest.approx(np.nanmean(last))
 
 
 @given(st.integers(1, 10_000), st.integers(1, 500))

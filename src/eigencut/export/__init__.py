@@ -60,6 +60,7 @@ def to_onnx(model: GPOD | TableModel, path: str | os.PathLike[str]) -> None:
         rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine". Of discrete cuts,
         those of ``RankedNeighbors`` with at most 1000 clusters.
     path : path
+
     Notes
     -----
     The input and the weights are float64. With more than 8 columns, distances to two training rows

@@ -36,13 +36,13 @@ from eigencut.theory.errors import (
     constrained_error,
     cost_of_pairs,
     cut_of_pairs,
-    discretization_cost,
     empirical_error,
     error_of_pairs,
     excess_over_training,
     measured_on,
     pairs_of_cut,
     row_counts,
+    training_cost,
     training_epsilon,
 )
 
@@ -380,7 +380,7 @@ def _with_functions(
             notes.append(f"The excess risk was not measured. {error_of_rows}")
         B = max(B, float(np.square(values).max()))
     elif summary.cut_training is not None:
-        cost = discretization_cost(gpod)
+        cost = training_cost(gpod)
     keeps_rows = summary.cut_training is not None or hasattr(gpod, "embedding_")
     eps = training_epsilon(gpod) if cost is None and keeps_rows else math.nan
     eps = eps if cost is None else cost.epsilon
@@ -514,6 +514,7 @@ def cut_value(
         Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
         on new rows, where means over different rows estimate the population without bias. To
         compare both, pass False for both.
+
     Returns
     -------
     CutValue

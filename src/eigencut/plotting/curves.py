@@ -98,7 +98,7 @@ class ChoiceDisplay(Display):
 
 @dataclass
 class LearningCurveDisplay(Display):
-    """The excess risk of fits on samples, on logarithmic axes. ``LearningCurve.plot`` draws it.
+    """The excess risk of fits on samples, on logarithmic axes.
 
     Attributes
     ----------

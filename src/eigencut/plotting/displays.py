@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.decomposition import PCA
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
-from eigencut._utils.validation import needed, real_array
+from eigencut._utils.validation import needed
 from eigencut.auto.spectrum import Spectrum
 from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
@@ -108,25 +107,23 @@ def prepared_rows(
 class Projection(NamedTuple):
     """How prepared rows become points of the plane."""
 
-    kind: str  # "columns", "eigenfunctions", "pca" or "given"
+    kind: str  # "columns", "eigenfunctions" or "pca"
     axis_labels: tuple[str, str]  # names of columns are as users wrote them
     apply: Callable[[Any], Array]
 
 
-def project(model: Model, rows: Any, how: str = "auto") -> Projection:
+def project(model: Model, rows: Any) -> Projection:
     """Return how prepared rows become points: columns, principal components, eigenfunctions."""
     gpod, is_dense = model.gpod, not issparse(rows)
-    if how == "auto" and is_dense and model.is_plane:
+    if is_dense and model.is_plane:
         first, second = model.columns_
         return Projection("columns", (first, second), model.in_units)
-    if how == "auto" and is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1:
+    if is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1:
         return _principal_components(np.asarray(rows, dtype=np.float64))
-    if how not in ("auto", "eigenfunctions"):
-        expected = "be 'auto', 'eigenfunctions', or an array of points of shape (n_rows, 2)"
-        raise invalid("projection", expected, repr(how), "leave it out for 'auto'")
     if gpod.n_clusters_ < 2:
         expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
-        raise invalid("projection='eigenfunctions'", expected, got, "pass points of your own")
+        remedy = "draw SupportDisplay of it instead"
+        raise invalid("A picture of sparse rows, affinities or one column", expected, got, remedy)
     both = list(varying_functions(model))
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     if not hasattr(gpod, "eigenvalues_"):
@@ -152,30 +149,19 @@ def unit_rows(model: Model, rows: Any) -> Array:
 
 def _principal_components(values: Array) -> Projection:
     largest = np.abs(values).max(initial=0.0) or 1.0  # so that no square is infinite
-    pca = PCA(2, svd_solver="covariance_eigh").fit(values / largest)
-    shares = np.nan_to_num(pca.explained_variance_ratio_)  # 0 / 0 of equal rows
+    mean = (values / largest).mean(axis=0)
+    centred = values / largest - mean
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    # The sign of a direction is arbitrary: its largest entry is positive here.
+    chosen = directions[:, :-3:-1]
+    chosen = chosen * np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])
+    shares = variances[:-3:-1] / max(float(variances.sum()), np.finfo(np.float64).tiny)
     first, second = (f"principal component {k + 1} ({shares[k]:.0%} of variance)" for k in (0, 1))
     return Projection(
         "pca",
         (first, second),
-        lambda some: pca.transform(np.asarray(some, dtype=np.float64) / largest) * largest,
+        lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
     )
-
-
-def given_points(points: Any, n_rows: int) -> Array:
-    """Return points that a user has for rows, checked."""
-    given = real_array("projection", points)
-    if given.shape != (n_rows, 2):
-        expected = f"be points of shape ({n_rows}, 2), one for each row"
-        remedy = "pass two numbers for each row"
-        raise invalid("projection", expected, f"shape {given.shape}", remedy)
-    is_bad = ~np.isfinite(given).all(axis=1)
-    if is_bad.any():
-        row = int(is_bad.argmax())
-        got = f"{given[row, 0]} and {given[row, 1]} in row {row}"
-        expected = "be finite real numbers, two for each row"
-        raise invalid("projection", expected, got, "correct it, or leave such rows out")
-    return given
 
 
 @dataclass(frozen=True)
@@ -364,8 +350,10 @@ class ClusterDisplay(Display):
         Drawn with another marker.
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"columns", "eigenfunctions", "pca", "given"}
-        How rows became points.
+    kind : {"columns", "eigenfunctions", "pca"}
+        How rows became points: those of two numbers are points. Others are shown by principal
+        components; affinities and sparse rows by eigenfunctions, or shares of clusters where the
+        cut is a discrete one.
     axis_labels : tuple of str
     regions : Regions or None
         For rows of two numbers.
@@ -390,13 +378,7 @@ class ClusterDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        model: Any,
-        X: Any,
-        *,
-        X_new: Any = None,
-        projection: Any = "auto",
-        ax: Any = None,
+        cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
     ) -> ClusterDisplay:
         """Ask a fitted model about rows, and draw them.
 
@@ -407,24 +389,9 @@ class ClusterDisplay(Display):
             Rows as ``model.predict`` takes them.
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
-        projection : {"auto", "eigenfunctions"} or array of shape (n_samples, 2)
-            How rows become points; said on the axes. Rows of two numbers are points. Of others
-            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
-            shares of clusters where the cut is a discrete one. An array has no place for X_new.
         """
-        is_given = not isinstance(projection, str)
-        if is_given and X_new is not None:
-            remedy = "draw the rows of both as X, with the points of both"
-            raise invalid("X_new", "be left out where projection is an array", "both", remedy)
         with prepared_rows(model, X) as taken:
-            if is_given:
-                points = given_points(projection, len(taken.complete))[taken.complete]
-                how = Projection(
-                    "given", ("given coordinate 1", "given coordinate 2"), lambda _: points
-                )
-                points = points[taken.shown.rows]
-            else:
-                how = project(model, taken.some, projection)
+            how = project(model, taken.some)
             rows = PlottedRows.compute(model, taken, how.apply(taken.some))
             support = model.gpod.fitted_cut_.support(taken.some)
         new_rows = None
@@ -776,13 +743,12 @@ class SimilarityDisplay(Display):
 
     Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two. The
     colours go with the square root of a similarity, lest many small ones vanish. Of more than 2000
-    rows some are taken, which the axis says; and where rows are more than 200, a cell is the mean
-    over several.
+    rows some are taken, which the axis says.
 
     Attributes
     ----------
-    similarities : array of shape (n_cells, n_cells)
-        Means over the rows of a cell; a row is not compared with itself.
+    similarities : array of shape (n_shown, n_shown)
+        Of the sorted rows; NaN on the diagonal.
     labels : array of shape (n_shown,)
         Clusters of the sorted rows.
     rows : array of shape (n_shown,)
@@ -810,7 +776,7 @@ class SimilarityDisplay(Display):
             labels, W = model.labels_of(taken.some), _similarities(model, taken)
         order, shown = np.argsort(labels, kind="stable"), taken.shown
         np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
-        W = _means(W[np.ix_(order, order)])
+        W = W[np.ix_(order, order)]
         return cls(W, labels[order], shown.rows[order], shown).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -821,7 +787,7 @@ class SimilarityDisplay(Display):
         # A few cells that are far darker than all others would leave the others pale.
         largest = float(np.quantile(cells[cells > 0], 0.98)) if (cells > 0).any() else 1.0
         extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
-        look = dict(cmap="Blues", vmin=0, vmax=1, interpolation="nearest", origin="upper")
+        look = dict(cmap="Blues", vmin=0, vmax=1, origin="upper")
         ax.imshow(cells, extent=(0, n, n, 0), **look)
         numbers, first = np.unique(self.labels, return_index=True)
         bounds = np.append(first, n)
@@ -840,9 +806,7 @@ class SimilarityDisplay(Display):
         tidy(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.tick_params(length=0, labelsize=8 if len(names) <= 20 else 6)
-        cell = -(-n // len(self.similarities))
-        means = f", means over {cell} x {cell} of them" if cell > 1 else ""
-        ax.set(xlabel=f"{self.shown.sentence}, by cluster{means}", ylabel="cluster")
+        ax.set(xlabel=f"{self.shown.sentence}, by cluster", ylabel="cluster")
         bar = ax.figure.colorbar(ax.images[-1], ax=ax, pad=0.02, shrink=0.8, extend=extend)
         bar.set_label("similarity", color=INK)
         bar.outline.set_visible(False)
@@ -861,19 +825,6 @@ def _similarities(model: Model, taken: PreparedRows) -> Array:
         raise invalid("X", expected, got, "pass what the model was fitted on")
     W = rows[:, taken.shown.rows]
     return np.array(W.toarray() if issparse(W) else W, dtype=np.float64)
-
-
-def _means(W: Array) -> Array:
-    """Return means over cells of several rows, at most 200 along a side; NaN is left out."""
-    size = -(-len(W) // 200)
-    if size == 1:
-        return W
-    starts, there = np.arange(0, len(W), size), np.isfinite(W)
-    sums, counts = (
-        np.add.reduceat(np.add.reduceat(values, starts, 0), starts, 1)
-        for values in (np.where(there, W, 0.0), there.astype(float))
-    )
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 @dataclass

@@ -14,11 +14,7 @@ from eigencut.theory.errors import (
     DiscretizationCost,
     ErrorEstimate,
     MeasuredExcess,
-    discretization_cost,
-    empirical_error,
     excess_risk,
-    measured_excess,
-    population_error,
 )
 
 __all__ = [
@@ -29,10 +25,6 @@ __all__ = [
     "LearningCurve",
     "MeasuredExcess",
     "bounds",
-    "discretization_cost",
-    "empirical_error",
     "excess_risk",
     "learning_curve",
-    "measured_excess",
-    "population_error",
 ]

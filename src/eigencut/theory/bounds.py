@@ -130,7 +130,7 @@ def bounds(
     kappa : float
         sup L(x, x); enters RatioCut's bounds only.
     eps : float
-        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``discretization_cost`` has it.
+        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` has it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
         The paper's constants, or the least that its proofs give on the same assumptions. "tight"
@@ -139,7 +139,7 @@ def bounds(
         losses, 16 C B / n), and McDiarmid's inequality gives the rest. Its complexity is
         ``4 C B K / sqrt(floor(n / 2))``: a mean over pairs is one over ``floor(n / 2)`` disjoint
         ones, whose losses lie between 0 and 4 C B. Its discretization is ``2 C eps`` for RatioCut
-        and ``4 eps`` for NCut; see ``discretization_cost``.
+        and ``4 eps`` for NCut; see ``DiscretizationCost``.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def bounds(
     C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
     B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
     kappa = check_magnitude("kappa", kappa, "use the largest |d(x) - W(x, x)|")
-    eps = check_magnitude("eps", eps, "use discretization_cost(model).epsilon")
+    eps = check_magnitude("eps", eps, "use assess(model).epsilon")
     delta = check_fraction("delta", delta, 0.05)
 
     scale = 8 * C * B * n_clusters

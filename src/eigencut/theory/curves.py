@@ -34,7 +34,7 @@ _ROUNDING = 1e-12  # an excess up to this is none
 
 @dataclass(frozen=True)
 class LearningCurve(JsonReady):
-    """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
+    """Excess risk of fits on samples, and the line through it. ``print`` it.
 
     Attributes
     ----------
@@ -121,22 +121,6 @@ class LearningCurve(JsonReady):
             self.sentence,
         ]
         return "\n".join(lines)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve, its line and the rate of the theory.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        ax : matplotlib axes
-        """
-        from eigencut.plotting.curves import LearningCurveDisplay
-
-        return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 
 
 def learning_curve(

@@ -1,8 +1,8 @@
 """Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
-``empirical_error`` is on the training rows (Eq. 3), ``population_error`` on new ones (before
-Eq. 11). Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs.
-4 and 5): what leaves cluster k, over its volume.
+``empirical_error`` is on the training rows (Eq. 3), ``error_of_pairs`` on new ones (before Eq. 11).
+Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5):
+what leaves cluster k, over its volume. ``eigencut.inspection.assess`` returns them.
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
@@ -291,14 +291,16 @@ def _interval(
 
 @dataclass(frozen=True)
 class ErrorEstimate(JsonReady):
-    """An estimate of the population error F.
+    """The population error F of the eigenfunctions, on held-out rows: a U-statistic without bias.
+
+    Functions are orthonormal on the training rows. ``-2 * model.score(X)`` is its value for K = 2.
 
     Attributes
     ----------
     value : float
         F, summed over the functions.
     standard_error : float
-        Of ``value``, from the spread over the rows.
+        Of ``value``: that of the Hajek projection, from the spread over the rows.
     per_function : array of shape (K,)
         The summands of ``value``.
     n_rows : float
@@ -311,34 +313,9 @@ class ErrorEstimate(JsonReady):
     n_rows: float
 
 
-def empirical_error(model: Any) -> float:
-    """The empirical error F-hat of the relaxed cut on its own training rows (Eq. 3).
-
-        F-hat(U) = 1 / (2 n (n - 1)) sum_k sum_{i != j} W_ij (u_ki - u_kj)^2
-
-    Functions have unit norm on the training rows (the vectors times sqrt(n)), and weights are
-    W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the population
-    error. Eq. 3 to the letter, unit vectors and weights with 1/n, is ``F-hat / n^2``.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X)
-    >>> bool(np.isclose(empirical_error(model), 50 / 49 * model.eigenvalues_.sum()))
-    True
-    """
-    with measured_on(model) as (gpod, _, _):
-        affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
+def empirical_error(gpod: Any) -> float:
+    """Return F-hat of Eq. 3 for functions of unit norm and weights without 1/n."""
+    affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
     n = affinity.n_rows_
     if n < 2:
         expected = "be fitted on at least 2 rows, for an error is a mean over pairs"
@@ -347,49 +324,6 @@ def empirical_error(model: Any) -> float:
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
     return max(float((affinity.multiplicity_ @ inner).sum()), 0.0) * n / (n - 1)
-
-
-def population_error(
-    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> ErrorEstimate:
-    """The population error F of the extended eigenfunctions, estimated on held-out rows.
-
-        F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2
-
-    (the display before Eq. 11), by the U-statistic over all pairs of rows of X
-
-        1 / (m (m - 1)) sum_{i != j} h(x_i, x_j),   h(x, y) = 1/2 W(x, y) sum_k (u_k(x) - u_k(y))^2,
-
-    in the population normalization: functions orthonormal on the training rows (those of Algorithm
-    1, which are not, are made so; with the constant, which it leaves out). It has no bias if the
-    rows of X played no part in the fit. The standard error is that of the Hajek projection,
-    ``2 std(h1) / sqrt(m)`` with ``h1(x_i)`` the mean of h over the pairs of x_i.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), m >= 3
-        Held-out rows. Blockwise: no m x m array is held.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row counts; weights that are no integers add up to Kish's number.
-
-    Returns
-    -------
-    ErrorEstimate
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.random.default_rng(0).normal(size=(90, 2))
-    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X[:50])
-    >>> estimate = population_error(model, X[50:])
-    >>> bool(np.isclose(estimate.value, -2 * model.score(X[50:]))), estimate.n_rows
-    (True, 40)
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs = RowPairs.from_rows(gpod.affinity_, rows, counts)
-        return error_of_pairs(pairs, gpod.fitted_cut_.unit_embedding(rows))
 
 
 def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
@@ -475,6 +409,12 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
 class DiscretizationCost(JsonReady):
     """Term A of the proofs of Theorems 2 and 4, ``F(u-ddot) - F(u-check)``, and its bounds.
 
+    Indicators have unit norm (Eqs. 4 and 5, for NCut in L2(rho_W)), and so have eigenfunctions, in
+    the rotation ``u-check R`` that is closest to the indicators; it has the same F. With the
+    Dirichlet form ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
+
+        F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))).
+
     Attributes
     ----------
     discrete, continuous : float
@@ -506,49 +446,14 @@ class DiscretizationCost(JsonReady):
     n_rows: float
 
 
-def discretization_cost(
-    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> DiscretizationCost:
-    """What turning functions into clusters adds to F, and the theorems' epsilon.
-
-    Theorems 2 and 4 compare indicators of unit norm (Eqs. 4 and 5, for NCut in L2(rho_W), where
-    rho_W has the degrees as density) with eigenfunctions of unit norm, here in the rotation
-    ``u-check R`` that is closest to the indicators; it has the same F. With the Dirichlet form
-    ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
-
-        F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))),
-
-    and since ``E(f) <= C ||f||^2`` for RatioCut, ``2 ||f||^2`` for NCut, by Cauchy and Schwarz also
-    ``<= 2 C epsilon``, ``4 epsilon``. The paper has ``4 C epsilon`` for both.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), optional
-        Rows to measure it on. Default: the training rows.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row of X counts. Training rows have the weights of the fit.
-
-    Returns
-    -------
-    DiscretizationCost
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(300, 1))
-    >>> result = discretization_cost(GPOD(2, affinity=Gaussian(1.0)).fit(X))
-    >>> 0 < result.cost < result.by_error < result.by_norm
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
-        functions = gpod.fitted_cut_.functions
-        values = functions.at_training_vertices() if rows is None else functions(rows)
-        continuous = constrained_error(pairs, functions.unit(values), functions.cut)
-        largest = float(functions.affinity.largest_weight_)
-        return cost_of_pairs(pairs, continuous, labels, functions.cut, largest)
+def training_cost(gpod: Any) -> DiscretizationCost:
+    """Return the cost of discretization on the training rows, which the model has to have kept."""
+    pairs, labels = pairs_of_cut(gpod.fitted_cut_, None, None)
+    functions = gpod.fitted_cut_.functions
+    values = functions.unit(functions.at_training_vertices())
+    continuous = constrained_error(pairs, values, functions.cut)
+    largest = float(functions.affinity.largest_weight_)
+    return cost_of_pairs(pairs, continuous, labels, functions.cut, largest)
 
 
 def cost_of_pairs(
@@ -612,7 +517,12 @@ def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
 
 @dataclass(frozen=True)
 class MeasuredExcess(JsonReady):
-    """Excess risk, measured.
+    """Excess risk ``F(solution) - F(best)``, measured on held-out rows with a bias of order 1 / n.
+
+    For F(best) stands the sum of the eigenvalues. The constant lies in the span of the
+    eigenvectors, so means over all pairs of rows, with (m - 1) / m, make up for the variance that
+    a sample lacks. In any one sample it can be below the truth. That of the clusters is
+    over-estimated: the best clusters are worse than the best functions.
 
     Attributes
     ----------
@@ -644,57 +554,6 @@ class MeasuredExcess(JsonReady):
     held_out_discrete: float
     empirical: float
     n_rows: float
-
-
-def measured_excess(
-    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> MeasuredExcess:
-    """Estimate the excess risk from held-out rows, with a bias of order 1 / n.
-
-    The excess risk is F(solution) - F(best), both on the population. The first is estimated on
-    held-out rows. For the second stands the sum of the eigenvalues. The constant lies in the span
-    of the eigenvectors, so the variance of a function on a sample is too small by (n - 1) / n in
-    both, and means over all pairs of rows, with (m - 1) / m, make up for it. What remains is about
-    unbiased, and can be below the truth in any one sample. That of the clusters,
-    ``F(u-ddot) - F(u*)``, is over-estimated: the best clusters are worse than the best functions
-    by an amount that nobody knows.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), m >= 3
-        Rows that played no part in the fit.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row counts; weights that are no integers add up to Kish's number.
-
-    Returns
-    -------
-    MeasuredExcess
-
-    Notes
-    -----
-    The standard errors count both samples; of affinities that keep no training rows (landmarks)
-    only the held-out one.
-
-    Where eigenvectors single out rows instead of clusters, of which ``fit`` warns, the sum of the
-    eigenvalues lies above the minimum over the population, which has rows farther out than any
-    sample; then the excess is under-estimated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(900, 1))
-    >>> result = measured_excess(GPOD(2, affinity=Gaussian(1.0)).fit(X[:400]), X[400:])
-    >>> abs(result.continuous) < 3 * result.continuous_error < 0.1 < result.discrete
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
-        cut = gpod.fitted_cut_.functions.cut
-        held_out = constrained_error(pairs, gpod.fitted_cut_.unit_embedding(rows), cut)
-        clusters = cut_of_pairs(pairs, labels, cut, gpod.n_clusters_)
-        return excess_over_training(gpod, held_out, clusters)
 
 
 def excess_over_training(
