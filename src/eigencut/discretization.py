@@ -391,10 +391,7 @@ def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
 
 
 def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Array:
-    """The rotation that carries rows of U to the clusters of a partition of ``reference``.
-
-    It is the partition's own if U is what was discretized, and otherwise the best for its labels.
-    """
+    """Return the rotation that carries rows of U to a partition of ``reference``."""
     if U is reference or np.array_equal(U, reference):
         return partition.rotation
     return _WeightedRows(normalize_rows(U), weight).best_rotation(partition.labels)[0]

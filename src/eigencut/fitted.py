@@ -428,12 +428,7 @@ class FittedRelaxedCut(FittedCut):
 
 @dataclass(frozen=True)
 class FittedDiscreteCut(FittedCut):
-    """Clusters of a discrete cut, and how they become labels of any row.
-
-    ``h_k(x)``, the share of a row's weight that goes to the training rows of cluster k, is the
-    indicator of the cluster extended to any row. The label is the cluster with the largest share.
-    There are no eigenfunctions and no rotation.
-    """
+    """Clusters extended by ``h_k(x)``, the share of a row's weight that goes to cluster k."""
 
     affinity: Affinity  # type: ignore[misc]
     cut: Cut  # type: ignore[misc]
@@ -683,11 +678,7 @@ def with_size_limits(
 
 
 def _votes_of_vertices(fitted: FittedCut) -> Array:
-    """Return what each vertex gives to each cluster, without prices; a row adds up to 1.
-
-    A vertex votes by its probabilities in a relaxed cut, for its own cluster in a discrete one, and
-    a little by how near the means of clusters are, which tells rows apart where a graph does not.
-    """
+    """Return what each vertex gives to each cluster, a little by the distance to its mean."""
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
     if isinstance(fitted, FittedDiscreteCut):
         votes = np.eye(K)[fitted.voters]

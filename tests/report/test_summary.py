@@ -10,7 +10,7 @@ from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
-from eigencut.report.summary import POLICY, SeenRows, _on_risk, summarize
+from eigencut.report.summary import POLICY, SeenRows, _on_risk, percent, summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -382,3 +382,8 @@ def test_sentences_begin_with_what_each_cluster_is():
         assert sentence.startswith(f"{cluster.name[:1].upper()}{cluster.name[1:]}: ")
         assert all(str(condition) in sentence for condition in cluster.rule.conditions)
         assert sentence.endswith("% of such rows belong to it).")
+
+
+def test_shares_are_said_as_people_say_them():
+    said = [percent(share) for share in (0, 0.0004, 0.021, 0.04, 0.456, 0.996, 1)]
+    assert said == ["0 %", "below 0.1 %", "2.1 %", "4 %", "46 %", "99.6 %", "100 %"]

@@ -264,11 +264,7 @@ def _in_units(points: Tensor, exponent: int, farthest: float) -> Tensor:
 
 
 def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, Tensor]:
-    """Return numbers of the k vertices nearest to each point, and squared distances to them.
-
-    Distances by products find a few more than k, those by differences tell which are nearest. Of
-    equals the first number comes first, as in the search.
-    """
+    """Return numbers of the k nearest vertices, the first of equals first, and squares."""
     centre = middle(vertices)  # around which products are most accurate
     moved = vertices - centre
     partial = (points - centre) @ (-2 * moved.T) + (moved**2).sum(axis=1)  # |y|^2 - 2 x y
@@ -281,10 +277,7 @@ def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, 
 
 
 def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return points of rows, numbers of their nearest vertices and squared distances to these.
-
-    As ``Index.query_rounded``: a point that is a vertex but for rounding stands where that does.
-    """
+    """Return points, numbers of their nearest vertices and squared distances, as ``Index`` does."""
     graph, vertices, k = rows.graph, affinity._points, affinity.n_neighbors_
     points = _in_units(_points(affinity.metric, rows), affinity._space.exponent, FARTHEST)
     if affinity._space.axes is not None:
@@ -300,11 +293,7 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
-    """Return those from each point to the vertices of these numbers, by differences.
-
-    The squares of few features are added in the order of scipy's k-d tree: four sums, these from
-    left to right, then the features that are left. So what is equal there is equal here.
-    """
+    """Return those to vertices, squares added in the order of scipy's k-d tree."""
     there = points.graph.constant(vertices).take(numbers)  # rows x edges x features
     difference = there - points.unsqueeze(1)
     d = vertices.shape[1]
@@ -369,10 +358,7 @@ def _columns_to_sum(model: GPOD) -> Array:
 
 
 def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows.
-
-    The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``.
-    """
+    """Return the eigenfunctions of ``exp(-|x - x_j|^2 g(x) g(x_j))`` at rows, and their support."""
     affinity = model.affinity_
     widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
     inverse_widths = 1 / (math.sqrt(2) * widths)
@@ -393,10 +379,7 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
-    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them.
-
-    They come from a matrix product where that is accurate enough, and else from differences.
-    """
+    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them."""
     points = model.affinity_._to_units(model.affinity_.rows_)
     if _is_product_accurate(model, points, inverse_widths):
         partial = u @ (-2 * points.T) + (points**2).sum(axis=1)  # |u_j|^2 - 2 u u_j

@@ -592,10 +592,7 @@ def significance(
 
 
 class SameCovariance:
-    """Turns rows into rows with exactly the mean and the covariance of X.
-
-    ``scores`` is X with mean 0 and covariance 1; of ``most`` principal components at most.
-    """
+    """Turns rows into rows with exactly the mean and covariance of X; ``scores`` have 0 and 1."""
 
     def __init__(self, X: Array, most: int | None = None) -> None:
         X = np.asarray(X, dtype=np.float64)  # rows may be of half precision, which LAPACK has not

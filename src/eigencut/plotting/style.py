@@ -151,13 +151,7 @@ def legend_above(ax: Any, n_columns: int) -> None:
 
 
 def plain(text: object, longest: int = 40) -> str:
-    r"""Return text as matplotlib shows it letter by letter, on one line and not too long.
-
-    Examples
-    --------
-    >>> print(plain("price_$ and cost_$"), plain("two\nlines"), plain("x" * 50, longest=6))
-    price_\$ and cost_\$ two\nlines xxxxx…
-    """
+    """Return text as matplotlib shows it letter by letter, on one line and not too long."""
     letters = printable(str(text))
     letters = letters if len(letters) <= longest else letters[: longest - 1] + "…"
     return letters.replace("$", r"\$")  # between two of them, it would be a formula

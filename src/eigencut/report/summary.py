@@ -108,11 +108,7 @@ class ClusterSummary(JsonReady):
 
 @dataclass(frozen=True)
 class PairDoubt(JsonReady):
-    """Rows that nearly belong to the other of two clusters.
-
-    A row is unsure if its margin is below 0.1 and it lies inside what the model knows (rows outside
-    are counted as such); the other cluster is the second most probable.
-    """
+    """Unsure rows of two clusters: inside what the model knows, with a margin below 0.1."""
 
     first: int  # the cluster with the smaller number
     second: int
@@ -849,13 +845,7 @@ def _plain(value: Any) -> Any:
 
 
 def percent(share: float) -> str:
-    """A share as people say it.
-
-    Examples
-    --------
-    >>> [percent(share) for share in (0, 0.0004, 0.021, 0.04, 0.456, 0.996, 1)]
-    ['0 %', 'below 0.1 %', '2.1 %', '4 %', '46 %', '99.6 %', '100 %']
-    """
+    """Return a share as people say it, like "below 0.1 %" or "46 %"."""
     points = 100 * share
     if 0 < points < 0.1:
         return "below 0.1 %"

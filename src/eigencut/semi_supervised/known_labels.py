@@ -32,10 +32,7 @@ class KnownClasses:
 def read_known_labels(
     known_labels: ArrayLike, n_rows: int, *, words: bool = True, name: str = "known_labels"
 ) -> KnownClasses:
-    """Read classes as people write them: numbers or words, and -1 or nothing where unknown.
-
-    ``words`` says whether classes may be words, and ``name`` what an error calls them.
-    """
+    """Read classes as people write them: numbers or words, and -1 or nothing where unknown."""
     values = np.asarray(known_labels)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -293,11 +290,7 @@ def linked_groups(n_rows: int, pairs: Indices) -> Indices:
 
 
 def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> None:
-    """Raise an error that names rows, where pairs contradict each other or the labels.
-
-    ``groups`` are the ``linked_groups`` of the pairs that must be together; ``labels`` are -1 where
-    unknown.
-    """
+    """Refuse pairs that contradict each other or the labels, by the rows; groups are linked."""
     known = np.flatnonzero(labels >= 0)[::-1]
     class_of = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)  # that of its first known row
     class_of[groups[known]] = labels[known]

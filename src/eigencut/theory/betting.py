@@ -62,11 +62,7 @@ class DisjointPairs:
     def limits(
         self, is_in: NDArray[np.bool_], by_degree: bool, largest: float, alpha: float
     ) -> tuple[float, float]:
-        """Return limits of what leaves a cluster over its size, which hold but for ``alpha``.
-
-        In units of the largest weight it is ``phi = E a / E b``, so ``a - phi b`` has mean 0, with
-        ``a <= 1/2`` and ``a <= b <= 1``; ``b <= 1/2`` where ``a > 0``.
-        """
+        """Return limits of what leaves a cluster over its size, which hold but for ``alpha``."""
         n_in = is_in[self.one].astype(np.float64) + is_in[self.other]
         some = n_in > 0
         n_in, weight = n_in[some], np.minimum(self.weight[some] / largest, 1.0)

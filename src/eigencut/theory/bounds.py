@@ -31,11 +31,7 @@ class CutTheory:
     cost_of_one: str  # what the value of a single cluster is called
 
     def largest_error(self, n_clusters: int, C: float, B: float) -> float:
-        """Return the largest value that F can have at all: a bound above it says nothing.
-
-        ``1/2 E W (u - u')^2`` is at most 2 C B for functions with ``|u|^2 <= B``, and at most
-        ``form_per_norm(C)`` for those of unit norm.
-        """
+        """Return the largest value that F can have at all: a bound above it says nothing."""
         return float(n_clusters * min(2 * C * B, self.form_per_norm(C)))
 
 

@@ -81,11 +81,7 @@ def kept_rows(affinity: Affinity, what_for: str, remedy: str) -> Any:
 
 @dataclass(frozen=True)
 class RowPairs:
-    """Pairs of rows, each with its weight; never as an array of all pairs.
-
-    On the graph of a fit a row makes a pair with itself. Without such pairs, sums over pairs are
-    U-statistics and estimate the population.
-    """
+    """Pairs of rows, each with its weight; without those of a row with itself, U-statistics."""
 
     counts: Array  # how many rows there are at each place
     self_weights: Array  # W(x, x)
@@ -152,10 +148,7 @@ class RowPairs:
         return np.maximum(self.degrees[:, np.newaxis] * F**2 - 2 * F * WF + WF2, 0.0)
 
     def disjoint(self) -> DisjointPairs | None:
-        """Pair new rows at random, each with one other, in several ways.
-
-        None where rows have weights that are no numbers of rows.
-        """
+        """Pair new rows at random in several ways; None where weights are no numbers of rows."""
         times = np.rint(self.counts)
         is_whole = are_counts(times) and np.allclose(times, self.counts, rtol=1e-9)
         if self.affinity is None or not is_whole:
