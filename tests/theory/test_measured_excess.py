@@ -10,7 +10,7 @@ from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
 from eigencut.cut import CUTS
 from eigencut.inspection import assess, cut_value
 from eigencut.theory import excess_risk
-from eigencut.theory.errors import RowPairs, constrained_error, empirical_error
+from eigencut.theory.errors import RowPairs, constrained_error, cut_of_pairs, empirical_error
 
 POPULATIONS = {
     "moons": (make_moons(500, noise=0.1, random_state=0)[0], 2, 0.4),
@@ -32,12 +32,14 @@ def test_measured_is_the_truth_on_average(name, cut):
     estimator = GPOD(K, cut=cut, affinity=Gaussian(sigma), n_init=1, n_jobs=1)
     reference = GPOD(K, cut=cut, affinity=Gaussian(sigma)).fit(P)
     best = reference.eigenvalues_.sum()
+    W = gaussian_weights(P, sigma)
+    pairs = RowPairs(np.ones(500), W.diagonal(), lambda V: W @ V, with_itself=True)
     rng, rows = np.random.default_rng(0), []
     for _ in range(40):
         A, B = P[rng.integers(500, size=150)], P[rng.integers(500, size=200)]
         model = estimator.fit(A)
         found = measured_excess(model, B)
-        clusters = cut_value(model.predict(P), P, cut=cut, affinity=Gaussian(sigma)).value - best
+        clusters = cut_of_pairs(pairs, model.predict(P), CUTS[cut], K).value - best
         truth = excess_risk(reference, model)
         rows.append([truth, found.continuous, found.continuous_error, clusters, found.discrete])
     truth, measured, said, clusters, discrete = np.array(rows).T

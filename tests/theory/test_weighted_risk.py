@@ -40,14 +40,6 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
     assert_alike(weighted, repeated)
 
 
-def test_weights_of_labelled_rows_are_repetitions():
-    labels, there = (NEW[:, 0] > 0.5).astype(int), WEIGHT > 0
-    found = inspection.cut_value(labels[there], NEW[there], sample_weight=WEIGHT[there])
-    assert_alike(found, inspection.cut_value(np.repeat(labels, WEIGHT), REPEATED))
-    with pytest.raises(ValueError, match="sample_weight must be positive with labels"):
-        inspection.cut_value(labels, NEW, sample_weight=WEIGHT)
-
-
 def test_other_weights_count_as_many_rows_as_kish_says():
     """A factor does not matter then; and equal weights are none."""
     model = GPOD(2, affinity=Gaussian(0.3)).fit(X)

@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.utils import check_array
 
-from eigencut._utils.arrays import Array, Indices, are_counts
+from eigencut._utils.arrays import Array, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.validation import as_numpy, check_choice, check_fraction
-from eigencut.affinities import named_affinity
+from eigencut._utils.validation import check_fraction
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
-from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
-from eigencut.graphs.base import RowGraph
 from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds
@@ -41,7 +36,6 @@ from eigencut.theory.errors import (
     excess_over_training,
     measured_on,
     pairs_of_cut,
-    row_counts,
     training_cost,
     training_epsilon,
 )
@@ -479,15 +473,13 @@ def _listed(values: Array) -> str:
 
 
 def cut_value(
-    model_or_labels: Any,
+    model: Any,
     X: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
-    cut: str | None = None,
-    affinity: Any = None,
     self_weights: bool | None = None,
 ) -> CutValue:
-    """Return RatioCut or NCut of a partition: how much of the weights leaves its clusters.
+    """Return RatioCut or NCut of the clusters: how much of the weights leaves them.
 
         sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
                             v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
@@ -498,18 +490,13 @@ def cut_value(
 
     Parameters
     ----------
-    model_or_labels : fitted GPOD, or array of shape (n_rows,)
-        A model labels the rows itself, those without support too.
+    model : fitted GPOD or TableModel
+        It labels the rows itself, those without support too.
     X : array-like of shape (n_rows, n_features), optional
-        Rows. With a model: rows that played no part in the fit; default: the training rows. With
-        labels: the rows they belong to, or with ``affinity="precomputed"`` their affinities.
+        Rows that played no part in the fit. Default: the training rows.
     sample_weight : array-like of shape (n_rows,), optional
         How many times each row of X counts; weights that are no integers count together as many
         rows as ``(sum w)^2 / sum w^2``.
-    cut : {"ncut", "ratiocut"}, optional
-        Default: the model's; "ncut" for labels.
-    affinity : str, Affinity or callable, optional
-        For labels: the weights, as in ``GPOD``, fitted on X. Default: "gaussian".
     self_weights : bool, optional
         Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
         on new rows, where means over different rows estimate the population without bias. To
@@ -538,62 +525,13 @@ def cut_value(
     Examples
     --------
     >>> import numpy as np
-    >>> W = np.array([[1, 1, 0, 0], [1, 1, 0.5, 0], [0, 0.5, 1, 1], [0, 0, 1, 1]])
-    >>> result = cut_value([0, 0, 1, 1], W, affinity="precomputed", self_weights=True)
-    >>> result.per_cluster.round(3), round(result.value, 3)
-    (array([0.111, 0.111]), 0.222)
+    >>> from eigencut import GPOD, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = GPOD(2, affinity=Gaussian(1.0)).fit(X)
+    >>> cut_value(model).value >= model.eigenvalues_.sum()
+    np.True_
     """
-    is_model = hasattr(model_or_labels, "predict")
-    if cut is not None or not is_model:
-        cut = "ncut" if cut is None else cut
-        check_choice("cut", cut, tuple(CUTS))
-    if not is_model:
-        labels, pairs = _labelled_pairs(
-            model_or_labels, X, sample_weight, affinity, with_itself=self_weights is not False
-        )
-        K = int(labels.max()) + 1
-        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K)
-    if affinity is not None:
-        expected, remedy = "be left out with a model, which has one", "pass labels instead of it"
-        raise invalid("affinity", expected, repr(affinity), remedy)
-    with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
+    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
-        return cut_of_pairs(
-            pairs,
-            labels,
-            cut=CUTS[cut or gpod.cut],
-            n_clusters=gpod.n_clusters_,
-            largest_weight=None if rows is None else gpod.fitted_cut_.affinity.weight_bound_,
-        )
-
-
-def _labelled_pairs(
-    labels: ArrayLike, X: Any, sample_weight: ArrayLike | None, affinity: Any, with_itself: bool
-) -> tuple[Indices, RowPairs]:
-    """Return labels numbered from 0, and the pairs of the graph of an affinity on X."""
-    if X is None:
-        raise invalid("X", "be given with labels", None, "pass the rows they belong to")
-    own = clone(named_affinity("gaussian" if affinity is None else affinity))
-    sparse_form = "csr" if own.accepts_sparse else False
-    rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
-    given = np.asarray(as_numpy(labels))
-    if given.shape != (rows.shape[0],):
-        expected = f"hold one label for each of the {rows.shape[0]} rows of X"
-        raise invalid("labels", expected, f"shape {given.shape}", "pass both for the same rows")
-    counts = row_counts(sample_weight, rows.shape[0])
-    if counts is not None and not counts.all():
-        raise invalid("sample_weight", "be positive with labels", "zeros", "leave out these rows")
-    numbers = np.unique(given, return_inverse=True)[1].reshape(-1)
-    graph = own.fit_graph(rows, counts)
-    if not isinstance(graph, RowGraph):  # landmarks stand between the rows
-        return numbers, RowPairs.from_rows(own, rows, counts, with_itself)
-    # Rows at one place may have different labels, so each row is a place of its own here.
-    at, n = graph.vertex_of_row, graph.n_rows
-    of_each = np.ones(len(at)) if counts is None else counts
-
-    def all_sums(V: Array) -> Array:
-        summed = np.zeros((graph.n_vertices, V.shape[1]))
-        np.add.at(summed, at, of_each[:, np.newaxis] * V)
-        return n * graph.matmat(summed)[at]
-
-    return numbers, RowPairs(of_each, graph.self_weights[at], all_sums, with_itself)
+        bound = None if rows is None else gpod.fitted_cut_.affinity.weight_bound_
+        return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_, bound)

@@ -114,9 +114,7 @@ class RowPairs:
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
         """Pair the rows that an affinity was fitted on; it has to have kept them."""
-        remedy = "pass held-out rows as X, or the labels, the rows and the affinity: "
-        remedy += "cut_value(model.labels_, X, affinity=...)"
-        kept_rows(affinity, " to be measured on them", remedy)
+        kept_rows(affinity, " to be measured on them", "pass held-out rows as X")
         check_enough("model", affinity.n_rows_)
         all_sums: Any = affinity.at_own_rows
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
