@@ -28,10 +28,10 @@ from eigencut import GPOD, Gaussian
 from eigencut.inspection import (
     cut_value,
     label_sets,
-    leaving_share,
     significance,
 )
 from eigencut.inspection.describe import cluster_rule, columns_of, contrasts
+from eigencut.inspection.leaving import leaving_share
 from eigencut.inspection.refits import renumbered
 from eigencut.theory.curves import _line as line_of
 

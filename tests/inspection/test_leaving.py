@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors
-from eigencut.inspection import assess, leaving_share
+from eigencut.inspection import assess
+from eigencut.inspection.leaving import leaving_share
 from eigencut.theory.betting import STAKES, limits_of_mean
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")

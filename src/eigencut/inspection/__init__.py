@@ -11,7 +11,7 @@ Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in 
 """
 
 from eigencut.inspection.assessment import RiskSummary, assess, cut_value
-from eigencut.inspection.leaving import LeavingShares, leaving_share
+from eigencut.inspection.leaving import LeavingShares
 from eigencut.inspection.refits import (
     LabelSets,
     Significance,
@@ -30,7 +30,6 @@ __all__ = [
     "assess",
     "cut_value",
     "label_sets",
-    "leaving_share",
     "significance",
     "stability",
 ]

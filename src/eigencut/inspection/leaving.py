@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import check_fraction
 from eigencut.exceptions import invalid
 from eigencut.theory.betting import limits_of_mean
 from eigencut.theory.errors import measured_on, ratio
@@ -27,6 +26,11 @@ from eigencut.theory.errors import measured_on, ratio
 @dataclass(frozen=True)
 class LeavingShares(JsonReady):
     """How much of a row's similarity leaves its cluster, on new data. ``print`` it to read it.
+
+    Given the model, rows that are independent draws from one distribution, and a number of rows
+    that was chosen beforehand, the mean of ``1 - h_k(x)`` over the rows that the model labels k
+    lies within the limits. It is a statement on the clusters as they are, not on whether they are
+    the right ones. The limits are by betting [1]_.
 
     Attributes
     ----------
@@ -38,6 +42,11 @@ class LeavingShares(JsonReady):
     sizes : array of shape (K,)
         Rows of each cluster.
     confidence : float
+
+    References
+    ----------
+    .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86, 1-27, 2024.
     """
 
     mean: Array
@@ -71,51 +80,9 @@ class LeavingShares(JsonReady):
 
 
 def leaving_share(
-    model: Any,
-    X: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    confidence: float = 0.95,
+    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None, confidence: float = 0.95
 ) -> LeavingShares:
-    """Return how much of a row's similarity leaves its cluster on new data, with limits.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features)
-        Rows that played no part in the fit.
-    sample_weight : array-like of shape (m,), optional
-        How many rows each row stands for, as integers.
-    confidence : float, default=0.95
-        Of the limits of all clusters together.
-
-    Returns
-    -------
-    LeavingShares
-
-    Notes
-    -----
-    **What is guaranteed.** Given the model, rows of X that are independent draws from one
-    distribution, and m chosen beforehand, the mean of ``1 - h_k(x)`` over the rows that the model
-    labels k lies within the limits, for all K clusters at once, with probability ``confidence`` at
-    least. It is a statement on the clusters as they are, not on whether they are the right ones.
-
-    References
-    ----------
-    .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
-       Journal of the Royal Statistical Society B 86, 1-27, 2024.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> X[::2, 0] += 9
-    >>> model = GPOD(2, affinity=Gaussian(sigma=1.0)).fit(X[:200])
-    >>> print(leaving_share(model, X[200:]).sentence.partition(" (")[0])
-    On new data at most 4.4 % of the rows' similarity goes to other clusters
-    """
-    confidence = check_fraction("confidence", confidence, 0.95)
+    """Return how much of the similarity of rows leaves their clusters, with limits."""
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         labels, leaves = _leaves(gpod.fitted_cut_, rows)
     if counts is not None:
