@@ -172,7 +172,7 @@ def _line(family: Family, n: int, rng: Rng) -> tuple[Any, Array]:
 
 
 def _slope(family: Family, n: int, rng: Rng) -> float:
-    _, (low, high), _ = line_of(*_line(family, n, rng), 0.95)
+    _, (low, high), _ = line_of(*_line(family, n, rng))
     return float(low <= -1 <= high)
 
 

@@ -114,7 +114,7 @@ def test_picture_of_a_learning_curve():
     display = plotting.LearningCurveDisplay.from_curve(curve)
     check_display(display)
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
-    assert display.line[0] == pytest.approx(curve.excess_at(30))
+    assert display.line[0] == pytest.approx(curve._excess_at(30))
 
 
 def test_a_learning_curve_without_excess_is_drawn_all_the_same():

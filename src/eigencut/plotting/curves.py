@@ -123,7 +123,7 @@ class LearningCurveDisplay(Display):
         line = None
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())
-            line = np.array([curve.excess_at(float(end)) for end in ends])
+            line = np.array([curve._excess_at(float(end)) for end in ends])
         return cls(curve, line).plot(ax)
 
     def _draw(self, ax: Any) -> None:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_count, check_fraction
+from eigencut._utils.validation import check_count
 from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, NoEigenfunctions, invalid
 from eigencut.io.sample import seeded_by
@@ -47,9 +47,7 @@ class LearningCurve(JsonReady):
     slope, intercept : float
         ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
     slope_interval : tuple of float
-        Confidence interval of the slope (Student's t).
-    confidence : float
-        Of that interval.
+        Interval of the slope with 95 % confidence (Student's t).
     n_rows : int
         All rows.
     """
@@ -60,7 +58,6 @@ class LearningCurve(JsonReady):
     slope: float
     slope_interval: tuple[float, float]
     intercept: float
-    confidence: float
     n_rows: int
 
     theory_slope: ClassVar[float] = -0.5  # that of the bounds of Theorems 1 and 3
@@ -70,17 +67,8 @@ class LearningCurve(JsonReady):
         """Which values of the excess are more than rounding."""
         return np.asarray(self.excess > _ROUNDING)
 
-    def excess_at(self, n: float) -> float:
-        """The excess risk at n rows, by the fitted line.
-
-        Parameters
-        ----------
-        n : float
-
-        Returns
-        -------
-        float
-        """
+    def _excess_at(self, n: float) -> float:
+        """Return the excess risk at n rows, by the fitted line."""
         return math.exp(self.intercept + self.slope * math.log(n))
 
     @property
@@ -96,8 +84,8 @@ class LearningCurve(JsonReady):
                 "The excess risk does not fall reliably with the number of rows at these sizes; "
                 "use larger sizes or more repeats to say what more data would bring."
             )
-        now = self.excess_at(self.n_rows)
-        gain = now - self.excess_at(2 * self.n_rows)
+        now = self._excess_at(self.n_rows)
+        gain = now - self._excess_at(2 * self.n_rows)
         share = gain / (self.risk_of_all + now)
         return (
             f"Doubling the data would lower the risk by about {gain:.2g} ({100 * share:.2g} % of "
@@ -116,7 +104,7 @@ class LearningCurve(JsonReady):
             lines.append(f"{n:8d}  {row.mean():12.4g}  {row.std():10.2g}")
         lines += [
             "",
-            f"log-log slope {self.slope:.2f} ({self.confidence:.0%} interval {low:.2f} to "
+            f"log-log slope {self.slope:.2f} (95% interval {low:.2f} to "
             f"{high:.2f}); the bounds of the theory fall with slope {self.theory_slope}",
             self.sentence,
         ]
@@ -130,7 +118,6 @@ def learning_curve(
     *,
     n_repeats: int = 8,
     random_state: Any = 0,
-    confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> LearningCurve:
     """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
@@ -155,8 +142,6 @@ def learning_curve(
         Samples of each size.
     random_state : int, RandomState or None, default=0
         Of the samples, together with the rows. None means 0.
-    confidence : float, default=0.95
-        Of the slope's interval.
     sample_weight : array-like of shape (N,), optional
         What each row counts: samples are drawn in proportion. Integers are numbers of identical
         rows; of other weights N is Kish's effective number of rows.
@@ -184,7 +169,6 @@ def learning_curve(
         with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
             estimator, X, sample_weight = gpod, rows, counts
     check_count("n_repeats", n_repeats, "use the default of 8")
-    confidence = check_fraction("confidence", confidence, 0.95)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     reference = clone(estimator)
@@ -215,7 +199,7 @@ def learning_curve(
             draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
             fits = (_fit_on_sample(sampled, population.rows_, drawn) for drawn in draws)
             excess[i] = excess_on_training_rows(reference, fits)
-    slope, interval, intercept = _line(chosen, excess, confidence)
+    slope, interval, intercept = _line(chosen, excess)
     return LearningCurve(
         sizes=chosen,
         excess=excess,
@@ -223,7 +207,6 @@ def learning_curve(
         slope=slope,
         slope_interval=interval,
         intercept=intercept,
-        confidence=confidence,
         n_rows=n_rows,
     )
 
@@ -266,9 +249,7 @@ def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) ->
     return np.unique(given).astype(np.intp)
 
 
-def _line(
-    sizes: Indices, excess: Array, confidence: float
-) -> tuple[float, tuple[float, float], float]:
+def _line(sizes: Indices, excess: Array) -> tuple[float, tuple[float, float], float]:
     """Return slope, its interval and intercept of log excess on log n; NaN without any excess."""
     positive = excess > _ROUNDING
     x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
@@ -276,5 +257,5 @@ def _line(
         return math.nan, (math.nan, math.nan), math.nan
     line = linregress(x, np.log(excess[positive]))
     slope = float(line.slope)
-    reach = float(stdtrit(len(x) - 2, (1 + confidence) / 2) * line.stderr)
+    reach = float(stdtrit(len(x) - 2, 0.975) * line.stderr)
     return slope, (slope - reach, slope + reach), float(line.intercept)
