@@ -106,20 +106,8 @@ class Partition:
         )
 
     @classmethod
-    def without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
-        """Return the clusters of a discrete cut, which no rotation has given.
-
-        Parameters
-        ----------
-        labels : array of shape (n,)
-            The cluster of each row.
-        n_clusters : int
-            K.
-
-        Returns
-        -------
-        Partition
-        """
+    def _without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
+        """Return the clusters of a discrete cut, which no rotation has given."""
         none = np.empty(0)
         return cls(labels, np.empty((n_clusters, 0)), none, none, n_iter=0, converged=True)
 

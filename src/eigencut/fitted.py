@@ -459,7 +459,7 @@ class FittedDiscreteCut(FittedCut):
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
         return cls(
             graph.outlier_threshold(outlier_quantile),
-            Partition.without_rotation(leading_clusters(at_vertices)[0], n_clusters),
+            Partition._without_rotation(leading_clusters(at_vertices)[0], n_clusters),
             n_components=len(np.unique(graph.components())),
             affinity=affinity,
             cut=cut,
@@ -579,7 +579,7 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
     if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
         raise ModelFileError("links must be weights from 0 on.")
     found = {
-        "partition": Partition.without_rotation(labels, K),
+        "partition": Partition._without_rotation(labels, K),
         "voters": state.indices("voters", (n_vertices,), below=K),
         "links": links,
     }
@@ -662,7 +662,7 @@ def with_size_limits(
     labels = assign(at_vertices + prices)
     discrete = FittedDiscreteCut(
         fitted.outlier_threshold,
-        Partition.without_rotation(labels, K),
+        Partition._without_rotation(labels, K),
         fitted.n_components,
         affinity=affinity,
         cut=fitted.cut,

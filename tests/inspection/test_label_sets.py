@@ -99,7 +99,7 @@ def test_threshold_is_the_quantile_of_the_score_deficits(calibrated):
     own = scores[np.arange(80), sets.labels.ravel()]
     deficits = np.sort(scores.max(axis=1) - own)
     # 20 batches of 4: the rank is 0.9 * 21 * 4 = 75.6, rounded up.
-    assert sets.threshold(0.9) == pytest.approx(deficits[75], abs=1e-12)
+    assert sets._threshold(0.9) == pytest.approx(deficits[75], abs=1e-12)
 
 
 def test_coverage_holds_where_labels_are_uncertain():

@@ -413,7 +413,6 @@ def describe(
     ),
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
     typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
-    confidence: float = option("Confidence of the intervals.", opt.share, default=0.95),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -426,9 +425,7 @@ def describe(
 
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
-    description = fitted.describe(
-        rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
-    )
+    description = fitted.describe(rows, documents=rows.ids, n_typical=typical, n_columns=top)
     result, text = description.to_dict(), str(description)
     if outliers:
         explained = fitted.explain_outliers(rows)

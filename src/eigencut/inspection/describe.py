@@ -48,7 +48,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed, html_table
 from eigencut._utils.running import row_blocks
-from eigencut._utils.validation import check_count, check_fraction, needed
+from eigencut._utils.validation import check_count, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import (
@@ -254,16 +254,11 @@ _Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it
 _Candidates = tuple[int, Callable[[float], _Strengths]]
 
 
-def contrasts(
-    columns: Sequence[Column], labels: Indices, n_clusters: int, confidence: float = 0.95
-) -> list[list[Contrast]]:
-    """Return for each cluster the effects whose interval is without 0, the strongest first.
-
-    Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
-    effects, and their intervals have the level ``1 - (1 - confidence) R / m``. So at most a share
-    of ``1 - confidence`` of the reported intervals misses the truth, on average (Benjamini and
-    Yekutieli, 2005).
-    """
+def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> list[list[Contrast]]:
+    """Return for each cluster the effects whose interval is without 0, the strongest first."""
+    # Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
+    # effects, and their intervals have the level ``1 - 0.05 R / m``. So at most a share of 0.05 of
+    # the reported intervals misses the truth, on average (Benjamini and Yekutieli, 2005).
     candidates: list[_Candidates] = []
     for column in columns:
         if column.kind != "category":
@@ -275,7 +270,7 @@ def contrasts(
     n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
     strengths: list[tuple[int, float, Contrast]] = []
     while n_selected:  # falls to the largest R of which R are selected at the level R / m
-        z = quantile_of(1 - (1 - confidence) * n_selected / n_all)
+        z = quantile_of(1 - (1 - POLICY.confidence) * n_selected / n_all)
         strengths = [one for _, at in candidates for one in at(z)]
         if len(strengths) >= n_selected:
             break
@@ -414,13 +409,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     return len(clusters) * (1 if is_one else len(present)), at
 
 
-def words(
-    documents: Sequence[str],
-    labels: Indices,
-    n_clusters: int,
-    n_words: int = 8,
-    confidence: float = 0.95,
-) -> list[tuple[Word, ...]]:
+def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tuple[Word, ...]]:
     """Return the words of each cluster, the highest score first."""
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -435,7 +424,7 @@ def words(
     counts, holds = is_in @ occurs, is_in @ (occurs > 0).astype(np.float64)
     of_word, in_all = counts.sum(axis=0), holds.sum(axis=0)
     mean, sizes = float(of_word.sum()) / n_clusters, np.bincount(labels, minlength=n_clusters)
-    z, found = quantile_of(confidence), []
+    z, found = quantile_of(POLICY.confidence), []
     for k in range(n_clusters):
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
@@ -443,7 +432,7 @@ def words(
         outside = share_interval(in_all - own, n - sizes[k], z)
         low, _ = difference_interval(inside, outside)
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
-        best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][:n_words]
+        best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][: POLICY.most_words]
         of_cluster = (
             Word(str(vocabulary[j]), float(scores[j]), float(inside.share[j]), float(in_all[j] / n))
             for j in best
@@ -604,7 +593,7 @@ def short_between(low: float, high: float) -> float:
     return low
 
 
-def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.95) -> Rule | None:
+def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
     """Return a rule for the rows inside a cluster; None where conditions do not help."""
     sides = [np.flatnonzero(inside), np.flatnonzero(~inside)]
     n_least, rows, draw = min(map(len, sides)), np.arange(len(inside)), np.random.default_rng(0)
@@ -622,7 +611,7 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
-    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
+    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(POLICY.confidence))
     (precision, coverage), *intervals = (of.tolist() for of in found)
     of_precision, of_coverage = zip(*intervals, strict=True)
     return Rule(
@@ -769,7 +758,6 @@ class Description(Printed, JsonReady):
 
     n_rows: int
     n_unlabelled: int  # rows in no cluster: outliers, or with missing values
-    confidence: float  # of all intervals
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()  # what was left out or looked at in part
 
@@ -805,7 +793,7 @@ class Description(Printed, JsonReady):
     def _notes(self) -> list[str]:
         notes = [
             "IQR: the middle half of the cluster's rows. CI: an interval with "
-            f"{self.confidence:.0%} confidence, given the clusters."
+            f"{POLICY.confidence:.0%} confidence, given the clusters."
         ]
         return notes + [short(note, 2 * _LINE) for note in self.notes]
 
@@ -826,14 +814,10 @@ def describe_model(
     documents: Sequence[str] | None = None,
     n_typical: int = 3,
     n_columns: int = 5,
-    n_words: int = 8,
-    confidence: float = 0.95,
 ) -> Description:
     """Describe the clusters of a model on the rows of X; see ``Model.describe``."""
     check_count("n_columns", n_columns, "leave it out for the default")
-    check_count("n_words", n_words, "leave it out for the default")
     check_count("n_typical", n_typical, "leave it out for the default", least=0)
-    check_fraction("confidence", confidence, 0.95)
     with model.preparing(X) as (prepared, complete):
         answers = model.answers_for_all(prepared, complete)
     numbers, affinity, n = model.cluster_numbers_, model.gpod.affinity_, len(complete)
@@ -852,10 +836,10 @@ def describe_model(
     K, there, names_of = len(numbers), np.flatnonzero(labels >= 0), model.names_of_clusters()
     own, seen = labels[there], _some_rows(there, len(described), notes)
     some = [column[seen] for column in described]
-    found = contrasts(some, labels[seen], K, confidence)
+    found = contrasts(some, labels[seen], K)
     of_words: list[tuple[Word, ...]] = [()] * K
     if texts is not None and len(there):
-        of_words = words([texts[i] for i in there], own, K, n_words, confidence)
+        of_words = words([texts[i] for i in there], own, K)
     medoids = [np.empty(0, dtype=np.intp)] * K
     if not affinity.pairwise:
         metric = str(getattr(affinity, "metric", "euclidean"))
@@ -868,7 +852,7 @@ def describe_model(
         shown = described
         if len(described) > POLICY.most_values:
             shown = _telling_columns(described, found[k][:n_columns])
-        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k, confidence)
+        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k)
         typical = tuple(
             TypicalRow(
                 row=int(i),
@@ -892,7 +876,7 @@ def describe_model(
                 name=names_of.get(int(numbers[k]), ""),
             )
         )
-    return Description(n, n - len(there), confidence, tuple(clusters), tuple(notes))
+    return Description(n, n - len(there), tuple(clusters), tuple(notes))
 
 
 def _checked_documents(documents: Any, n_rows: int) -> list[str]:

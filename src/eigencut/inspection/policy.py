@@ -11,7 +11,7 @@ class Policy:
 
     # Rows with a smaller margin count as ambiguous: two clusters fit them nearly alike.
     ambiguous_margin: float = 0.1
-    # Limits that ``assess`` prints hold with this probability.
+    # Limits that ``assess`` prints, and intervals of descriptions, hold with this probability.
     confidence: float = 0.95
     # A p-value up to this is said to speak for clusters.
     small_p: float = 0.05
@@ -35,8 +35,10 @@ class Policy:
     spread_says_more: float = 0.1
     # The variance of an effect is measured on about so many rows.
     rows_of_variance: int = 2000
-    # A word must occur in so many documents of a cluster.
+    # A word must occur in so many documents of a cluster,
     fewest_documents: int = 2
+    # and so many words of a cluster are told.
+    most_words: int = 8
     # A rule has at most so many conditions.
     most_conditions: int = 3
     # A rule may use so many columns, those that distinguish its cluster most,

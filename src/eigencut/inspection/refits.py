@@ -232,17 +232,8 @@ class LabelSets:
         """Share of calibration rows whose label in the refit is the one that ``predict`` gives."""
         return float((self._own_deficits == 0).mean())
 
-    def threshold(self, coverage: float = 0.9) -> float:
-        """The largest deficit of a cluster that is in the set.
-
-        Parameters
-        ----------
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        float
-        """
+    def _threshold(self, coverage: float) -> float:
+        """Return the largest deficit of a cluster that is in the set."""
         coverage = check_fraction("coverage", coverage, 0.9)
         if coverage > self.largest_coverage:
             most = f"{self.largest_coverage:.4g}, which is n_batches / (n_batches + 1)"
@@ -264,7 +255,7 @@ class LabelSets:
         sets : array of bool of shape (m, K)
             Whether each cluster is in the set of each row. The label of ``predict`` always is.
         """
-        threshold = self.threshold(coverage)
+        threshold = self._threshold(coverage)
         with measured_on(self.model, X) as (gpod, rows, _):
             return _deficits(gpod, rows) <= threshold
 
@@ -272,7 +263,7 @@ class LabelSets:
         lines = []
         for coverage in POLICY.shown_coverages:
             if coverage <= self.largest_coverage:
-                sizes = (self.deficits <= self.threshold(coverage)).sum(axis=2)
+                sizes = (self.deficits <= self._threshold(coverage)).sum(axis=2)
                 single, mean = float((sizes == 1).mean()), float(sizes.mean())
                 lines.append({"coverage": coverage, "mean_size": mean, "single": single})
         return lines
