@@ -329,29 +329,22 @@ def label_sets(
 
     Notes
     -----
-    **What is guaranteed.** Let x be a new row, and let Y(x) be the label of x, in
-    the numbers of the model, when the same estimator (with the fitted K) is fitted on the training
-    rows together with a batch of b new rows, x among them. If held-out and new rows are
-    exchangeable given the training rows, as independent draws from one distribution are, then for
-    every n, b and G
+    **What is guaranteed.** Let x be a new row, and let Y(x) be the label of x, in the numbers of
+    the model, when the same estimator (with the fitted K) is fitted on the training rows together
+    with a batch of b new rows, x among them. If held-out and new rows are exchangeable given the
+    training rows, as independent draws from one distribution are, then for every n, b and G
 
         P( Y(x) in predict_set(x, coverage) ) >= coverage,
 
     on average over the held-out rows and the new batch; an unstable fit has large sets. It is *not*
-    a statement on classes that someone may have in mind, nor on a single row or cluster, and does
-    not hold for rows of another distribution.
-
-    Only batches are exchangeable, so the quantile is that of hierarchical conformal prediction
-    [1]_. The label sets of [2]_ and [3]_ are for a latent
-    label; they need soft labels that are consistent and a clustering that is stable.
+    a statement on classes that someone may have in mind, nor on a single row or cluster, nor on
+    rows of another distribution. Only batches are exchangeable, so the quantile is that of
+    hierarchical conformal prediction [1]_.
 
     References
     ----------
     .. [1] Y. Lee, R. F. Barber, R. Willett, "Distribution-free inference with hierarchical data",
        arXiv:2306.06342, 2023.
-    .. [2] Y. Hur, A. Nath, G. Allen, "Inference for Clustering: Conformal Sets for Cluster
-       Labels", arXiv:2604.03488, 2026.
-    .. [3] A. Nath, Y. Hur, G. Allen, "Weighted Conformal Clustering", arXiv:2606.00436, 2026.
 
     Examples
     --------
