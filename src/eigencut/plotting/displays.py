@@ -705,16 +705,20 @@ class SupportDisplay(Display):
         if self.new_support is not None and self.new_shown is not None:
             groups.append((self.new_support, self.new_shown, "new", COLORS[1]))
         together = np.concatenate([values for values, *_ in groups])
-        edges = _edges(together, self.least_support)
+        finite, least = together[np.isfinite(together)], self.least_support
+        most = float(finite.max(initial=least))
+        width = max(most - least, 1e-6 * max(abs(most), 1.0))
+        low = np.clip(finite.min(initial=least), least - width, least - 0.25 * width)
+        edges = np.linspace(low, most, 46)
         for values, some, kind, color in groups:
             sentence = some.sentence.replace(" rows", f" {kind} rows")
-            label = f"{sentence}, {(values < self.least_support).mean():.1%} outside"
+            label = f"{sentence}, {(values < least).mean():.1%} outside"
             weights = np.full(len(values), 100 / max(len(values), 1))
             look = dict(histtype="stepfilled", facecolor=(color, 0.35), edgecolor=color, zorder=2)
             look |= dict(weights=weights, linewidth=1.4, label=label)
             ax.hist(np.maximum(values, edges[0]), edges, **look)
         label = "least similarity of training rows"
-        ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
+        ax.axvline(least, color=INK, linestyle="dashed", linewidth=1.1, label=label)
         below = "; first bar: and below" if (together < edges[0]).any() else ""
         ax.set_xlabel(f"similarity to the training rows (log of the mean affinity){below}")
         ax.set_ylabel("rows in %")
@@ -725,16 +729,6 @@ class SupportDisplay(Display):
 def _support(model: Any, X: Any) -> tuple[Array, Shown]:
     with prepared_rows(model, X) as taken:
         return model.gpod.fitted_cut_.support(taken.some), taken.shown
-
-
-def _edges(values: Array, least: float) -> Array:
-    """Return edges of 45 bars: all but the farthest rows, the least similarity being within."""
-    finite = values[np.isfinite(values)]
-    most = max([*finite, least])
-    inside = finite[finite >= least]
-    width = max(float(np.ptp(inside)) if len(inside) else 0.0, 1e-6 * max(abs(most), 1.0))
-    low = max(float(np.quantile(finite, 0.02)), least - width) if len(finite) else least - width
-    return np.linspace(min(low, least - 0.25 * width), most, 46)
 
 
 @dataclass
@@ -833,17 +827,10 @@ class DriftDisplay(Display):
 
     Attributes
     ----------
-    names : tuple of str
-        The clusters, and last the rows outside: less similar than training rows are.
-    before, now : arrays of shape (K + 1,)
-        Their shares, from 0 to 1.
     drift : Drift
         The report that is drawn, with its p-values.
     """
 
-    names: tuple[str, ...]
-    before: Array
-    now: Array
     drift: Drift
 
     @classmethod
@@ -855,28 +842,24 @@ class DriftDisplay(Display):
         model : fitted GPOD, TableModel or Reclustered
         X_new : array-like of shape (m, n_features)
         """
-        drift = check_model(model).drift(X_new)
-        outside = drift.without_support
-        shares = np.array([*drift.shares.values(), (outside.before, outside.now)])
-        display = cls((), shares[:, 0], shares[:, 1], drift)
-        display.cluster_names = model.class_names_
-        display.names = (*map(display._name, drift.shares), "outside")
-        return display.plot(ax)
+        return cls(check_model(model).drift(X_new))._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
-        return SIZE[0], height_for(len(self.names), 0.26, around=1.9)
+        return SIZE[0], height_for(len(self.drift.shares) + 1, 0.26, around=1.9)
 
     def _draw(self, ax: Any) -> None:
-        drift, place = self.drift, np.arange(len(self.names))[::-1].astype(float)
+        drift, outside = self.drift, self.drift.without_support
+        place = np.arange(len(drift.shares) + 1)[::-1].astype(float)
         place[-1] -= 0.4  # which is no cluster
-        before, now = 100 * self.before, 100 * self.now
+        shares = [*drift.shares.values(), (outside.before, outside.now)]
+        before, now = 100 * np.transpose(shares)
         ax.hlines(place, before, now, color=PALE, linewidth=4, zorder=1)
         label = f"before ({spaced(drift.n_compared)} rows)"
         ax.plot(before, place, "o", color=OUTSIDE_COLOR, markersize=7, label=label)
         label = f"now ({spaced(drift.n_rows)} rows)"
         ax.plot(now, place, "D", color=COLORS[1], markersize=7, label=label)
         ax.axhline(0.3, color=PALE, linewidth=0.8, zorder=0)
-        ax.set_yticks(place, self.names)
+        ax.set_yticks(place, [*map(self._name, drift.shares), "outside"])
         ax.set_ylim(-1.0, len(place) - 0.4)
         ax.set_xlim(left=-0.03 * max(*before, *now))
         tidy(ax, "x")
