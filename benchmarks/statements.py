@@ -26,7 +26,6 @@ from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import (
-    cut_value,
     label_sets,
     significance,
 )
@@ -92,13 +91,6 @@ def _leaving(family: Family, m: int, rng: Rng) -> float:
 def _within(truth: Any, found: Any) -> float:
     seen = truth.sizes > 0
     return float(((found.low <= truth.mean) & (truth.mean <= found.high))[seen].all())
-
-
-def _cut(family: Family, m: int, rng: Rng) -> float:
-    model = family.model(rng)
-    truth = cut_value(model, family.draw(N_TRUTH, rng)).value
-    low, high = cut_value(model, family.draw(m, rng)).interval  # type: ignore[misc]
-    return float(low <= truth <= high)
 
 
 def _excess(family: Family, m: int, rng: Rng) -> float:
@@ -189,7 +181,6 @@ class Statement:
 
 STATEMENTS = {
     "leaving_share": Statement("limits of all clusters hold together", 0.95, _leaving),
-    "cut_value": Statement("the interval holds the value of the population", 0.95, _cut),
     "excess_bound": Statement("the excess risk is not larger", 0.95, _excess),
     "label_sets": Statement("a set holds the label of a refit", 0.8, _sets),
     "describe": Statement("of reported intervals, this share holds", 0.95, _contrasts),

@@ -683,14 +683,12 @@ def test_no_normal_interval_near_a_cut_of_zero():
 
     model = GPOD(3, affinity=Gaussian(1.0)).fit(draw(150))
     truth = cut_value(model, draw(3000)).value
-    normal = held = n_printed = 0
+    normal = n_printed = 0
     for _ in range(50):
         summary = assess(model, draw(30))
         found = summary.cut_heldout
         normal += abs(found.value - truth) <= 1.96 * found.standard_error
-        held += found.interval[0] <= truth <= found.interval[1]
         line = next(line for line in str(summary).splitlines() if "cut value" in line)
         n_printed += "±" in line
     assert normal / 50 < 0.85  # 0.95 has a standard error of 0.03
-    assert held / 50 >= 0.95 - 2 * 0.03
     assert n_printed <= 2

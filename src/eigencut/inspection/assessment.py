@@ -191,9 +191,6 @@ class RiskSummary(Printed, JsonReady):
             yield "", f"at most {_listed(self.leaving.high)} ({self.leaving.confidence:.0%})"
         if cut is not None:
             yield "cut value", _of_cut(cut)
-            if cut.interval is not None:
-                low, high = cut.interval
-                yield "", f"{low:.3g} to {high:.3g} ({cut.confidence:.0%})"
             if cut is not own and own is not None:
                 yield "", f"{_of_cut(own)} on the training rows"
             yield f"{THEORIES[self.cut].cost_of_one} of each cluster", _listed(cut.per_cluster)
@@ -313,7 +310,7 @@ def assess(
             # What follows is made of the same pairs, whose weights take most of the time.
             pairs = RowPairs.from_rows(affinity, rows, counts)
             labels, margins, weights = answers.labels, answers.margins, counts
-            heldout = cut_of_pairs(pairs, labels, cut, K, known)
+            heldout = cut_of_pairs(pairs, labels, cut, K)
             outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
         elif is_relaxed:
             margins, weights = fitted.margins_at_vertices(), affinity.multiplicity_
@@ -436,8 +433,7 @@ def _notes(
         notes.append(f"{fixed}; the density contrast is made of the rows.")
     if affinity.weight_bound_ is None:
         notes.append(
-            "C is the largest weight that was seen: no upper bound is known of this affinity, so "
-            "the cut value has no interval."
+            "C is the largest weight that was seen: no upper bound is known of this affinity."
         )
     if (diagonal <= 0).all():
         notes.append(
@@ -508,19 +504,7 @@ def cut_value(
 
     Notes
     -----
-    The interval is by betting [1]_. Rows are paired at random, each with one other. For the phi_k
-    of the population, ``a - phi_k b`` has mean 0 in every pair, a the weight that leaves cluster
-    k, b what it has of its size; so no stakes on it make rich. The phi at which the fortunes of
-    several stakes and pairings, averaged, stay below ``K / alpha`` are a confidence set for each
-    cluster, all of them together with probability 1 - alpha. It needs rows that are independent
-    and an upper bound of the weights, and no number of rows is too small; with few it is wide.
-
     The standard error is no interval: where hardly any weight leaves a cluster it is far too small.
-
-    References
-    ----------
-    .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
-       Journal of the Royal Statistical Society B 86, 1-27, 2024.
 
     Examples
     --------
@@ -533,5 +517,4 @@ def cut_value(
     """
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
-        bound = None if rows is None else gpod.fitted_cut_.affinity.weight_bound_
-        return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_, bound)
+        return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_)

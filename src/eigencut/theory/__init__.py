@@ -4,7 +4,7 @@
   discretization, excess risk
 - ``bounds``: Theorems 1 to 4 and Corollaries 1 and 2
 - ``curves``: ``learning_curve``, the excess risk against the number of rows
-- ``betting``: confidence limits of means and of cut values by bets
+- ``betting``: confidence limits of means by bets
 """
 
 from eigencut.theory.bounds import Bounds, bounds

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Array, Indices, are_counts
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
 from eigencut._utils.validation import check_sample_weight
@@ -29,11 +29,7 @@ from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
 from eigencut.cut import CUTS, Cut
 from eigencut.discretization import assign
 from eigencut.exceptions import invalid
-from eigencut.io.sample import random_keys, seeded_by
-from eigencut.theory.betting import DisjointPairs, round_robin
 from eigencut.theory.bounds import THEORIES
-
-CONFIDENCE = 0.95  # of the interval of a cut value
 
 
 @contextmanager
@@ -87,8 +83,6 @@ class RowPairs:
     self_weights: Array  # W(x, x)
     all_sums: Callable[[Array], Array]  # V to sum_j c_j W(x_i, x_j) V[j], i among the j
     with_itself: bool = False
-    affinity: Affinity | None = None  # and the rows themselves, if they are new
-    rows: Any = None
 
     @classmethod
     def from_rows(
@@ -107,8 +101,6 @@ class RowPairs:
             self_weights=own,
             all_sums=lambda V: affinity.within(rows, each * V),
             with_itself=with_itself,
-            affinity=affinity,
-            rows=rows,
         )
 
     @classmethod
@@ -145,26 +137,6 @@ class RowPairs:
         # Rounding must not make it negative.
         return np.maximum(self.degrees[:, np.newaxis] * F**2 - 2 * F * WF + WF2, 0.0)
 
-    def disjoint(self) -> DisjointPairs | None:
-        """Pair new rows at random in several ways; None where weights are no numbers of rows."""
-        times = np.rint(self.counts)
-        is_whole = are_counts(times) and np.allclose(times, self.counts, rtol=1e-9)
-        if self.affinity is None or not is_whole:
-            return None
-        # The draw does not depend on the order of the rows, and rows that count are repeated.
-        each = np.repeat(np.arange(len(times)), times.astype(np.intp))
-        order = each[np.argsort(random_keys(self.rows)[each], kind="stable")]
-        order = seeded_by(self.rows[each]).permutation(order)
-        # At most 30 pairings, of 20 000 pairs together, but for the first; in groups of 128 rows.
-        n_pairings = int(np.clip(40_000 // len(order), 1, 30))
-        found = []
-        for group in np.array_split(order, max(1, round(len(order) / 128))):
-            weights = self.affinity.within(self.rows[group], np.eye(len(group)))
-            i, j = round_robin(len(group), n_pairings)
-            pairing = np.broadcast_to(np.arange(n_pairings)[:, np.newaxis], i.shape)
-            found.append([part.ravel() for part in (group[i], group[j], weights[i, j], pairing)])
-        return DisjointPairs(*map(np.concatenate, zip(*found, strict=True)))
-
     def standard_error(self, values: Array) -> float:
         """Return the standard error of the mean of a value over the rows."""
         centred = values - self.counts @ values / self.n_rows
@@ -188,11 +160,6 @@ class CutValue(JsonReady):
         without a row, or without any weight.
     sizes : array of shape (K,)
         Rows of each cluster.
-    interval : tuple of float, or None
-        Holds the value of the population with probability ``confidence``, whatever the
-        distribution and the number of rows. None for training rows, where no upper bound of the
-        weights is known, and for weights of rows that are no integers.
-    confidence : float
     n_rows : float
         Rows, or what they count together.
     """
@@ -202,8 +169,6 @@ class CutValue(JsonReady):
     standard_error: float
     per_cluster: Array
     sizes: Array
-    interval: tuple[float, float] | None
-    confidence: float
     n_rows: float
 
     @property
@@ -217,9 +182,8 @@ def cut_of_pairs(
     labels: Indices,
     cut: Cut,
     n_clusters: int,
-    largest_weight: float | None = None,
 ) -> CutValue:
-    """Return the value of a partition; with an interval if the largest weight is given."""
+    """Return the value of a partition."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
     count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
@@ -235,17 +199,13 @@ def cut_of_pairs(
         left = (pairs.n_partners - 1) * (sizes - is_in)
     per_cluster = ratio(cuts, volumes)
     without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
-    n, interval = pairs.n_rows, None
-    if largest_weight is not None and not pairs.with_itself:
-        interval = _interval(pairs.disjoint(), is_in, cut, largest_weight)
+    n = pairs.n_rows
     return CutValue(
         cut=cut.name,
         value=float(np.nansum(per_cluster)),
         standard_error=(n - 1) * pairs.standard_error(without),
         per_cluster=per_cluster,
         sizes=np.round(sizes).astype(np.intp),
-        interval=interval,
-        confidence=CONFIDENCE,
         n_rows=n,
     )
 
@@ -265,19 +225,6 @@ def pairs_of_cut(
 def ratio(above: Any, below: Any) -> Array:
     """Return above / below, and NaN where there is nothing below."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
-
-
-def _interval(
-    pairs: DisjointPairs | None, is_in: Any, cut: Cut, largest: float
-) -> tuple[float, float] | None:
-    """Return limits of the value of the population, by bets on disjoint pairs."""
-    if pairs is None:
-        return None
-    alpha = (1 - CONFIDENCE) / is_in.shape[1]
-    by_degree = bool(cut.mass_power)
-    ends = [pairs.limits(mine, by_degree, largest=largest, alpha=alpha) for mine in is_in.T]
-    low, high = np.sum(ends, axis=0) * (1.0 if by_degree else largest)
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)
