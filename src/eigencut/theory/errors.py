@@ -66,15 +66,6 @@ def check_enough(name: str, n_rows: float) -> None:
         raise invalid(name, expected, f"{n_rows:g}", "hold out more rows")
 
 
-def kept_rows(affinity: Affinity, what_for: str, remedy: str) -> Any:
-    """Return the training rows, which an affinity has to have kept."""
-    rows = getattr(affinity, "rows_", None)
-    if rows is None:
-        got = f"{type(affinity).__name__}, which does not"
-        raise invalid("model", f"have kept its training rows{what_for}", got, remedy)
-    return rows
-
-
 @dataclass(frozen=True)
 class RowPairs:
     """Pairs of rows, each with its weight; without those of a row with itself, U-statistics."""
@@ -106,7 +97,10 @@ class RowPairs:
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
         """Pair the rows that an affinity was fitted on; it has to have kept them."""
-        kept_rows(affinity, " to be measured on them", "pass held-out rows as X")
+        if getattr(affinity, "rows_", None) is None:
+            expected = "have kept its training rows to be measured on them"
+            got = f"{type(affinity).__name__}, which does not"
+            raise invalid("model", expected, got, "pass held-out rows as X")
         check_enough("model", affinity.n_rows_)
         all_sums: Any = affinity.at_own_rows
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
@@ -177,12 +171,7 @@ class CutValue(JsonReady):
         return not self.value > 4 * self.standard_error > 0
 
 
-def cut_of_pairs(
-    pairs: RowPairs,
-    labels: Indices,
-    cut: Cut,
-    n_clusters: int,
-) -> CutValue:
+def cut_of_pairs(pairs: RowPairs, labels: Indices, cut: Cut, n_clusters: int) -> CutValue:
     """Return the value of a partition."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
@@ -199,14 +188,13 @@ def cut_of_pairs(
         left = (pairs.n_partners - 1) * (sizes - is_in)
     per_cluster = ratio(cuts, volumes)
     without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
-    n = pairs.n_rows
     return CutValue(
         cut=cut.name,
         value=float(np.nansum(per_cluster)),
-        standard_error=(n - 1) * pairs.standard_error(without),
+        standard_error=(pairs.n_rows - 1) * pairs.standard_error(without),
         per_cluster=per_cluster,
         sizes=np.round(sizes).astype(np.intp),
-        n_rows=n,
+        n_rows=pairs.n_rows,
     )
 
 
