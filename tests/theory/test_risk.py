@@ -236,7 +236,7 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
     X, _ = moons
     model = GPOD(2, cut=cut, affinity=Gaussian(sigma=0.4)).fit(X[:200])
     new = X[200:] if heldout else None
-    summary = assess(model, new, delta=0.1)
+    summary = assess(model, new)
     degrees = gaussian_weights(X[:200], 0.4).mean(axis=1)
     B = 200 * (model.transform(X if heldout else X[:200]) ** 2).max()
     assert (summary.cut, summary.n_rows, summary.n_clusters) == (cut, 200, 2)
@@ -245,7 +245,7 @@ def test_assess_collects_what_the_parts_say(moons, cut, heldout):
     assert summary.kappa == pytest.approx((1 - degrees).max())
     assert summary.empirical_error == empirical_error(model)
     assert (summary.population_error is None) == (not heldout)
-    constants = dict(C=1.0, B=summary.B, kappa=summary.kappa, eps=summary.epsilon, delta=0.1)
+    constants = dict(C=1.0, B=summary.B, kappa=summary.kappa, eps=summary.epsilon)
     assert summary.bounds_paper == bounds(cut, 200, 2, **constants)
     assert summary.bounds_tight == bounds(cut, 200, 2, constant="tight", **constants)
     assert summary.largest_error == THEORIES[cut].largest_error(2, 1.0, summary.B)
@@ -573,11 +573,6 @@ def test_errors_of_bounds(wrong, message):
     right = dict(cut="ncut", n=100, n_clusters=2, C=1.0, B=1.0, kappa=1.0, eps=0.1)
     with raises(message):
         bounds(**{**right, **wrong})
-
-
-def test_errors_of_assess(moons):
-    with raises("delta must be a number strictly between 0 and 1. Got 2;"):
-        assess(GPOD(2).fit(moons[0]), delta=2)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_weights_of_the_fit_need_not_add_up_to_an_integer(affinity):
     for found in (inspection.assess(model), inspection.assess(model, NEW)):
         assert found.n_rows == pytest.approx(weight.sum())
         assert f"fitted on {weight.sum():.1f} rows" in str(found)
-        constants = {name: getattr(found, name) for name in ("C", "B", "kappa", "delta")}
+        constants = {name: getattr(found, name) for name in ("C", "B", "kappa")}
         n = int(weight.sum())
         expected = theory.bounds("ratiocut", n, 2, **constants, eps=found.epsilon)
         assert_alike(found.bounds_paper, expected)

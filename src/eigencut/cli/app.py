@@ -486,14 +486,12 @@ def drift(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
     "eigencut assess model.eigencut survey.csv --weights people",
-    "eigencut assess model.eigencut --delta 0.01 --json",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    delta: float = option("How often the bounds may fail.", opt.share, default=0.05),
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
@@ -525,7 +523,6 @@ def assess(
         summary = ask.assess(
             gpod,
             rows,
-            delta,
             sample_weight=counts,
             significance=chance,
             stability=stable,

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.validation import check_fraction
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
 from eigencut.exceptions import invalid
@@ -66,7 +65,7 @@ class RiskSummary(Printed, JsonReady):
     significance, stability : object or None
         Results that were handed to ``assess``.
     eigenvalues : array of shape (K,) or None
-        This and all that follows, but delta, C and notes, is None of a discrete cut.
+        This and all that follows, but C and notes, is None of a discrete cut.
     empirical_error : float
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
@@ -76,8 +75,6 @@ class RiskSummary(Printed, JsonReady):
     epsilon : float
         Of Theorems 2 and 4, on the same rows; NaN, and the discrete bounds with it, where neither
         these nor the model can tell.
-    delta : float
-        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
         squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
@@ -113,7 +110,6 @@ class RiskSummary(Printed, JsonReady):
     population_error: ErrorEstimate | None = None
     cost: DiscretizationCost | None = None
     epsilon: float | None = None
-    delta: float = 0.05
     C: float = math.nan
     B: float | None = None
     kappa: float | None = None
@@ -159,7 +155,7 @@ class RiskSummary(Printed, JsonReady):
                 ("kappa, largest |d(x) - W(x, x)|", f"{self.kappa:.4g}"),
                 ("epsilon", f"{self.epsilon:.4g}"),
             ]
-            where = f"The paper's bounds (delta = {self.delta:g}), constants as the rows show them"
+            where = "The paper's bounds (delta = 0.05), constants as the rows show them"
             yield where, constants
             head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
             yield head, self._bounds()
@@ -236,7 +232,6 @@ class RiskSummary(Printed, JsonReady):
 def assess(
     model: Any,
     X_heldout: ArrayLike | None = None,
-    delta: float = 0.05,
     *,
     sample_weight: ArrayLike | None = None,
     significance: Any = None,
@@ -252,8 +247,6 @@ def assess(
         Rows that played no part in the fit, at least 3. Without them nothing is known of new data:
         no excess risk, no population error, and the epsilon of the bounds is that of the training
         rows.
-    delta : float, default=0.05
-        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     sample_weight : array-like of shape (m,), optional
         How many times each held-out row counts; weights that are no integers count together as many
         rows as ``(sum w)^2 / sum w^2``. Of the training rows n, and so every bound, counts the
@@ -280,7 +273,6 @@ def assess(
     >>> print(str(summary).splitlines()[0])
     Risk of ncut, 2 clusters fitted on 200 rows
     """
-    delta = check_fraction("delta", delta, 0.05)
     for name, result in (("significance", significance), ("stability", stability)):
         if isinstance(result, bool):
             expected, remedy = f"be what eigencut.inspection.{name} returns", "compute it first"
@@ -329,7 +321,6 @@ def assess(
             ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=weights)),
             significance=significance,
             stability=stability,
-            delta=delta,
             C=C,
             cautions=tuple(cautions),
             cut_values_compare=affinity.solver != "discrete",
@@ -377,7 +368,7 @@ def _with_functions(
     eps = eps if cost is None else cost.epsilon
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
-    constants = {"C": C, "B": B, "kappa": kappa, "delta": summary.delta}
+    constants = {"C": C, "B": B, "kappa": kappa}
     paper, tight = (
         bounds(gpod.cut, n, K, **constants, eps=0 if math.isnan(eps) else eps, constant=constant)
         for constant in ("paper", "tight")
