@@ -12,7 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 import eigencut
 from eigencut import GPOD, Gaussian, ModelFileError, RankedNeighbors, TableModel, load, recluster
 from eigencut.exceptions import NoEigenfunctions
-from eigencut.inspection import assess, cut_value, label_sets, significance, stability
+from eigencut.inspection import assess, label_sets, significance, stability
+from eigencut.inspection.assessment import cut_value
 from eigencut.io.model_format import read, write
 from eigencut.kernels.numpy_kernels import NumpyKernels
 from eigencut.theory import errors

@@ -13,7 +13,7 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.cut import CUTS
-from eigencut.inspection import cut_value
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory.errors import RowPairs, cut_of_pairs
 
 

@@ -6,7 +6,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from eigencut import GPOD, TableModel
-from eigencut.inspection import assess, cut_value, stability
+from eigencut.inspection import assess, stability
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory import learning_curve
 
 ROWS, _ = make_blobs(160, 2, centers=3, random_state=0)

@@ -10,7 +10,8 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
-from eigencut.inspection import assess, cut_value
+from eigencut.inspection import assess
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory.errors import (
     DependentFunctionsError,
     RowPairs,

@@ -8,7 +8,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
 from eigencut.cut import CUTS
-from eigencut.inspection import assess, cut_value
+from eigencut.inspection import assess
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory import excess_risk
 from eigencut.theory.errors import RowPairs, constrained_error, cut_of_pairs, empirical_error
 

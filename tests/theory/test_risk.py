@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, GraphWarning, Landmarks, Neighbors
-from eigencut.inspection import assess, cut_value
+from eigencut.inspection import assess
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory import (
     bounds,
     excess_risk,

@@ -33,7 +33,10 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
     model = GPOD(2, cut=cut, affinity=affinity).fit(X)
     how = {"sample_weight": WEIGHT}
     assert model.score(NEW, **how) == pytest.approx(model.score(REPEATED))
-    assert_alike(inspection.cut_value(model, NEW, **how), inspection.cut_value(model, REPEATED))
+    assert_alike(
+        inspection.assessment.cut_value(model, NEW, **how),
+        inspection.assessment.cut_value(model, REPEATED),
+    )
     weighted, repeated = inspection.assess(model, NEW, **how), inspection.assess(model, REPEATED)
     for name in ("population_error", "excess", "cost"):
         assert_alike(getattr(weighted, name), getattr(repeated, name))
@@ -59,7 +62,7 @@ def test_training_rows_have_the_weights_of_the_fit():
     weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
     repeated = GPOD(2, affinity=Gaussian(0.3)).fit(np.repeat(X, weight, axis=0))
     assert_alike(inspection.assess(weighted), inspection.assess(repeated))
-    for function in (inspection.cut_value, inspection.assess):
+    for function in (inspection.assessment.cut_value, inspection.assess):
         with pytest.raises(ValueError, match="sample_weight must be left out without X"):
             function(weighted, sample_weight=weight)
 

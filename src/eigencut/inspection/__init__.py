@@ -2,7 +2,7 @@
 
 Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
 
-- ``assessment``: ``assess``, all in one summary, and ``cut_value``
+- ``assessment``: ``assess``, all in one summary
 - ``leaving``: the share of a row's weight that leaves its cluster, with limits
 - ``refits``: ``stability``, ``label_sets``, ``significance``: the same estimator on other rows
 - ``describe``: columns, rules, typical rows and words of clusters, and their names
@@ -10,7 +10,7 @@ Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in 
 - ``policy``: every threshold
 """
 
-from eigencut.inspection.assessment import RiskSummary, assess, cut_value
+from eigencut.inspection.assessment import RiskSummary, assess
 from eigencut.inspection.leaving import LeavingShares
 from eigencut.inspection.refits import (
     LabelSets,
@@ -28,7 +28,6 @@ __all__ = [
     "Significance",
     "Stability",
     "assess",
-    "cut_value",
     "label_sets",
     "significance",
     "stability",

@@ -466,46 +466,8 @@ def cut_value(
     sample_weight: ArrayLike | None = None,
     self_weights: bool | None = None,
 ) -> CutValue:
-    """Return RatioCut or NCut of the clusters: how much of the weights leaves them.
-
-        sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
-                            v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
-
-    as means over pairs of rows. It is the F of the indicators of clusters scaled to unit norm: the
-    F(u-ddot) of Theorems 2 and 4. On the graph of a fit, self-weights included, it is
-    ``tr((Z^T M Z)^-1 Z^T L Z)`` with Z the indicators, and not below the sum of the eigenvalues.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-        It labels the rows itself, those without support too.
-    X : array-like of shape (n_rows, n_features), optional
-        Rows that played no part in the fit. Default: the training rows.
-    sample_weight : array-like of shape (n_rows,), optional
-        How many times each row of X counts; weights that are no integers count together as many
-        rows as ``(sum w)^2 / sum w^2``.
-    self_weights : bool, optional
-        Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
-        on new rows, where means over different rows estimate the population without bias. To
-        compare both, pass False for both.
-
-    Returns
-    -------
-    CutValue
-
-    Notes
-    -----
-    The standard error is no interval: where hardly any weight leaves a cluster it is far too small.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> model = GPOD(2, affinity=Gaussian(1.0)).fit(X)
-    >>> cut_value(model).value >= model.eigenvalues_.sum()
-    np.True_
-    """
+    """Return the value of the clusters on the training rows, or on rows held out."""
+    # By default with pairs of a row with itself on the graph of a fit, as the fit has them.
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
         return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_)

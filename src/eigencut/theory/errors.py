@@ -139,7 +139,12 @@ class RowPairs:
 
 @dataclass(frozen=True)
 class CutValue(JsonReady):
-    """The value of the discrete cut, Eqs. 4 and 5; ``eigencut.inspection.cut_value`` returns it.
+    """RatioCut or NCut of clusters, Eqs. 4 and 5: how much of the weights leaves them.
+
+        sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
+                            v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
+
+    as means over pairs of rows: the F(u-ddot) of Theorems 2 and 4.
 
     Attributes
     ----------
@@ -148,6 +153,7 @@ class CutValue(JsonReady):
         The sum of ``per_cluster``.
     standard_error : float
         Of ``value``, by the jackknife: each row left out in turn, the labels of the others kept.
+        Where hardly any weight leaves a cluster it is far too small.
     per_cluster : array of shape (K,)
         What leaves a cluster, over its size: NCut's is the conductance, the share of the weight
         of its rows that goes to others, from 0 to 1. NaN, and not in the sum, for a cluster
