@@ -45,7 +45,6 @@ def thirty():
 def test_every_one_of_thirty_clusters_has_a_place_in_the_embedding(thirty):
     model, X = thirty
     display = EmbeddingDisplay.from_estimator(model, X)
-    assert display.dimensions is None
     assert_allclose(np.hypot(*display.directions.T), 1.0)
     middles = np.array([display.points[display.labels == k].mean(axis=0) for k in range(30)])
     apart = np.linalg.norm(middles[:, None] - middles[None], axis=2) + 9 * np.eye(30)

@@ -470,9 +470,8 @@ class EmbeddingDisplay(Display):
     """Rows of the embedding at unit length, and the direction of each cluster.
 
     A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
-    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
-    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
-    is the one in which all directions are alike: as long as each other, evenly around a circle.
+    right angles to each other, to where the rows are. In a plane they are shadows: of more than two
+    clusters, in the one in which all directions are as long as each other, around a circle.
 
     Attributes
     ----------
@@ -485,9 +484,6 @@ class EmbeddingDisplay(Display):
         Of the clusters.
     sizes : array of shape (K,)
         Rows of each cluster, those that are not shown included.
-    dimensions : tuple of int, or None
-        The two eigenfunctions of the plane, from 0, or shares of clusters of a discrete cut; None
-        for directions evenly around a circle.
     shown : Shown
         Which rows these are.
     """
@@ -497,7 +493,6 @@ class EmbeddingDisplay(Display):
     labels: Indices
     numbers: Indices
     sizes: Any
-    dimensions: tuple[int, int] | None
     shown: Shown
 
     @classmethod
@@ -516,14 +511,11 @@ class EmbeddingDisplay(Display):
             expected = "have two clusters at least, for each is a dimension of the embedding"
             remedy = "draw ClusterDisplay or SupportDisplay of it instead"
             raise invalid("model", expected, "one of 1 cluster", remedy)
-        two = None
-        if K == 2 or (K == 3 and hasattr(model.gpod, "eigenvalues_")):
-            two = varying_functions(model)
         with prepared_rows(model, X) as taken:
             labels = model.labels_of(taken.rows)
             unit = unit_rows(model, taken.some)
-        plane = np.eye(K)[:, list(two or ())]
-        if two is None:
+        plane = np.eye(2)
+        if K > 2:
             plane = fitted.directions @ evenly_around(unit @ fitted.directions)
         return cls(
             points=unit @ plane,
@@ -531,7 +523,6 @@ class EmbeddingDisplay(Display):
             labels=labels[taken.shown.rows],
             numbers=model.cluster_numbers_,
             sizes=sizes_of(labels, model.cluster_numbers_),
-            dimensions=two,
             shown=taken.shown,
         )._drawn(ax, model.class_names_)
 
@@ -557,11 +548,8 @@ class EmbeddingDisplay(Display):
         tidy(ax)
         K = len(self.numbers)
         ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
-        if self.dimensions is not None:
-            first, second = (k + 1 for k in self.dimensions)
-            of_all = "" if K == 2 else f" of {K}"
-            xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
-            ax.set(xlabel=xlabel, ylabel=ylabel)
+        if K == 2:
+            ax.set(xlabel="dimension 1 (unit rows)", ylabel="dimension 2")
         handles = cluster_handles(self, self.numbers, self.sizes)
         legend_beside(ax, handles, self.shown.title)
 
