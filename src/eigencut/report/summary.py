@@ -26,6 +26,7 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import advance, stage, threads, without_progress
 from eigencut._utils.validation import check_count, numbers_in_words, shown
 from eigencut._version import __version__
+from eigencut.auto.spectrum import Choice
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.extension.labelling import is_outlier
@@ -183,14 +184,6 @@ class DataQuality(JsonReady):
 
 
 @dataclass(frozen=True)
-class ComparedGraph(JsonReady):
-    """A graph that was compared with others, and how clearly it shows the clusters."""
-
-    affinity: str
-    score: float
-
-
-@dataclass(frozen=True)
 class ChoiceSummary(JsonReady):
     """How the graph and the number of clusters came about."""
 
@@ -199,7 +192,7 @@ class ChoiceSummary(JsonReady):
     chosen_clusters: bool  # whether the number was chosen
     asked_graph: str  # what affinity was
     graph: str  # what was taken
-    compared: tuple[ComparedGraph, ...]
+    compared: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
@@ -820,7 +813,7 @@ def _choice(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
         chosen_clusters=not is_number,
         asked_graph=gpod.affinity if isinstance(gpod.affinity, str) else repr(gpod.affinity),
         graph=repr(gpod.affinity_),
-        compared=tuple(ComparedGraph(one.affinity, float(one.score)) for one in gpod.choice_),
+        compared=tuple(gpod.choice_),
     )
 
 
