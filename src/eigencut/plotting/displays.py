@@ -124,21 +124,16 @@ def project(model: Model, rows: Any) -> Projection:
         expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
         remedy = "draw SupportDisplay of it instead"
         raise invalid("A picture of sparse rows, affinities or one column", expected, got, remedy)
-    both = list(varying_functions(model))
+    # Eigenfunctions of zero tell no more than connected components apart.
+    values = getattr(gpod, "eigenvalues_", np.ones(2))
+    start = max(min(int((values <= 1e-10).sum()), len(values) - 2), 0)
+    both = [start, start + 1]
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     if not hasattr(gpod, "eigenvalues_"):
         first, second = (f"share of cluster {place} (unit rows)" for place in both)
     return Projection(
         "eigenfunctions", (first, second), lambda some: unit_rows(model, some)[:, both]
     )
-
-
-def varying_functions(model: Model) -> tuple[int, int]:
-    """Return the first two eigenfunctions, or shares, that tell more than components apart."""
-    values = getattr(model.gpod, "eigenvalues_", np.ones(2))
-    n_zero = int((values <= 1e-10).sum())
-    first = max(min(n_zero, len(values) - 2), 0)
-    return first, first + 1
 
 
 def unit_rows(model: Model, rows: Any) -> Array:
@@ -231,7 +226,8 @@ def draw_regions(ax: Any, regions: Regions) -> None:
     x, y, labels, least = regions.x, regions.y, regions.labels, regions.least_support
     support = np.maximum(regions.support, least - 4.0)  # a line needs finite values beyond it
     numbers, place = np.unique(labels, return_inverse=True)
-    colors = np.array([_rgb(cluster_style(int(number)).color) for number in numbers])
+    hexes = [cluster_style(int(number)).color[1:] for number in numbers]
+    colors = np.array([[*bytes.fromhex(color)] for color in hexes]) / 255
     depth = (support - least) / max(float(regions.levels[-1]) - least, 1e-9)
     # The share of white in the colour of a region.
     white = np.where(support < least, 0.93, 0.80 - 0.18 * np.clip(depth, 0, 1))[..., np.newaxis]
@@ -1092,7 +1088,3 @@ class HierarchyDisplay(Display):
         ax.tick_params(axis="y", length=0, pad=8)
         about = "" if tree.exact else ", at least"
         ax.set_xlabel(f"number of groups, and what that cut costs ({tree.cut}{about})")
-
-
-def _rgb(color: str) -> Array:
-    return np.array([*bytes.fromhex(color[1:])]) / 255

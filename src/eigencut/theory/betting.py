@@ -26,7 +26,7 @@ STAKES = np.array([0.99, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.025, 0.
 def log_fortune(y: Array, mean: float) -> float:
     """Return the logarithm of the fortune of bets on values above the mean."""
     gains = np.log1p(np.multiply.outer(STAKES, y / mean - 1))
-    return _log_mean(gains.sum(axis=-1))
+    return float(logsumexp(gains.sum(axis=-1)) - math.log(len(STAKES)))
 
 
 def limits_of_mean(y: Array, alpha: float) -> tuple[float, float]:
@@ -46,7 +46,3 @@ def lowest(fortune: Callable[[float], float], most: float) -> float:
         if high - low < 1e-6 * high:
             break
     return low
-
-
-def _log_mean(logs: Array) -> float:
-    return float(logsumexp(logs) - math.log(len(logs)))
