@@ -150,16 +150,13 @@ def pod(
     n_clusters : int, optional
         K, at most the number of columns; further columns are left out. Default: all columns.
     init : array of shape (K, K) or "literal", optional
-        What to start from, a rotation or any other matrix; its columns keep their numbers.
-        "literal" is exactly one start of Algorithm 3: a row at random, then rows as orthogonal to
-        the former as possible (they can be the same row twice: such a start is singular, and
-        serves all the same). Without it there are several starts, the best result wins, and
-        clusters are numbered by decreasing size (ties: the one with the earlier first row first).
+        What to start from; columns of a matrix keep their numbers. "literal" is exactly one start
+        of Algorithm 3: a row at random, then rows as orthogonal to the former as possible. Without
+        it the best of several starts wins, and clusters are numbered by decreasing size.
     n_init : int, default=10
         How many starts in a row may bring nothing better before the search ends; it ends, too, when
-        half as many have led to the best result again. The first ``n_init`` are made of a random
-        row each, then of rows as orthogonal to the former as possible (Algorithm 3); further ones
-        are random rotations. Of more than 4000 rows, random ones are used to find the best start.
+        half as many have led to the best result again. The first ``n_init`` are those of Algorithm
+        3; further ones are random rotations. Starts are compared on 4000 rows at most.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
     max_iter : int, default=1000

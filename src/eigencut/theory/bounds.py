@@ -129,13 +129,10 @@ def bounds(
         ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` has it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
-        The paper's constants, or the least that its proofs give on the same assumptions. "tight"
-        has 1/4 where the paper has the factor 2 of ``sqrt(2 log(1/delta) / n)``: the loss lies
-        between 0 and 4 C B, so one row moves the supremum by at most 8 C B / n (the paper adds both
-        losses, 16 C B / n), and McDiarmid's inequality gives the rest. Its complexity is
-        ``4 C B K / sqrt(floor(n / 2))``: a mean over pairs is one over ``floor(n / 2)`` disjoint
-        ones, whose losses lie between 0 and 4 C B. Its discretization is ``2 C eps`` for RatioCut
-        and ``4 eps`` for NCut; see ``DiscretizationCost``.
+        The paper's constants, or the least that its proofs give on the same assumptions: "tight"
+        has 1/4 where the paper has the factor 2 of ``sqrt(2 log(1/delta) / n)``, the complexity
+        ``4 C B K / sqrt(floor(n / 2))``, and the discretization ``2 C eps`` for RatioCut, ``4 eps``
+        for NCut. ``benchmarks/studies/risk.md`` says why.
 
     Returns
     -------
