@@ -27,7 +27,7 @@ from benchmarks.harness.options import parser, positive
 from benchmarks.harness.page import update_page, write_text
 from eigencut import GPOD
 from eigencut.hierarchy.hierarchy import cluster_weights
-from eigencut.inspection import cut_value
+from eigencut.inspection.assessment import cut_value
 
 Labels = NDArray[np.intp]
 

@@ -26,15 +26,12 @@ from benchmarks.harness.markdown import table
 from benchmarks.harness.study import Study
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import (
-    LeavingSequence,
-    cut_value,
     label_sets,
-    leaving_share,
     significance,
 )
 from eigencut.inspection.describe import cluster_rule, columns_of, contrasts
+from eigencut.inspection.leaving import leaving_share
 from eigencut.inspection.refits import renumbered
-from eigencut.theory import LearningCurve, rows_needed
 from eigencut.theory.curves import _line as line_of
 
 SIZES = (40, 120, 400)
@@ -96,21 +93,6 @@ def _within(truth: Any, found: Any) -> float:
     return float(((found.low <= truth.mean) & (truth.mean <= found.high))[seen].all())
 
 
-def _sequence(family: Family, m: int, rng: Rng) -> float:
-    model = family.model(rng)
-    truth, nights = leaving_share(model, family.draw(N_TRUTH, rng)), LeavingSequence(model)
-    for _ in range(4):
-        found = nights.add(family.draw(m // 4, rng))
-    return _within(truth, found)  # limits only ever narrow: the last night's are all nights'
-
-
-def _cut(family: Family, m: int, rng: Rng) -> float:
-    model = family.model(rng)
-    truth = cut_value(model, family.draw(N_TRUTH, rng)).value
-    low, high = cut_value(model, family.draw(m, rng)).interval  # type: ignore[misc]
-    return float(low <= truth <= high)
-
-
 def _excess(family: Family, m: int, rng: Rng) -> float:
     X, H, R, P = (family.draw(size, rng) for size in (m, m, m, 800))
     given: dict[str, Any] = {"n_clusters": family.n_clusters, "sigma": family.sigma}
@@ -137,22 +119,17 @@ def _significance(family: Family, n: int, rng: Rng) -> float:
     return float(significance(model, n_null=19).p_value <= 0.05)
 
 
-def _sets(refit_on: str) -> Callable[[Family, int, Rng], float]:
-    def share(family: Family, m: int, rng: Rng) -> float:
-        """The share of new rows whose label, in a refit, is in their set."""
-        X, batch, K = family.draw(60, rng), m // 10, family.n_clusters
-        model = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(X)
-        held_out = family.draw(10 * batch, rng)
-        sets = label_sets(model, held_out, X, n_batches=10, refit_on=refit_on)
-        new = family.draw(batch, rng)
-        rows = np.vstack([X, new]) if refit_on == "same rows" else family.draw(60, rng)
-        refit = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(rows)
-        labels = refit.predict(np.vstack([X, new]))
-        numbers = renumbered(labels[:60], model.labels_, K)
-        held = sets.predict_set(new, coverage=0.8)[np.arange(batch), numbers[labels[60:]]]
-        return float(held.mean())
-
-    return share
+def _sets(family: Family, m: int, rng: Rng) -> float:
+    """The share of new rows whose label, in a refit, is in their set."""
+    X, batch, K = family.draw(60, rng), m // 10, family.n_clusters
+    model = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(X)
+    sets = label_sets(model, family.draw(10 * batch, rng), X, n_batches=10)
+    new = family.draw(batch, rng)
+    rows = np.vstack([X, new])
+    labels = GPOD(K, affinity=Gaussian(family.sigma), n_init=1, n_jobs=1).fit(rows).predict(rows)
+    numbers = renumbered(labels[:60], model.labels_, K)
+    held = sets.predict_set(new, coverage=0.8)[np.arange(batch), numbers[labels[60:]]]
+    return float(held.mean())
 
 
 def _contrasts(family: Family, n: int, rng: Rng) -> float:
@@ -187,16 +164,8 @@ def _line(family: Family, n: int, rng: Rng) -> tuple[Any, Array]:
 
 
 def _slope(family: Family, n: int, rng: Rng) -> float:
-    _, (low, high), _ = line_of(*_line(family, n, rng), 0.95)
+    _, (low, high), _ = line_of(*_line(family, n, rng))
     return float(low <= -1 <= high)
-
-
-def _rows_needed(family: Family, n: int, rng: Rng) -> float:
-    sizes, excess = _line(family, n, rng)
-    slope, intercept = np.polyfit(np.log(np.repeat(sizes, 4)), np.log(excess).ravel(), 1)
-    curve = LearningCurve(sizes, excess, 0.1, slope, (slope, slope), intercept, 0.95, 9 * n)
-    low, high = rows_needed(curve, 1 / (6 * n)).interval
-    return float(low <= 6 * n <= high)
 
 
 @dataclass(frozen=True)
@@ -212,17 +181,11 @@ class Statement:
 
 STATEMENTS = {
     "leaving_share": Statement("limits of all clusters hold together", 0.95, _leaving),
-    "LeavingSequence": Statement("limits of all clusters and nights hold", 0.95, _sequence),
-    "cut_value": Statement("the interval holds the value of the population", 0.95, _cut),
     "excess_bound": Statement("the excess risk is not larger", 0.95, _excess),
-    "label_sets": Statement("a set holds the label of a refit", 0.8, _sets("same rows")),
-    "label_sets, other rows": Statement(
-        "a set holds the label of a fit on other rows", 0.8, _sets("other rows")
-    ),
+    "label_sets": Statement("a set holds the label of a refit", 0.8, _sets),
     "describe": Statement("of reported intervals, this share holds", 0.95, _contrasts),
     "describe: rules": Statement("intervals of precision and coverage hold", 0.95, _rules),
     "learning_curve": Statement("the interval holds the slope, if the line does", 0.95, _slope),
-    "rows_needed": Statement("the interval holds n*, if the line does", 0.95, _rows_needed),
     "drift: without support": Statement("p <= 0.05", 0.05, _drift("without_support"), True),
     "drift: shares": Statement("p <= 0.05", 0.05, _drift("shares"), True),
     "drift: cut value": Statement("p <= 0.05", 0.05, _drift("cut_value"), True),

@@ -16,6 +16,7 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import assess
+from eigencut.plotting import LearningCurveDisplay
 from eigencut.theory import LearningCurve, learning_curve
 
 N_ROWS = 2000
@@ -56,7 +57,7 @@ def draw(measured: dict[tuple[str, str], LearningCurve], path: Path) -> None:
 
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), sharex=True, layout="constrained")
     for axis, ((name, title), curve) in zip(axes.flat, measured.items(), strict=True):
-        curve.plot(axis)
+        LearningCurveDisplay.from_curve(curve, ax=axis)
         axis.set_title(f"{name}, {title}", fontsize=11)
         if axis not in axes[-1]:
             axis.set_xlabel("")

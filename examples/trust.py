@@ -1,4 +1,4 @@
-"""Are the clusters real, do rows keep them, which rows are in doubt, and how much data is enough?
+"""Are the clusters real, do rows keep them, which rows are in doubt, and would more data help?
 
 python examples/trust.py
 """
@@ -9,7 +9,7 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
 from eigencut.inspection import label_sets, significance, stability
-from eigencut.theory import learning_curve, rows_needed
+from eigencut.theory import learning_curve
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     in_doubt = sets.predict_set(new, coverage=0.95).sum(axis=1) > 1
     print(f"{in_doubt.sum()} of {len(new)} new rows are in doubt at 95 %\n")
     curve = learning_curve(GPOD(2, affinity=Gaussian(sigma=0.4)), X, sizes=[50, 100, 200])
-    print(rows_needed(curve, curve.risk_of_all / 100))
+    print(curve.sentence)
 
 
 if __name__ == "__main__":

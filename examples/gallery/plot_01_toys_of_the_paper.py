@@ -25,6 +25,6 @@ for line, (name, make) in zip(axes, SETS.items(), strict=True):
     for ax, cut in zip(line, ("ncut", "ratiocut"), strict=True):
         model = GPOD(2, cut=cut).fit(X)
         score = adjusted_rand_score(truth, model.predict(X_new))
-        ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=150, ax=ax)
+        ClusterDisplay.from_estimator(model, X, X_new=X_new, ax=ax)
         ax.set_title(f"{name}, {cut}: ARI {score:.2f} on new rows")
 plt.show()

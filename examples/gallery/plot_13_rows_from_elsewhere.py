@@ -32,7 +32,7 @@ print(
 # %%
 # Labels of old and new rows, with the line beyond which support ends.
 
-ClusterDisplay.from_estimator(model, X, X_new=X_new, grid_resolution=200)
+ClusterDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%

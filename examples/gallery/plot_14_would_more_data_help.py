@@ -12,13 +12,12 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian
 from eigencut.plotting import LearningCurveDisplay
-from eigencut.theory import learning_curve, rows_needed
+from eigencut.theory import learning_curve
 
 X, _ = make_moons(1200, noise=0.1, random_state=0)
 model = GPOD(2, affinity=Gaussian(sigma=0.4)).fit(X)
 curve = learning_curve(model, X, sizes=[60, 100, 160, 250, 400], n_repeats=6)
 print(curve)
-print(rows_needed(curve, target=0.001))
 
 # %%
 # Each dot is a fit; the line is fitted to their logarithms. The theory promises a slope of -1/2

@@ -13,7 +13,6 @@ from sklearn.datasets import load_digits
 from eigencut import GPOD
 from eigencut.plotting import (
     ClusterDisplay,
-    ConvergenceDisplay,
     CutValueDisplay,
     EmbeddingDisplay,
     HierarchyDisplay,
@@ -24,7 +23,7 @@ from eigencut.plotting import (
 
 images = load_digits().data
 X, X_new = images[:1400], images[1400:]
-model = GPOD(10, solver="relaxed").fit(X)  # which has eigenvalues, and a rotation
+model = GPOD(10, solver="relaxed").fit(X)  # which has eigenvalues
 
 # %%
 # Clusters in a plane: 64 columns are projected, and the picture says how.
@@ -66,10 +65,4 @@ plt.show()
 # Which clusters are one group in coarser cuts.
 
 HierarchyDisplay.from_estimator(model)
-plt.show()
-
-# %%
-# How the rotation converged.
-
-ConvergenceDisplay.from_estimator(model)
 plt.show()

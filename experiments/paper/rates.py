@@ -55,7 +55,7 @@ def compute(task: tuple[str, str, int, int]) -> dict[str, Any]:
         "slope": round(curve.slope, 3),
         "interval": [round(end, 3) for end in curve.slope_interval],
         "intercept": round(curve.intercept, 4),
-        "confidence": curve.confidence,
+        "confidence": 0.95,
     }
 
 

@@ -106,20 +106,8 @@ class Partition:
         )
 
     @classmethod
-    def without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
-        """Return the clusters of a discrete cut, which no rotation has given.
-
-        Parameters
-        ----------
-        labels : array of shape (n,)
-            The cluster of each row.
-        n_clusters : int
-            K.
-
-        Returns
-        -------
-        Partition
-        """
+    def _without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
+        """Return the clusters of a discrete cut, which no rotation has given."""
         none = np.empty(0)
         return cls(labels, np.empty((n_clusters, 0)), none, none, n_iter=0, converged=True)
 
@@ -162,16 +150,13 @@ def pod(
     n_clusters : int, optional
         K, at most the number of columns; further columns are left out. Default: all columns.
     init : array of shape (K, K) or "literal", optional
-        What to start from, a rotation or any other matrix; its columns keep their numbers.
-        "literal" is exactly one start of Algorithm 3: a row at random, then rows as orthogonal to
-        the former as possible (they can be the same row twice: such a start is singular, and
-        serves all the same). Without it there are several starts, the best result wins, and
-        clusters are numbered by decreasing size (ties: the one with the earlier first row first).
+        What to start from; columns of a matrix keep their numbers. "literal" is exactly one start
+        of Algorithm 3: a row at random, then rows as orthogonal to the former as possible. Without
+        it the best of several starts wins, and clusters are numbered by decreasing size.
     n_init : int, default=10
         How many starts in a row may bring nothing better before the search ends; it ends, too, when
-        half as many have led to the best result again. The first ``n_init`` are made of a random
-        row each, then of rows as orthogonal to the former as possible (Algorithm 3); further ones
-        are random rotations. Of more than 4000 rows, random ones are used to find the best start.
+        half as many have led to the best result again. The first ``n_init`` are those of Algorithm
+        3; further ones are random rotations. Starts are compared on 4000 rows at most.
     random_state : int, RandomState or None
         Of the choice of rows. None means 0: results are reproducible.
     max_iter : int, default=1000
@@ -391,10 +376,7 @@ def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
 
 
 def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Array:
-    """The rotation that carries rows of U to the clusters of a partition of ``reference``.
-
-    It is the partition's own if U is what was discretized, and otherwise the best for its labels.
-    """
+    """Return the rotation that carries rows of U to a partition of ``reference``."""
     if U is reference or np.array_equal(U, reference):
         return partition.rotation
     return _WeightedRows(normalize_rows(U), weight).best_rotation(partition.labels)[0]

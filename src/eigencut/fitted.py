@@ -428,12 +428,7 @@ class FittedRelaxedCut(FittedCut):
 
 @dataclass(frozen=True)
 class FittedDiscreteCut(FittedCut):
-    """Clusters of a discrete cut, and how they become labels of any row.
-
-    ``h_k(x)``, the share of a row's weight that goes to the training rows of cluster k, is the
-    indicator of the cluster extended to any row. The label is the cluster with the largest share.
-    There are no eigenfunctions and no rotation.
-    """
+    """Clusters extended by ``h_k(x)``, the share of a row's weight that goes to cluster k."""
 
     affinity: Affinity  # type: ignore[misc]
     cut: Cut  # type: ignore[misc]
@@ -464,7 +459,7 @@ class FittedDiscreteCut(FittedCut):
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
         return cls(
             graph.outlier_threshold(outlier_quantile),
-            Partition.without_rotation(leading_clusters(at_vertices)[0], n_clusters),
+            Partition._without_rotation(leading_clusters(at_vertices)[0], n_clusters),
             n_components=len(np.unique(graph.components())),
             affinity=affinity,
             cut=cut,
@@ -584,7 +579,7 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
     if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
         raise ModelFileError("links must be weights from 0 on.")
     found = {
-        "partition": Partition.without_rotation(labels, K),
+        "partition": Partition._without_rotation(labels, K),
         "voters": state.indices("voters", (n_vertices,), below=K),
         "links": links,
     }
@@ -667,7 +662,7 @@ def with_size_limits(
     labels = assign(at_vertices + prices)
     discrete = FittedDiscreteCut(
         fitted.outlier_threshold,
-        Partition.without_rotation(labels, K),
+        Partition._without_rotation(labels, K),
         fitted.n_components,
         affinity=affinity,
         cut=fitted.cut,
@@ -683,11 +678,7 @@ def with_size_limits(
 
 
 def _votes_of_vertices(fitted: FittedCut) -> Array:
-    """Return what each vertex gives to each cluster, without prices; a row adds up to 1.
-
-    A vertex votes by its probabilities in a relaxed cut, for its own cluster in a discrete one, and
-    a little by how near the means of clusters are, which tells rows apart where a graph does not.
-    """
+    """Return what each vertex gives to each cluster, a little by the distance to its mean."""
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
     if isinstance(fitted, FittedDiscreteCut):
         votes = np.eye(K)[fitted.voters]

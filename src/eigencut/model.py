@@ -83,7 +83,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         names : mapping of int to str
-            For example of ``model.describe(X).name(namer)``. Other clusters keep their names.
+            Other clusters keep their names.
 
         Returns
         -------
@@ -414,8 +414,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         documents: Sequence[str] | None = None,
         n_typical: int = 3,
         n_columns: int = 5,
-        n_words: int = 8,
-        confidence: float = 0.95,
     ) -> Description:
         """Say what each cluster is, on the rows of X: ``print(model.describe(X))``.
 
@@ -433,18 +431,18 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             ``documents``, as for embeddings, or where X holds affinities.
         documents : sequence of str, optional
             The text of each row, for the words of clusters.
-        n_typical, n_columns, n_words : int
-            The largest number of typical rows, distinguishing columns and words of a cluster.
-        confidence : float, default=0.95
-            The confidence of intervals. Of those of the columns that distinguish clusters, which
-            are chosen among many, a share of ``1 - confidence`` misses at most, on average. They
-            hold given the clusters: they say how well a number is known on rows that the model was
-            not fitted on, not that the clusters are real (see
-            ``eigencut.inspection.significance``).
+        n_typical, n_columns : int
+            The largest number of typical rows, and of columns that distinguish a cluster.
 
         Returns
         -------
         Description
+
+        Notes
+        -----
+        Intervals have 95 % confidence. Of those of the columns that distinguish clusters, which are
+        chosen among many, 5 % miss at most, on average. They hold given the clusters: they do not
+        show that these are real (see ``eigencut.inspection.significance``).
 
         Examples
         --------
@@ -464,8 +462,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             documents=documents,
             n_typical=n_typical,
             n_columns=n_columns,
-            n_words=n_words,
-            confidence=confidence,
         )
 
     def as_columns(self, rows: Any, X: Any = None) -> list[Column]:

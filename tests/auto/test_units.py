@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 import eigencut
 from eigencut import GPOD, Rows, TableModel, align_labels
 from eigencut.export import run_onnx, to_onnx
-from eigencut.inspection import assess, leaving_share, stability
+from eigencut.inspection import assess, stability
+from eigencut.inspection.leaving import leaving_share
 from eigencut.report import summarize
 from eigencut.theory import learning_curve
 

@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks.label_sets.__main__ import AFFINITY
-from benchmarks.label_sets.samples import GENERATED
 from benchmarks.statements import (
     FAMILIES,
     FURTHER,
@@ -20,8 +18,6 @@ from benchmarks.statements import (
 from experiments.paper.markers import fill
 
 from benchmarks import STUDIES
-from eigencut import GPOD
-from eigencut.inspection import certificate
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -66,16 +62,3 @@ def test_a_cell_that_seems_worse_is_repeated_and_all_repetitions_count():
     calls[:] = [0] * 20
     assert cell(Statement("", 0.95, run), FAMILIES["uniform"], 40, 60)[0] == 1
     assert len(calls) == 80
-
-
-def test_certificates_say_something_of_most_families_and_of_which_they_do_not():
-    """Of twelve generated families; 1000 rows each, the default's first graph."""
-    found = {
-        name: certificate(
-            GPOD(of.n_clusters, affinity=AFFINITY, n_init=2).fit(of.draw(1000, 0))
-        ).differs_at_most
-        for name, of in GENERATED.items()
-    }
-    small = {name for name, most in found.items() if most <= 0.02}
-    without = {"circles .10", "moons .13", "uniform square"}
-    assert len(found) == 12 and set(found) - small == without

@@ -518,11 +518,6 @@ USAGE = {
         f"fit good.csv --memory-limit much {FIT}",
         "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
     ),
-    "delta": (
-        "assess model.eigencut --delta 2",
-        "Invalid value for '--delta': must be a number strictly between 0 and 1. Got '2'; use "
-        "0.05.",
-    ),
     "unknown encoding": (
         f"fit good.csv --encoding klingon {FIT}",
         "Invalid value for '--encoding': encoding must be one in which a line ends as in ASCII. "

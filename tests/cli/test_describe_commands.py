@@ -66,20 +66,10 @@ def test_describe_says_what_the_library_says(capsys):
 
 
 def test_describe_with_documents_and_fewer_lines(capsys):
-    options = [
-        "--documents",
-        "text",
-        "--top",
-        "1",
-        "--typical",
-        "2",
-        "--confidence",
-        "0.9",
-        "--json",
-    ]
+    options = ["--documents", "text", "--top", "1", "--typical", "2", "--json"]
     code, out, _ = printed(capsys, "describe", "m.eigencut", "data.csv", *options)
     found = json.loads(out)
-    assert code == 0 and found["confidence"] == 0.9
+    assert code == 0
     words = sorted(cluster["words"][0]["word"] for cluster in found["clusters"])
     assert words == ["bread", "car", "moon"]
     assert all(len(c["contrasts"]) == 1 and len(c["typical"]) == 2 for c in found["clusters"])
@@ -143,7 +133,6 @@ MISTAKES = [
     ),
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
     ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
-    ("describe", [*ON_DATA, "--confidence", "95"], 2, "strictly between 0 and 1. Got '95'"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
     ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),

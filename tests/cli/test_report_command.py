@@ -44,7 +44,7 @@ QUICK = ["--refits", "0"]
 
 
 def test_it_prints_what_the_library_says(capsys):
-    how = dict(title="m", stability=False, data="rows data.csv, new rows new.csv")
+    how = dict(title="m", n_refits=0, data="rows data.csv, new rows new.csv")
     # Rows are named by their lines, and the header is line 1.
     old, new = (part.set_axis(range(2, len(part) + 2)) for part in (FRAME[:80], FRAME[80:]))
     known = summarize(load("m.eigencut"), old, X_new=new, **how)

@@ -67,7 +67,7 @@ def test_the_odds_of_the_first_two_are_the_margin_over_the_temperature(scores, t
     found = np.sort(probabilities_of(scores, assign(scores), certain, temperature), axis=1)
     seen = found[:, -2] > 1e-200
     log_odds = np.log(found[seen, -1] / found[seen, -2])
-    expected = margins_of(scores, certain)[seen] / temperature
+    expected = (certain * margins_of(scores))[seen] / temperature
     assert log_odds == pytest.approx(expected, abs=1e-6)
 
 

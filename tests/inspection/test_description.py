@@ -148,7 +148,6 @@ def test_sparse_rows():
         ({"columns": np.eye(3)}, "columns must have one row for each of the 240 rows of X. Got 3"),
         ({"n_typical": -1}, "n_typical must be an integer of at least 0. Got -1"),
         ({"n_columns": "five"}, "n_columns must be an integer"),
-        ({"confidence": 95}, "confidence must be a number strictly between 0 and 1. Got 95"),
     ],
 )
 def test_what_is_refused(model, options, message):

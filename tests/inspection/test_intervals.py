@@ -6,13 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest
-from scipy.stats.contingency import relative_risk
 
 from eigencut.inspection.describe import (
     difference_interval,
     nearest_to_zero,
     quantile_of,
-    ratio_interval,
     share_interval,
     superiority,
     superiority_interval,
@@ -36,22 +34,6 @@ def test_the_difference_is_newcombes():
     shares = [share_interval(np.array(a), np.array(b), Z) for a, b in ((56, 70), (48, 80))]
     found = difference_interval(*shares)
     np.testing.assert_allclose(found, (0.0524, 0.3339), atol=5e-5)
-
-
-@pytest.mark.parametrize(("a", "n", "b", "m"), [(400, 1000, 150, 1200), (4000, 5000, 300, 6000)])
-def test_the_ratio_is_that_of_the_logarithm_for_many_rows(a, n, b, m):
-    shares = [share_interval(np.array(x), np.array(y), Z) for x, y in ((a, n), (b, m))]
-    low, high = ratio_interval(*shares)
-    known = relative_risk(a, n, b, m).confidence_interval(0.95)
-    np.testing.assert_allclose((low, high), (known.low, known.high), rtol=0.01)
-
-
-def test_ratios_with_nothing_on_one_side():
-    none, some = (share_interval(np.array(x), np.array(20), Z) for x in (0, 10))
-    low, high = ratio_interval(some, none)
-    assert 1 < low < 5 and high == np.inf
-    low, high = ratio_interval(none, some)
-    assert low == 0 and 0 < high < 1
 
 
 @settings(max_examples=30)

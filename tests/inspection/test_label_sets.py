@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors
 from eigencut.inspection import label_sets
-from eigencut.inspection.refits import batch_quantile, renumbered
+from eigencut.inspection.refits import batch_quantile
 from eigencut.io.sample import seeded_by
 
 K = 3
@@ -99,7 +99,7 @@ def test_threshold_is_the_quantile_of_the_score_deficits(calibrated):
     own = scores[np.arange(80), sets.labels.ravel()]
     deficits = np.sort(scores.max(axis=1) - own)
     # 20 batches of 4: the rank is 0.9 * 21 * 4 = 75.6, rounded up.
-    assert sets.threshold(0.9) == pytest.approx(deficits[75], abs=1e-12)
+    assert sets._threshold(0.9) == pytest.approx(deficits[75], abs=1e-12)
 
 
 def test_coverage_holds_where_labels_are_uncertain():
@@ -195,60 +195,5 @@ def test_matrices_are_refused():
         label_sets(GPOD(2, affinity="precomputed").fit(W), W)
 
 
-# ------------------------------------------------------------------ refits on other rows
-
-
-def test_halves_are_disjoint_and_labels_are_those_of_the_other_half():
-    """Against the two fits of each batch by hand, with the best of all renumberings."""
-    X = overlapping(120, 3)
-    model = GPOD(K, affinity=Gaussian(sigma=0.8)).fit(X[:100])
-    sets = label_sets(model, X[100:], X[:100], n_batches=5, refit_on="other rows", random_state=2)
-    rng = seeded_by(X[100:], 2)
-    batches = rng.permutation(20).reshape(5, 4)
-    for g, batch in enumerate(batches):
-        one, other = np.array_split(rng.permutation(100), 2)
-        assert not set(one) & set(other)
-        first, second = (clone(model).fit(X[np.sort(half)]) for half in (one, other))
-        mine = first.predict(X[one])
-        best = max(
-            permutations(range(K)),
-            key=lambda p, fit=second, rows=one, own=mine: (
-                np.array(p)[fit.predict(X[rows])] == own
-            ).sum(),
-        )
-        new = X[100 + batch]
-        assert (np.array(best)[second.predict(new)] == sets.labels[g]).all()
-        assert ((sets.deficits[g] == 0).argmax(axis=1) == first.predict(new)).all()
-
-
-def test_sets_for_other_rows_hold_labels_of_fits_on_them_where_sets_for_the_same_do_not():
-    """Labels of fits on fresh rows, five blobs that touch: 40 models, 30 new rows each."""
-    covered, n_models = {"same rows": 0.0, "other rows": 0.0}, 40
-    centres = 2.6 * np.eye(5)
-    for seed in range(n_models):
-        rng = np.random.default_rng(seed)
-        X, fresh, held_out, new = (
-            centres[rng.integers(5, size=n)] + rng.normal(size=(n, 5)) for n in (80, 80, 60, 30)
-        )
-        model = GPOD(5, affinity=Gaussian(sigma=1.2), n_init=1).fit(X)
-        other = clone(model).fit(fresh)
-        numbers = renumbered(other.predict(X), model.predict(X), 5)
-        labels = numbers[other.predict(new)]
-        for kind in covered:
-            sets = label_sets(model, held_out, X, n_batches=12, refit_on=kind)
-            covered[kind] += sets.predict_set(new, 0.8)[np.arange(30), labels].mean() / n_models
-    assert covered["other rows"] >= 0.8
-    assert covered["same rows"] < 0.8
-
-
-def test_kinds_of_label_sets_are_told_apart(calibrated):
-    sets, X = calibrated
-    others = label_sets(sets.model, X[80:160], X[:80], refit_on="other rows")
-    assert "the training rows, the new row and 3 other new rows" in str(sets)
-    assert "half of the training rows" in str(others)
-    assert others.to_dict()["refit_on"] == "other rows"
-    with pytest.raises(ValueError, match="refit_on must be"):
-        label_sets(sets.model, X[80:160], refit_on="rows")
-    few = GPOD(K, affinity=Gaussian(sigma=0.8)).fit(X[:11])
-    with pytest.raises(ValueError, match="at least 4 rows for each cluster"):
-        label_sets(few, X[80:160], refit_on="other rows")
+def test_the_text_says_what_sets_are_for(calibrated):
+    assert "the training rows, the new row and 3 other new rows" in str(calibrated[0])

@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors
-from eigencut.inspection import LeavingSequence, assess, leaving_share
+from eigencut.inspection import assess
+from eigencut.inspection.leaving import leaving_share
 from eigencut.theory.betting import STAKES, limits_of_mean
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
@@ -72,32 +73,6 @@ def test_limits_are_where_the_fortune_reaches_its_limit():
         low, high = limits_of_mean(y, 0.05)
         assert low == pytest.approx(kept.min(), abs=0.001)
         assert high == pytest.approx(kept.max(), abs=0.001)
-
-
-def test_a_sequence_holds_on_all_nights_and_tells_since_when_a_cluster_leaks():
-    rng = np.random.default_rng(1)
-    model = GPOD(3, affinity=Gaussian(1.0), n_init=1, n_jobs=1).fit(draw(150, rng))
-    truth = leaving_share(model, draw(6000, rng)).mean
-    most = leaving_share(model, draw(1500, rng)).high
-    missed = leaks = 0
-    for _ in range(30):
-        nights = LeavingSequence(model, most=most)
-        for _ in range(5):
-            shares = nights.add(draw(60, rng))
-        missed += bool(((shares.low > truth) | (truth > shares.high)).any())
-        leaks += bool(nights.leaking_since)
-    # 5 % of 30 are 1.5, with a standard error of 1.2.
-    assert missed <= 4 and leaks <= 4
-    nights = LeavingSequence(model, most=most)
-    for when in ("Sunday", "Monday"):
-        nights.add(draw(200, rng), when=when)
-    assert not nights.leaking_since
-    second = int(model.predict(CENTRES[1:2])[0])
-    for when in ("Tuesday", "Wednesday", "Thursday"):
-        shifted = draw(200, rng)
-        shifted[shifted[:, 0] > 2, 0] -= 1.2  # towards the first cluster
-        nights.add(shifted, when=when)
-    assert nights.leaking_since[second] == "Tuesday"
 
 
 def test_assess_says_it_first():

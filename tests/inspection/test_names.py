@@ -31,7 +31,7 @@ def namer(cluster):
 @pytest.fixture(params=KINDS)
 def model(request):
     found = KINDS[request.param]().fit(X)
-    return found.set_names(found.describe(X).name(namer))
+    return found.set_names({one.cluster: namer(one) for one in found.describe(X).clusters})
 
 
 def names_of(model, rows=X):
@@ -71,13 +71,12 @@ def test_names_appear_where_clusters_do(model, tmp_path, capsys):
     described = model.describe(X)
     assert [one.name for one in described.clusters] == model.class_names_
     assert "(east): 50 rows" in str(described)
-    assert "east" in str(summarize(model, X, stability=False))
-    assert summarize(model, X, names={0: "middle"}, stability=False).names[0] == "middle"
+    assert "east" in str(summarize(model, X, n_refits=0))
+    assert summarize(model, X, names={0: "middle"}, n_refits=0).names[0] == "middle"
     displays = [
-        plotting.ClusterDisplay.from_estimator(model, X, grid_resolution=20),
+        plotting.ClusterDisplay.from_estimator(model, X),
         plotting.MarginDisplay.from_estimator(model, X),
         plotting.HierarchyDisplay.from_estimator(model),
-        plotting.SplitDisplay.from_estimator(model),
         plotting.DriftDisplay.from_estimator(model, X),
         plotting.CutValueDisplay.from_estimator(model, X),
         plotting.EmbeddingDisplay.from_estimator(model, X),
@@ -112,8 +111,3 @@ def test_wrong_names_are_refused(names, said):
     with pytest.raises(ValueError, match=said):
         model.set_names(names)
     assert model.names_of_clusters() == {1: "east"}
-
-
-def test_what_is_no_namer_is_refused():
-    with pytest.raises(ValueError, match=r"namer must be a function of a cluster\. Got 'a'"):
-        KINDS["gpod"]().fit(X).describe(X).name("a")

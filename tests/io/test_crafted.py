@@ -10,7 +10,6 @@ import pytest
 from tests.io.golden.make import MODELS, OLDEST
 
 from eigencut import GPOD, Gaussian, Landmarks, ModelFileError, Neighbors, TableModel, load
-from eigencut.inspection import certificate
 from eigencut.io.model_format import read, write
 
 pytestmark = [
@@ -228,11 +227,3 @@ def test_degrees_have_finite_squares(tmp_path):
     write(tmp_path / "m", content, arrays | {"state.degrees": arrays["state.degrees"] * 1e199})
     with pytest.raises(ModelFileError, match="degrees must be from 0 to"):
         load(tmp_path / "m")
-
-
-def test_equal_rows_have_no_certificate(tmp_path):
-    content, arrays = saved(GPOD(2, affinity=Neighbors(8)).fit(X), tmp_path / "m")
-    place = "state.affinity.state.rows"
-    write(tmp_path / "m", content, arrays | {place: np.ones_like(arrays[place])})
-    with pytest.raises(ValueError, match=r"rows of the model must all be different\. Got 1 "):
-        certificate(load(tmp_path / "m"))

@@ -29,7 +29,7 @@ def test_a_table_of_pyarrow_is_described_and_reported_as_one_of_pandas(tmp_path)
     assert str(model.describe(table)) == str(model.describe(FRAME))
     texts = []
     for number, frame in enumerate((table, FRAME)):
-        report.write(model, frame, tmp_path / f"{number}.txt", stability=False)
+        report.write(model, frame, tmp_path / f"{number}.txt", n_refits=0)
         texts.append((tmp_path / f"{number}.txt").read_text(encoding="utf-8"))
     assert texts[0] == texts[1]
 

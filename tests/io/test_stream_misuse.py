@@ -52,8 +52,7 @@ def test_labels_do_not_replace_the_rows_they_are_of(model, tmp_path, way):
 
 def test_a_model_of_a_stream_is_assessed_on_new_rows(model):
     found = inspection.assess(model, X[400:])
-    assert found.gap_training is None and found.gap_heldout.n_rows == 100
-    assert "cut" in str(found) and found.to_dict()["gap_training"] is None
+    assert "cut" in str(found) and found.cut_training is None and found.cut_heldout.n_rows == 100
     with pytest.raises(ValueError, match=r"X_heldout must be given for a model that has not kept"):
         inspection.assess(model)
 

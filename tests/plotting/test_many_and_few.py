@@ -1,11 +1,11 @@
-"""Pictures of more rows than are shown, of more clusters than dimensions, and of a single step."""
+"""Pictures of more rows than are shown, and of more clusters than dimensions."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
-from eigencut import GPOD, pod, select
+from eigencut import GPOD, select
 from pictures import check_picture
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -14,7 +14,6 @@ from matplotlib import pyplot  # noqa: E402
 from eigencut.plotting import (  # noqa: E402
     ChoiceDisplay,
     ClusterDisplay,
-    ConvergenceDisplay,
     EmbeddingDisplay,
 )
 from eigencut.plotting.displays import evenly_around  # noqa: E402
@@ -30,7 +29,7 @@ def test_the_legend_counts_all_rows_where_some_are_shown():
     X = make_blobs(60_000, 2, centers=3, random_state=0)[0]
     model = GPOD(3, affinity="landmarks").fit(X)
     outside = int((model.score_samples(X) < model.fitted_cut_.least_support).sum())
-    display = ClusterDisplay.from_estimator(model, X, grid_resolution=5)
+    display = ClusterDisplay.from_estimator(model, X)
     assert display.rows.is_outside.sum() < outside == display.rows.n_unlike
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert f"outside ({outside})" in texts
@@ -46,7 +45,6 @@ def thirty():
 def test_every_one_of_thirty_clusters_has_a_place_in_the_embedding(thirty):
     model, X = thirty
     display = EmbeddingDisplay.from_estimator(model, X)
-    assert display.dimensions is None
     assert_allclose(np.hypot(*display.directions.T), 1.0)
     middles = np.array([display.points[display.labels == k].mean(axis=0) for k in range(30)])
     apart = np.linalg.norm(middles[:, None] - middles[None], axis=2) + 9 * np.eye(30)
@@ -56,8 +54,6 @@ def test_every_one_of_thirty_clusters_has_a_place_in_the_embedding(thirty):
     numbers = [t.get_text() for t in display.ax_.texts if t.get_text()]
     assert sorted(map(int, numbers)) == list(range(30))
     check_picture(display.figure_)
-    two = EmbeddingDisplay.from_estimator(model, X, dimensions=(1, 2))
-    assert two.dimensions == (1, 2) and two.ax_.get_xlabel().startswith("dimension 2 of 30")
 
 
 def test_the_plane_is_a_shadow_and_neighbours_share_rows():
@@ -67,20 +63,6 @@ def test_the_plane_is_a_shadow_and_neighbours_share_rows():
     found = evenly_around(rows)
     assert_allclose(found.T @ found, 3 * np.eye(2), atol=1e-12)
     assert_allclose(found[0] @ found[3], np.cos(2 * np.pi / 6))  # beside each other
-
-
-def test_a_single_step_is_shown_beside_what_it_could_be():
-    U = np.repeat(np.eye(4), 5, axis=0) / np.sqrt(5)
-    partition = pod(U)
-    assert len(partition.gap_history) == 1
-    display = ConvergenceDisplay.from_partition(partition)
-    alike = np.linalg.norm(np.eye(4)[np.zeros(20, dtype=int)] - np.full((20, 4), 0.5))
-    assert_allclose(display.largest, alike)
-    low, high = display.ax_.get_ylim()
-    assert low == 0 and high > alike
-    assert any("rows ambiguous between all clusters" in t.get_text() for t in display.ax_.texts)
-    check_picture(display.figure_)
-    assert ConvergenceDisplay(np.array([3.0]), True).plot().ax_.get_ylim()[1] > 3
 
 
 def test_the_legend_of_a_choice_covers_no_point():

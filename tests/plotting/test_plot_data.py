@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.discretization import normalize_rows
 from eigencut.hierarchy.hierarchy import ClusterWeights, join_all
-from eigencut.plotting.displays import Shown, _means, project, regions_around
+from eigencut.plotting.displays import Shown, project, regions_around
 from eigencut.plotting.style import plain
 
 mpl = pytest.importorskip("matplotlib")
@@ -23,7 +23,6 @@ from eigencut.plotting import (  # noqa: E402
     EmbeddingDisplay,
     HierarchyDisplay,
     SpectrumDisplay,
-    SplitDisplay,
 )
 
 X = make_blobs(150, 4, centers=3, cluster_std=2.0, random_state=5)[0]
@@ -38,8 +37,8 @@ def close_figures():
 @pytest.mark.parametrize("affinity", [Gaussian(), Neighbors(), Landmarks(n_landmarks=40)])
 def test_the_spectrum_begins_with_the_eigenvalues_of_the_model(affinity):
     model = GPOD(3, affinity=affinity).fit(X)
-    found = SpectrumDisplay.from_estimator(model, X, n_more=4).eigenvalues
-    assert len(found) == 7 and (np.diff(found) >= -1e-12).all()
+    found = SpectrumDisplay.from_estimator(model, X).eigenvalues
+    assert len(found) == 9 and (np.diff(found) >= -1e-12).all()
     assert_allclose(found[:3], model.eigenvalues_, atol=1e-8)
 
 
@@ -49,9 +48,8 @@ def test_further_eigenvalues_are_those_of_the_whole_matrix():
     W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=-1) / (2 * 2.0**2))
     root = np.sqrt(W.sum(axis=1))
     exact = np.linalg.eigvalsh(np.eye(len(X)) - W / root[:, np.newaxis] / root)
-    found = SpectrumDisplay.from_estimator(model, n_more=5)
-    assert_allclose(found.eigenvalues, exact[:8], atol=1e-8)
-    assert found.gap == pytest.approx(exact[3] - exact[2], abs=1e-8)
+    found = SpectrumDisplay.from_estimator(model)
+    assert_allclose(found.eigenvalues, exact[:9], atol=1e-8)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -66,7 +64,7 @@ def test_regions_are_the_predictions_of_their_cells(scaled):
 
 
 def test_principal_components_are_those_of_scikit_learn():
-    found = project(GPOD(3).fit(X), X, "pca")
+    found = project(GPOD(3).fit(X), X)
     reference = PCA(2).fit(X)
     assert_allclose(np.abs(found.apply(X)), np.abs(reference.transform(X)), atol=1e-10)
     for label, share in zip(found.axis_labels, reference.explained_variance_ratio_, strict=True):
@@ -89,7 +87,7 @@ def test_groups_of_every_cut_are_together_in_the_tree(K, seed):
     B = rng.uniform(size=(K, K)) ** 4
     B = B + B.T + 3 * np.eye(K)
     hierarchy = join_all(ClusterWeights(B, B.sum(axis=1), rng.uniform(1, 9, K), None, True), "ncut")
-    found = HierarchyDisplay.from_hierarchy(hierarchy, ax=_axes())
+    found = HierarchyDisplay._of(hierarchy).plot(_axes())
     assert sorted(found.leaves) == list(range(K))
     for n_groups in range(1, K + 1):
         groups = hierarchy.labels(n_groups)[found.leaves]
@@ -98,74 +96,12 @@ def test_groups_of_every_cut_are_together_in_the_tree(K, seed):
     assert (found.ends > found.forks[:, :1]).all()
 
 
-@settings(max_examples=20)
-@given(st.integers(1, 4), st.integers(1, 30), st.integers(0, 1000))
-def test_bands_are_the_rows_that_labels_share(n_columns, n, seed):
-    rng = np.random.default_rng(seed)
-    columns, weight = rng.integers(-1, 5, (n_columns, n)), rng.uniform(1, 3, n)
-    found = SplitDisplay.from_labels(list(columns), sample_weight=weight, ax=_axes())
-    for j, (numbers, sizes) in enumerate(zip(found.numbers, found.sizes, strict=True)):
-        assert sorted(numbers) == np.unique(columns[j]).tolist()
-        assert_allclose(sizes, [weight[columns[j] == number].sum() for number in numbers])
-    for j, flow in enumerate(found.flows):
-        assert_allclose(flow.sum(axis=1), found.sizes[j])
-        assert_allclose(flow.sum(axis=0), found.sizes[j + 1])
-        a, b = found.numbers[j][0], found.numbers[j + 1][-1]
-        both = (columns[j] == a) & (columns[j + 1] == b)
-        assert_allclose(flow[0, -1], weight[both].sum())
-    order = rng.permutation(n)
-    moved = SplitDisplay.from_labels(list(columns[:, order]), sample_weight=weight[order])
-    for ours, theirs in zip(found.numbers, moved.numbers, strict=True):
-        assert_array_equal(ours, theirs)
-    pyplot.close(moved.figure_)
-
-
-def test_levels_of_a_model_do_not_cross():
-    places = 6.0 * np.array([(i, j) for i in range(4) for j in range(3)])
-    rows = make_blobs(360, centers=places, random_state=0)[0]
-    model = GPOD(12).fit(rows)
-    found = SplitDisplay.from_estimator(model, (12, 5, 2))
-    assert [len(numbers) for numbers in found.numbers] == [2, 5, 12]
-    for flow in found.flows:  # each group has one parent, and parts lie side by side
-        assert ((flow > 0).sum(axis=0) == 1).all()
-        assert (np.diff(flow.argmax(axis=0)) >= 0).all()
-    assert_array_equal(np.sort(found.sizes[-1]), np.sort(model.hierarchy().sizes))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (dict(labels_list=[]), "labels_list must be lists of integers"),
-        (dict(labels_list=[[0, 1], [0]]), "labels_list must be lists of integers"),
-        (dict(labels_list=[[0.5, 1.0]]), "Got float64 of shape"),
-        (dict(labels_list=[[0, 1], [0, 1]], names=["a"]), "names must hold one for each of the 2"),
-        (dict(labels_list=[[0, 1]], sample_weight=[1.0]), "sample_weight must"),
-    ],
-)
-def test_labels_that_cannot_be_drawn_are_refused(wrong, said):
-    with pytest.raises(ValueError, match=said):
-        SplitDisplay.from_labels(**wrong)
-
-
 def _axes(kept=[]):  # noqa: B006
     """The same axes for all examples: a figure takes longer than a tree."""
     if not kept:
         kept.append(pyplot.figure().add_subplot())
     kept[0].clear()
     return kept[0]
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 900))
-def test_cells_are_means_over_their_rows(n):
-    W = np.random.default_rng(n).uniform(size=(n, n))
-    np.fill_diagonal(W, np.nan)
-    found = _means(W)
-    assert len(found) <= 200
-    size = -(-n // 200)
-    last = W[(len(found) - 1) * size :, :size]
-    if np.isfinite(last).any():
-        assert found[-1, 0] == pytest.approx(np.nanmean(last))
 
 
 @given(st.integers(1, 10_000), st.integers(1, 500))

@@ -19,7 +19,7 @@ def summary():
     rng = np.random.default_rng(0)
     X = CENTRES[np.arange(180) % 3] + rng.normal(size=(180, 2))
     new = np.vstack([X[:37] + 0.1, [[900.0, 800.0], [950.0, 700.0], [990.0, -5.0]]])
-    return summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X), X, X_new=new, stability=False)
+    return summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X), X, X_new=new, n_refits=0)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_picture_that_is_zoomed_in_can_be_dragged(page):
 def test_without_far_rows_nothing_is_said_of_them(summary):
     rng = np.random.default_rng(1)
     X = CENTRES[np.arange(90) % 3] + rng.uniform(-1, 1, size=(90, 2))
-    text = page_of(summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X), X, stability=False))
+    text = page_of(summarize(GPOD(3, affinity=Gaussian(1.0)).fit(X), X, n_refits=0))
     assert "beyond the frame" not in re.sub(r"<script>.*</script>", "", text, flags=re.DOTALL)
 
 

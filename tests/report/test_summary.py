@@ -10,7 +10,7 @@ from scipy import sparse
 
 import eigencut
 from eigencut import GPOD, Gaussian, Landmarks, Rows, TableModel, load, recluster, report
-from eigencut.report.summary import POLICY, SeenRows, _on_risk, summarize
+from eigencut.report.summary import POLICY, SeenRows, _on_risk, percent, summarize
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -25,8 +25,8 @@ def rows_of(n, seed):
 BETWEEN = np.column_stack([np.linspace(-1.5, 1.5, 20), np.full(20, 1.6)])
 X, X_NEW = rows_of(400, 0), np.vstack([rows_of(300, 1), BETWEEN, [[50.0, 50.0]] * 13])
 MODEL = GPOD(3, affinity=Gaussian(1.0)).fit(X)
-SUMMARY = summarize(MODEL, X, X_new=X_NEW, stability=False)
-ALONE = summarize(MODEL, X, stability=False)
+SUMMARY = summarize(MODEL, X, X_new=X_NEW, n_refits=0)
+ALONE = summarize(MODEL, X, n_refits=0)
 
 
 def torn(rows):
@@ -51,17 +51,17 @@ def test_sizes_and_shares_are_those_of_predict():
 
 def test_rows_outside_are_those_below_the_least_support():
     below = MODEL.score_samples(X_NEW) < MODEL.fitted_cut_.least_support
-    assert 13 <= below.sum() < 30 and SUMMARY.support.new_outside == below.mean()
+    assert 13 <= below.sum() < 30 and SUMMARY.new_outside == below.mean()
     said = next(text for text in SUMMARY.sentences if "lie outside" in text)
     assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows lie outside what the model")
 
 
 def test_shares_of_new_rows_are_compared_with_chance():
     """New rows of one cluster are said to be; a sample of all of them is not."""
-    alike = summarize(MODEL, X, X_new=X[::2], stability=False)
+    alike = summarize(MODEL, X, X_new=X[::2], n_refits=0)
     assert "New rows fall into the clusters in about the same shares" in " ".join(alike.sentences)
     some = X[MODEL.predict(X) == 1]
-    other = summarize(MODEL, X, X_new=some, stability=False)
+    other = summarize(MODEL, X, X_new=some, n_refits=0)
     share = f"{100 * len(some) / len(X):.0f} %"
     expected = f"100 % of them are in cluster 1, but {share} of the others."
     assert expected in " ".join(other.sentences)
@@ -76,7 +76,7 @@ def test_one_row_has_a_summary():
 def test_new_rows_may_be_sparse():
     rows = sparse.csr_array(X * (X > 0))
     model = GPOD(3, affinity="neighbors").fit(rows)
-    found = summarize(model, rows, X_new=rows[:60], stability=False)
+    found = summarize(model, rows, X_new=rows[:60], n_refits=0)
     assert found.n_new == 60 and found.risk is not None
 
 
@@ -126,7 +126,7 @@ def test_data_quality_bars_and_changes_are_those_of_the_table(affinity):
     new["cost"] *= 30
     new.loc[7, "town"] = "Bonn"
     model = TableModel(GPOD(2, affinity=affinity), missing="median").fit(frame)
-    found = summarize(model, frame, X_new=new, stability=False, data="a.csv")
+    found = summarize(model, frame, X_new=new, n_refits=0, data="a.csv")
     quality = {one.column: one for one in found.quality.columns}
     assert quality["size"].missing == 5 / 303 and quality["size"].treatment.endswith("the median")
     assert quality["site"].n_values == 1 and quality["town"].treatment == "words"
@@ -154,13 +154,13 @@ def test_data_quality_bars_and_changes_are_those_of_the_table(affinity):
     assert "New rows differ from those of the fit in cost." in said
     assert len(found.outliers) <= 5 and found.data == "a.csv"
     text = str(found)
-    assert "Columns of new rows" in text and "a.csv" in text and found.date in text
+    assert "New rows differ from those" in text and "a.csv" in text and found.date in text
 
 
 def test_quality_counts_rows_that_are_left_out():
     frame = messy(300, 0)
     model = TableModel(GPOD(2), missing="drop").fit(frame)
-    quality = summarize(model, frame, stability=False).quality
+    quality = summarize(model, frame, n_refits=0).quality
     assert quality.columns[0].missing == 5 / 303
     assert quality.columns[0].treatment == "scaled; rows left out"
 
@@ -171,10 +171,10 @@ def test_many_words_share_a_bar_and_few_numbers_have_one_each():
     frame = pd.DataFrame({"x": 9.0 * k + rng.normal(size=400), "n": 3.0 * k + (k > 0)})
     frame["word"] = [f"w{j}" for j in 15 * k + rng.integers(0, 15, 400)]
     model = TableModel(GPOD(2), columns=["x", "n"]).fit(frame)
-    bars = {one.column: one for one in summarize(model, frame, stability=False).bars}
+    bars = {one.column: one for one in summarize(model, frame, n_refits=0).bars}
     assert bars["n"].bars == ("0", "4") and bars["n"].ends is None
     words = TableModel(GPOD(2)).fit(frame)
-    for one in summarize(words, frame, stability=False).bars:
+    for one in summarize(words, frame, n_refits=0).bars:
         if one.column == "word":
             assert one.bars[-1] == "other" and len(one.bars) == 9
             assert all(sum(shares) == pytest.approx(1) for shares in one.shares.values())
@@ -185,24 +185,9 @@ def test_data_is_a_text():
         summarize(MODEL, X, data=3)
 
 
-def test_histograms_hold_every_row_once():
-    support = SUMMARY.support
-    assert (sum(support.counts), sum(support.new_counts)) == (400, 333)
-    edges, values = np.array(support.edges), MODEL.score_samples(X)
-    inside = values[(values >= edges[0]) & (values <= edges[-1])]
-    assert len(inside) == 400 and np.array_equal(np.histogram(inside, edges)[0], support.counts)
-
-
-def test_the_spectrum_goes_on_after_that_of_the_model():
-    spectrum = SUMMARY.spectrum
-    assert np.allclose(spectrum.measured[:3], MODEL.eigenvalues_, atol=1e-8)
-    assert len(spectrum.measured) == 9 and spectrum.n_rows == 400
-    assert np.allclose(spectrum.measured, GPOD(9, affinity=Gaussian(1.0)).fit(X).eigenvalues_)
-
-
 def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
     monkeypatch.setattr("eigencut.report.summary.POLICY", replace(POLICY, looked_at=100))
-    found = summarize(MODEL, X, stability=False)
+    found = summarize(MODEL, X, n_refits=0)
     assert (found.n_rows, found.n_looked_at) == (400, 100)
     assert [cluster.size for cluster in found.clusters] == [c.size for c in ALONE.clusters]
     assert "Sizes are of all 400 rows; everything else is of 100 of them" in found.notes[0]
@@ -212,7 +197,7 @@ def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
             assert labels[row.row] == cluster.cluster
             assert np.allclose(list(row.values.values()), X[row.row])
     frame = pd.DataFrame(X, columns=["a", "b"])
-    again = summarize(TableModel(MODEL, scale="none").fit(frame), frame, stability=False)
+    again = summarize(TableModel(MODEL, scale="none").fit(frame), frame, n_refits=0)
     assert again.n_looked_at == 100
 
 
@@ -234,7 +219,7 @@ def test_refits_end_after_some_seconds(monkeypatch):
 
 def test_it_is_plain_data_and_the_same_each_time():
     first = json.dumps(SUMMARY.to_dict())
-    assert first == json.dumps(summarize(MODEL, X, X_new=X_NEW, stability=False).to_dict())
+    assert first == json.dumps(summarize(MODEL, X, X_new=X_NEW, n_refits=0).to_dict())
     found = json.loads(first)
     assert found["clusters"][0]["size"] == SUMMARY.clusters[0].size
     assert len(found["picture"]["x"]) == 733 and sum(found["picture"]["is_new"]) == 333
@@ -244,12 +229,12 @@ FRAME = pd.DataFrame({"km": X[:, 0], "t": X[:, 1], "town": np.where(X[:, 0] > 6,
 
 
 def test_rows_that_a_model_has_kept_will_do(tmp_path):
-    kept = summarize(MODEL, stability=False)
+    kept = summarize(MODEL, n_refits=0)
     assert [c.size for c in kept.clusters] == [c.size for c in ALONE.clusters]
     table = TableModel(GPOD(3, affinity=Gaussian(0.4))).fit(FRAME[["km", "t"]])
-    assert summarize(table, stability=False).clusters[0].contrasts[0].column in ("km", "t")
+    assert summarize(table, n_refits=0).clusters[0].contrasts[0].column in ("km", "t")
     mixed = TableModel(GPOD(3, affinity=Gaussian(0.4))).fit(FRAME)
-    found = summarize(mixed, stability=False)
+    found = summarize(mixed, n_refits=0)
     assert "words and dates among them. For profiles and rules, pass X" in found.notes[0]
     assert found.picture is not None and not found.clusters[0].contrasts
     landmarks = GPOD(3, affinity=Landmarks(50)).fit(X)
@@ -268,10 +253,10 @@ def test_models_of_every_kind():
     assert sum(cluster.size for cluster in split.clusters) == 400
     W = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2) / 2)
     pairwise = GPOD(3, affinity="precomputed").fit(W)
-    found = summarize(pairwise, W, stability=False)
+    found = summarize(pairwise, W, n_refits=0)
     assert found.picture is not None and "Clusters were not described" in found.notes[0]
     outliers = GPOD(3, affinity=Gaussian(1.0), outliers="label").fit(X)
-    marked = summarize(outliers, X_NEW, stability=False)
+    marked = summarize(outliers, X_NEW, n_refits=0)
     n = int((outliers.predict(X_NEW) == -1).sum())
     assert marked.n_unlabelled == n and f"; {n} rows are in no cluster." in marked.sentences[0]
     y = np.array([0, 0, 1])[MODEL.labels_]  # which no cut of the rows alone gives
@@ -286,24 +271,24 @@ def test_rows_with_missing_values_are_in_no_cluster():
     frame = FRAME.copy()
     frame.loc[:4, "km"] = np.nan
     model = TableModel(GPOD(3, affinity=Gaussian(0.4)), missing="drop").fit(frame)
-    found = summarize(model, frame, stability=False)
+    found = summarize(model, frame, n_refits=0)
     assert (found.n_rows, found.n_looked_at, found.n_unlabelled) == (400, 395, 5)
     with pytest.raises(ValueError, match="X_new must have a row without missing values"):
-        summarize(model, frame, X_new=frame[:5], stability=False)
+        summarize(model, frame, X_new=frame[:5], n_refits=0)
 
 
 def test_words_and_names():
     texts = [f"{'engine car' if x > 6 else 'moon orbit'} {i}" for i, x in enumerate(X[:, 0])]
-    found = summarize(MODEL, X, documents=texts, names={0: "loyal"}, stability=False)
+    found = summarize(MODEL, X, documents=texts, names={0: "loyal"}, n_refits=0)
     assert found.clusters[0].name == "loyal" and found.clusters[1].name == "cluster 1"
     assert {word.word for cluster in found.clusters for word in cluster.words} >= {"car", "moon"}
     assert "loyal" in str(found)
 
 
 def test_chosen_numbers_are_said():
-    found = summarize(GPOD("auto").fit(X), X, stability=False)
+    found = summarize(GPOD("auto").fit(X), X, n_refits=0)
     assert found.choice.chosen_clusters and "was chosen from the data" in " ".join(found.sentences)
-    asked = summarize(GPOD(range(2, 5)).fit(X), X, stability=False)
+    asked = summarize(GPOD(range(2, 5)).fit(X), X, n_refits=0)
     assert asked.choice.asked_clusters == "2-4"
 
 
@@ -327,8 +312,7 @@ WRONG = [
     (dict(names={0: "cluster 2"}), ValueError, "Got 'cluster 2' for clusters 0 and 2; give one of"),
     (dict(names={0: 3}), ValueError, "Got 3 for cluster 0; leave it out"),
     (dict(title=3), ValueError, "title must be a text. Got 3"),
-    (dict(stability=3), ValueError, "stability must be True or False. Got 3; use n_refits"),
-    (dict(n_refits=0), ValueError, "n_refits must be an integer of at least 1. Got 0"),
+    (dict(n_refits=-1), ValueError, "n_refits must be an integer of at least 0. Got -1"),
     (dict(random_state=-1), ValueError, "random_state must be an integer of at least 0. Got -1"),
     (dict(random_state=True), ValueError, "random_state must be an integer"),
 ]
@@ -336,7 +320,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("changes", "error", "said"), WRONG)
 def test_mistakes_are_named(changes, error, said):
-    given = dict(model=MODEL, X=X, stability=False) | changes
+    given = dict(model=MODEL, X=X, n_refits=0) | changes
     model, rows = given.pop("model"), given.pop("X")
     with pytest.raises(error, match=said.replace(".", r"\.")):
         summarize(model, rows, **given)
@@ -359,7 +343,7 @@ def test_warnings_of_the_fit_are_kept_and_said(tmp_path):
     messages = tuple(str(warning.message) for warning in raised)
     assert messages and model.warnings_ == messages
     model.save(tmp_path / "m.eigencut")
-    found = summarize(load(tmp_path / "m.eigencut"), odd, stability=False)
+    found = summarize(load(tmp_path / "m.eigencut"), odd, n_refits=0)
     assert found.warnings == messages and messages[0].split(":")[0] in str(found).replace(
         "\n    ", " "
     )
@@ -398,3 +382,8 @@ def test_sentences_begin_with_what_each_cluster_is():
         assert sentence.startswith(f"{cluster.name[:1].upper()}{cluster.name[1:]}: ")
         assert all(str(condition) in sentence for condition in cluster.rule.conditions)
         assert sentence.endswith("% of such rows belong to it).")
+
+
+def test_shares_are_said_as_people_say_them():
+    said = [percent(share) for share in (0, 0.0004, 0.021, 0.04, 0.456, 0.996, 1)]
+    assert said == ["0 %", "below 0.1 %", "2.1 %", "4 %", "46 %", "99.6 %", "100 %"]

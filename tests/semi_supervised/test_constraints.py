@@ -79,4 +79,4 @@ def test_what_are_no_pairs_is_refused(pairs, match):
 
 def test_rows_out_of_range_are_refused():
     with pytest.raises(ValueError, match=r"cannot_link must hold .* from 0 to 9. Got 10; rows are"):
-        Constraints(cannot_link=[(0, 10)]).check_rows(10)
+        Constraints(cannot_link=[(0, 10)])._check_rows(10)

@@ -10,8 +10,8 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks
 from eigencut.cut import CUTS
-from eigencut.inspection import assess, cut_value
-from eigencut.theory import discretization_cost, discretization_gap
+from eigencut.inspection import assess
+from eigencut.inspection.assessment import cut_value
 from eigencut.theory.errors import (
     DependentFunctionsError,
     RowPairs,
@@ -30,10 +30,11 @@ def test_rows_of_unit_length_have_no_epsilon():
     rng = np.random.default_rng(0)
     X = np.vstack([0.7 * rng.normal(size=(300, 2)), [[4.5, 0.0], [7.5, 0.0]]])
     model = GPOD(2, affinity=Gaussian(1.2)).fit(X)
-    found, C = discretization_cost(model), 1.0
+    found, C = assess(model).cost, 1.0
     assert np.bincount(model.labels_).tolist() == [300, 2]
     assert found.cost == pytest.approx(cut_value(model).value - model.eigenvalues_.sum())
-    assert found.cost > 5 * 4 * C * discretization_gap(model).total
+    gap = math.sqrt(2 / len(X)) * model.partition_.gap_history[-1]  # of both clusters, at least
+    assert found.cost > 5 * 4 * C * gap
     assert found.cost < found.by_error < found.by_norm
     summary = assess(model)
     for bounds in (summary.bounds_paper, summary.bounds_tight):
@@ -44,7 +45,7 @@ def test_cost_is_its_formula_in_loops(cut):
     """Indicators and functions of unit norm in L2(rho_M), the best rotation, a double loop."""
     X = make_moons(60, noise=0.2, random_state=0)[0]
     model = GPOD(2, cut=cut, affinity=Gaussian(0.5)).fit(X)
-    found, n = discretization_cost(model), len(X)
+    found, n = assess(model).cost, len(X)
     W = gaussian_weights(X, 0.5)
     mass = W.mean(axis=1) if cut == "ncut" else np.ones(n)
     U = math.sqrt(n) * model.embedding_
@@ -113,7 +114,7 @@ def test_bounds_hold_on_training_and_on_new_rows(cut, extension):
         model = GPOD(2 + seed % 2, cut=cut, affinity=Gaussian(0.5), extension=extension)
         model.fit(X[:140])
         for rows in (None, X[140:]):
-            found = discretization_cost(model, rows)
+            found = assess(model, rows).cost
             assert found.cost <= min(found.by_error, found.by_norm)
             assert found.discrete == pytest.approx(cut_value(model, rows).value)
             assert found.n_rows == (140 if rows is None else 100)
@@ -128,6 +129,6 @@ def test_epsilon_without_training_rows(affinity, cut):
     eps = assess(model).epsilon
     if affinity == "precomputed":
         same = GPOD(2, cut=cut, affinity=Gaussian(0.4)).fit(X)
-        assert eps == pytest.approx(discretization_cost(same).epsilon, rel=1e-6)
+        assert eps == pytest.approx(assess(same).epsilon, rel=1e-6)
     U, labels = model.embedding_, model.labels_
     assert 0 < eps < 2 * math.sqrt(2) and len(U) == len(labels)

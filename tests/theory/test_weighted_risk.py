@@ -33,34 +33,28 @@ def test_weights_of_held_out_rows_are_repetitions(cut, affinity):
     model = GPOD(2, cut=cut, affinity=affinity).fit(X)
     how = {"sample_weight": WEIGHT}
     assert model.score(NEW, **how) == pytest.approx(model.score(REPEATED))
-    for function in (
-        theory.population_error,
-        inspection.cut_value,
-        theory.measured_excess,
-        theory.discretization_gap,
-        theory.discretization_cost,
-    ):
-        assert_alike(function(model, NEW, **how), function(model, REPEATED))
-    assert_alike(inspection.assess(model, NEW, **how), inspection.assess(model, REPEATED))
-
-
-def test_weights_of_labelled_rows_are_repetitions():
-    labels, there = (NEW[:, 0] > 0.5).astype(int), WEIGHT > 0
-    found = inspection.cut_value(labels[there], NEW[there], sample_weight=WEIGHT[there])
-    assert_alike(found, inspection.cut_value(np.repeat(labels, WEIGHT), REPEATED))
-    with pytest.raises(ValueError, match="sample_weight must be positive with labels"):
-        inspection.cut_value(labels, NEW, sample_weight=WEIGHT)
+    assert_alike(
+        inspection.assessment.cut_value(model, NEW, **how),
+        inspection.assessment.cut_value(model, REPEATED),
+    )
+    weighted, repeated = inspection.assess(model, NEW, **how), inspection.assess(model, REPEATED)
+    for name in ("population_error", "excess", "cost"):
+        assert_alike(getattr(weighted, name), getattr(repeated, name))
+    assert_alike(weighted, repeated)
 
 
 def test_other_weights_count_as_many_rows_as_kish_says():
     """A factor does not matter then; and equal weights are none."""
     model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
     real = np.random.default_rng(1).uniform(0.5, 2.5, 60)
-    first = theory.population_error(model, NEW, sample_weight=real)
-    assert_alike(first, theory.population_error(model, NEW, sample_weight=1e6 * real / 7))
+    first, second = (
+        inspection.assess(model, NEW, sample_weight=scale * real).population_error
+        for scale in (1, 1e6 / 7)
+    )
+    assert_alike(first, second)
     assert first.n_rows == pytest.approx(real.sum() ** 2 / (real @ real)) and first.n_rows < 60
-    equal = theory.measured_excess(model, NEW, sample_weight=np.full(60, 0.3))
-    assert_alike(equal, theory.measured_excess(model, NEW))
+    equal = inspection.assess(model, NEW, sample_weight=np.full(60, 0.3)).excess
+    assert_alike(equal, inspection.assess(model, NEW).excess)
 
 
 def test_training_rows_have_the_weights_of_the_fit():
@@ -68,7 +62,7 @@ def test_training_rows_have_the_weights_of_the_fit():
     weighted = GPOD(2, affinity=Gaussian(0.3)).fit(X, sample_weight=weight)
     repeated = GPOD(2, affinity=Gaussian(0.3)).fit(np.repeat(X, weight, axis=0))
     assert_alike(inspection.assess(weighted), inspection.assess(repeated))
-    for function in (inspection.cut_value, theory.discretization_gap, inspection.assess):
+    for function in (inspection.assessment.cut_value, inspection.assess):
         with pytest.raises(ValueError, match="sample_weight must be left out without X"):
             function(weighted, sample_weight=weight)
 
@@ -81,7 +75,7 @@ def test_weights_of_the_fit_need_not_add_up_to_an_integer(affinity):
     for found in (inspection.assess(model), inspection.assess(model, NEW)):
         assert found.n_rows == pytest.approx(weight.sum())
         assert f"fitted on {weight.sum():.1f} rows" in str(found)
-        constants = {name: getattr(found, name) for name in ("C", "B", "kappa", "delta")}
+        constants = {name: getattr(found, name) for name in ("C", "B", "kappa")}
         n = int(weight.sum())
         expected = theory.bounds("ratiocut", n, 2, **constants, eps=found.epsilon)
         assert_alike(found.bounds_paper, expected)
@@ -137,4 +131,4 @@ def test_a_learning_curve_of_other_weights():
 def test_weights_without_rows_are_refused():
     model = GPOD(2, affinity=Gaussian(0.3)).fit(X)
     with pytest.raises(ValueError, match="sample_weight must be left out without X"):
-        theory.discretization_cost(model, sample_weight=np.ones(len(X)))
+        inspection.assess(model, sample_weight=np.ones(len(X)))

@@ -12,7 +12,8 @@ from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, TableModel, recluster
 from eigencut.affinities import Affinity
-from eigencut.inspection import assess, leaving_share
+from eigencut.inspection import assess
+from eigencut.inspection.leaving import leaving_share
 from eigencut.io.sample import seeded_by
 from eigencut.updating.drift import ClusterFacts, FactTotals, _p_of_shares, _p_outside
 

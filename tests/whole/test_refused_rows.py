@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select, theory
+from eigencut import GPOD, Gaussian, Neighbors, Rows, TableModel, inspection, select
 from eigencut.cli import main
 from eigencut.exceptions import RefusedRow
 from eigencut.neighbors.metrics import sets_as_rows
@@ -65,9 +65,7 @@ def test_a_row_is_counted_among_all_that_were_asked(zero_row, fitted, method):
     assert "Got zeros in row 19000;" in refused(lambda: getattr(fitted, method)(many))
 
 
-@pytest.mark.parametrize(
-    "ask", [inspection.assess, theory.population_error, theory.discretization_gap]
-)
+@pytest.mark.parametrize("ask", [inspection.assess, inspection.assessment.cut_value])
 def test_questions_of_risk_name_it_too(zero_row, fitted, frame, ask):
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row))
     assert "Got zeros in row 400;" in refused(lambda: ask(fitted, zero_row.tolist()))

@@ -120,8 +120,8 @@ def test_arrays_of_other_libraries_everywhere(through):
     assert (table.predict(given) == TableModel(GPOD(3)).fit(X, sample_weight=weight).labels_).all()
     model = SpectralClustering(3, random_state=0)
     assert (clone(model).fit(given).predict(given) == clone(model).fit(X).predict(X)).all()
-    ours = inspection.cut_value(Exported(Y, through), given, sample_weight=of_rows).value
-    assert ours == inspection.cut_value(Y, X, sample_weight=weight).value
+    ours = inspection.assessment.cut_value(found, given, sample_weight=of_rows).value
+    assert ours == inspection.assessment.cut_value(expected, X, sample_weight=weight).value
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])

@@ -60,7 +60,7 @@ class Selection(Printed):
         return needed("pandas", "pandas").DataFrame(self.to_dict()["choices"])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the scores: a heat map of graphs and numbers of clusters, or a line of one graph.
+        """Draw the scores against the number of clusters, a line for each graph.
 
         Parameters
         ----------

@@ -413,7 +413,6 @@ def describe(
     ),
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
     typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
-    confidence: float = option("Confidence of the intervals.", opt.share, default=0.95),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -426,9 +425,7 @@ def describe(
 
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
-    description = fitted.describe(
-        rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
-    )
+    description = fitted.describe(rows, documents=rows.ids, n_typical=typical, n_columns=top)
     result, text = description.to_dict(), str(description)
     if outliers:
         explained = fitted.explain_outliers(rows)
@@ -489,14 +486,12 @@ def drift(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
     "eigencut assess model.eigencut survey.csv --weights people",
-    "eigencut assess model.eigencut --delta 0.01 --json",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    delta: float = option("How often the bounds may fail.", opt.share, default=0.05),
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
@@ -528,7 +523,6 @@ def assess(
         summary = ask.assess(
             gpod,
             rows,
-            delta,
             sample_weight=counts,
             significance=chance,
             stability=stable,
@@ -601,8 +595,7 @@ def report(
                 for kind, given in (("rows", table), ("new rows", new))
                 if given not in (None, "-")
             ),
-            stability=refits > 0,
-            n_refits=max(refits, 1),
+            n_refits=refits,
             random_state=seed,
         )
     if output is None:
@@ -695,13 +688,11 @@ def predict(
 @command(
     "Write a model as ONNX, for services without Python.",
     "eigencut export model.eigencut -o model.onnx",
-    "eigencut export model.eigencut --dtype float32 -o small.onnx",
 )
 def export(
     *,
     model: str = opt.argument,
     output: str = output("Where the ONNX file goes.", required=True),
-    dtype: str = option(None, ["float64", "float32"], default="float64"),
     as_json: bool = opt.json_option,
 ) -> None:
     """Write MODEL as an ONNX graph: rows in; labels, embedding and similarity out.
@@ -714,8 +705,8 @@ def export(
     from eigencut.cli.tables import load_model
 
     fitted = load_model(model, None, one_cut=True)
-    eigencut.export.to_onnx(fitted, output, dtype=dtype)
-    result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
+    eigencut.export.to_onnx(fitted, output)
+    result = {"columns": fitted.columns_, "output": output}
     text = (
         f"The graph is in {output}; input X: {printable(', '.join(map(_clipped, fitted.columns_)))}"
     )

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import SQUARABLE, TIE, Array
-from eigencut._utils.running import warn_user
-from eigencut._utils.validation import check_choice
+from eigencut._utils.arrays import EPS, SQUARABLE, TIE, Array
 from eigencut._version import __version__
 from eigencut.affinities import Gaussian, Landmarks, Neighbors, RankedNeighbors
 from eigencut.affinities.landmarks import LEAST_WIDTH
 from eigencut.exceptions import invalid
-from eigencut.export.graph import PRECISIONS, OnnxGraph, Tensor, where
+from eigencut.export.graph import OnnxGraph, Tensor, where
 from eigencut.extension.eigenfunctions import SUPPORT, Algorithm1, CombinedFunctions
+from eigencut.extension.labelling import NUDGE
 from eigencut.fitted import FittedCut, FittedRelaxedCut
 from eigencut.gpod import GPOD
 from eigencut.io.atomic import check_replaceable, replacing
@@ -40,12 +39,11 @@ __all__ = ["to_onnx"]
 
 _METRICS = ("euclidean", "cosine", "haversine")
 _NO_EDGE = -1e300  # the exponent of an edge that is none
+_LEAST_LOG, _LARGEST_LOG = -700.0, 690.0  # exp() of less is nothing; of more, it overflows
 _MOST_CLUSTERS = 1000  # of votes, which are an array of rows times neighbours times clusters
 
 
-def to_onnx(
-    model: GPOD | TableModel, path: str | os.PathLike[str], *, dtype: str = "float64"
-) -> None:
+def to_onnx(model: GPOD | TableModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model as an ONNX graph, and check that onnxruntime agrees with it.
 
     The input ``X`` is a batch of any number of rows; of a ``TableModel``, its columns in the order
@@ -62,11 +60,12 @@ def to_onnx(
         rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine". Of discrete cuts,
         those of ``RankedNeighbors`` with at most 1000 clusters.
     path : path
-    dtype : {"float64", "float32"}, default="float64"
-        Of the input and the weights. Labels equal the model's in float64; in float32, which is
-        smaller and faster, rows between two clusters can get the other label. With more than 8
-        columns, distances to two training rows can be equal but for rounding. Then either row is
-        taken for the nearer one: support and probabilities differ, and seldom a label.
+
+    Notes
+    -----
+    The input and the weights are float64. With more than 8 columns, distances to two training rows
+    can be equal but for rounding. Then either row is taken for the nearer one: support and
+    probabilities differ, and seldom a label.
 
     Examples
     --------
@@ -84,10 +83,9 @@ def to_onnx(
     >>> bool((labels == model.labels_).all())
     True
     """
-    check_choice("dtype", dtype, tuple(PRECISIONS))
     gpod = check_model(model).one_cut()
     check_replaceable(path)
-    graph = OnnxGraph(dtype)
+    graph = OnnxGraph()
     _refuse_what_onnx_cannot_say(gpod)
     table: Any = model if model.finds_columns else table_model(model)
     if not table.is_numeric:
@@ -102,7 +100,7 @@ def to_onnx(
         expected = "fit into an ONNX file of 2 GB"
         raise invalid("model", expected, f"{proto.ByteSize()} bytes", "fit it on fewer rows")
     content = proto.SerializeToString()
-    _compare(content, table, dtype)
+    _compare(content, table)
     with replacing(path) as file:
         file.write(content)
 
@@ -154,7 +152,7 @@ def _outputs(
             U = U @ fitted.functions.combination
         unit = _divided(U, abs(U).reduce("Max"))
         scores = _divided(unit, unit.reduce("L2")) @ fitted.rotation
-    is_best = scores >= scores.reduce("Max") - graph.precision.tie  # the first of equal ones
+    is_best = scores >= scores.reduce("Max") - TIE  # the first of equal ones
     labels = is_best.astype(np.int32).place("Max")
     of_scores = _probabilities if is_relaxed else _share_probabilities
     shares = of_scores(scores, labels, support, fitted)
@@ -175,7 +173,7 @@ def _prepared_rows(
     graph: OnnxGraph, metric: str, preparation: Preparation
 ) -> tuple[Tensor, Tensor]:
     """Return the rows as the GPOD takes them, in float64, and whether it has an answer for each."""
-    rows = graph.X.astype(np.float64)
+    rows = graph.X
     if preparation.fills:
         rows = where(np.isnan(rows), preparation.fill, rows)
     is_bad = np.isnan(rows - rows)  # which is 0 for a number, and NaN for NaN and infinity
@@ -198,23 +196,18 @@ def _logged(rows: Tensor, floor: Array) -> Tensor:
     return logs * is_logged + rows * (1 - is_logged)
 
 
-def _compare(content: bytes, model: TableModel, dtype: str) -> None:
+def _compare(content: bytes, model: TableModel) -> None:
     """Compare labels of 2000 training rows by onnxruntime, optimized or not, with the model's."""
     affinity: Any = model.gpod.affinity_
     kept: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
-    rows = model.in_units(kept[:: -(-len(kept) // 2000)]).astype(dtype)
-    labels = model.predict(rows.astype(np.float64))
+    rows = model.in_units(kept[:: -(-len(kept) // 2000)])
+    labels = model.predict(rows)
     found = [run_onnx(content, rows, optimize=optimize)["labels"] for optimize in (True, False)]
     different = max(int((others != labels).sum()) for others in found)
-    if different and dtype == "float64":
+    if different:
         raise ArithmeticError(
             f"The ONNX graph gave {different} of {len(rows)} training rows another label than the "
             "model; nothing was written. Please report it, with the model."
-        )
-    if different:
-        warn_user(
-            f"In {dtype} the ONNX graph gives {different} of {len(rows)} training rows another "
-            "label than the model. Use dtype='float64'."
         )
 
 
@@ -271,11 +264,7 @@ def _in_units(points: Tensor, exponent: int, farthest: float) -> Tensor:
 
 
 def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, Tensor]:
-    """Return numbers of the k vertices nearest to each point, and squared distances to them.
-
-    Distances by products find a few more than k, those by differences tell which are nearest. Of
-    equals the first number comes first, as in the search.
-    """
+    """Return numbers of the k nearest vertices, the first of equals first, and squares."""
     centre = middle(vertices)  # around which products are most accurate
     moved = vertices - centre
     partial = (points - centre) @ (-2 * moved.T) + (moved**2).sum(axis=1)  # |y|^2 - 2 x y
@@ -288,10 +277,7 @@ def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, 
 
 
 def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return points of rows, numbers of their nearest vertices and squared distances to these.
-
-    As ``Index.query_rounded``: a point that is a vertex but for rounding stands where that does.
-    """
+    """Return points, numbers of their nearest vertices and squared distances, as ``Index`` does."""
     graph, vertices, k = rows.graph, affinity._points, affinity.n_neighbors_
     points = _in_units(_points(affinity.metric, rows), affinity._space.exponent, FARTHEST)
     if affinity._space.axes is not None:
@@ -301,18 +287,14 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     most = squared.take([k - 1], axis=1) * affinity._index.same_place**2
     is_vertex = squared.take([0], axis=1) <= most
     of_vertices = affinity._index.query(vertices, k)[1]
-    points = where(is_vertex, graph.constant(vertices, np.float64).take(first), points)
+    points = where(is_vertex, graph.constant(vertices).take(first), points)
     near = where(is_vertex, graph.constant(of_vertices, np.int64).take(first), near)
     return points, near, _squared_distances(points, vertices, near)
 
 
 def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
-    """Return those from each point to the vertices of these numbers, by differences.
-
-    The squares of few features are added in the order of scipy's k-d tree: four sums, these from
-    left to right, then the features that are left. So what is equal there is equal here.
-    """
-    there = points.graph.constant(vertices, np.float64).take(numbers)  # rows x edges x features
+    """Return those to vertices, squares added in the order of scipy's k-d tree."""
+    there = points.graph.constant(vertices).take(numbers)  # rows x edges x features
     difference = there - points.unsqueeze(1)
     d = vertices.shape[1]
     if d > POLICY.tree_features:
@@ -340,29 +322,29 @@ def _eigenfunctions(
     ones, or ``is_alone``, has the values of the ``nearest`` training row.
     """
     graph, affinity, functions = rows.graph, model.affinity_, model.fitted_cut_.functions.base
-    K, pairs, limits = len(functions.pairs.values), functions.pairs, graph.precision
+    K, pairs = len(functions.pairs.values), functions.pairs
     degrees = sums.take([K], axis=1)
-    average = (sums.take(range(K), axis=1) / degrees).astype(graph.dtype)
+    average = sums.take(range(K), axis=1) / degrees
     support = largest + np.log(degrees)
     if near is not None:  # times rho(x) to the power of beta
-        densities = graph.constant(affinity._contrast.densities, support.dtype).take(near)
+        densities = graph.constant(affinity._contrast.densities).take(near)
         support = support + np.log(densities.reduce("Mean")) * affinity._contrast.beta
     if is_alone is not None:
         support = where(is_alone, -np.inf, support)
-    log_degrees = np.maximum(support, limits.lowest_finite).astype(graph.dtype)
+    log_degrees = np.maximum(support, _NO_EDGE)
     power = functions.cut.mass_power - 1  # m(x) / d(x) = d(x) ** power
-    mass_per_degree = np.exp(np.minimum(log_degrees * power, limits.largest_log))
+    mass_per_degree = np.exp(np.minimum(log_degrees * power, _LARGEST_LOG))
     if not pairs.takes_part.all():
-        of_small = (sums.take([K + 1], axis=1) / degrees).astype(graph.dtype)
+        of_small = sums.take([K + 1], axis=1) / degrees
         mass_per_degree = mass_per_degree * (1.0 - of_small)
     denominator = 1.0 - mass_per_degree * pairs.values
     is_supported = denominator.reduce("Min") > SUPPORT
     values = where(is_supported, average / np.maximum(denominator, SUPPORT), average)
-    difference = rows - graph.constant(affinity.rows_, np.float64).take(nearest)
+    difference = rows - graph.constant(affinity.rows_).take(nearest)
     is_itself = difference.reduce("SumSquare") == 0.0
     is_vertex = (is_itself & ~is_supported) | (log_degrees < functions.least_log_degree)
     values = where(is_vertex, graph.constant(pairs.vectors).take(nearest), values)
-    return values, support.astype(graph.dtype)
+    return values, support
 
 
 def _columns_to_sum(model: GPOD) -> Array:
@@ -376,22 +358,19 @@ def _columns_to_sum(model: GPOD) -> Array:
 
 
 def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the eigenfunctions of a Gaussian affinity at rows, and the support of the rows.
-
-    The weights are ``exp(-|x - x_j|^2 g(x) g(x_j))``.
-    """
-    graph, affinity, limits = rows.graph, model.affinity_, rows.graph.precision
+    """Return the eigenfunctions of ``exp(-|x - x_j|^2 g(x) g(x_j))`` at rows, and their support."""
+    affinity = model.affinity_
     widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
     inverse_widths = 1 / (math.sqrt(2) * widths)
     centred = _points(affinity.metric, rows) - affinity._center
-    limit = math.sqrt(-limits.lowest_finite)
-    u = _in_units(centred, affinity._exponent, SQUARABLE[1]).clip(-limit, limit).astype(graph.dtype)
+    limit = min(math.sqrt(-_NO_EDGE), SQUARABLE[1])
+    u = _in_units(centred, affinity._exponent, limit)
     squared, nearest = _from_all_rows(model, u, inverse_widths)
     g = _inverse_width(affinity._state(), squared, inverse_widths)
     exponents = squared * -inverse_widths * g
-    exponents = np.maximum(exponents, limits.lowest_finite)
+    exponents = np.maximum(exponents, _NO_EDGE)
     largest = exponents.reduce("Max")
-    weights = np.exp(np.maximum(exponents - largest, limits.lowest_exponent))
+    weights = np.exp(np.maximum(exponents - largest, _LEAST_LOG))
     near = None
     if affinity._contrast is not None:
         near = squared.smallest(min(affinity.n_neighbors, len(affinity.rows_)))[1]
@@ -400,12 +379,9 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
-    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them.
-
-    They come from a matrix product where that is accurate enough, and else from differences.
-    """
+    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them."""
     points = model.affinity_._to_units(model.affinity_.rows_)
-    if _is_product_accurate(model, points, inverse_widths, u):
+    if _is_product_accurate(model, points, inverse_widths):
         partial = u @ (-2 * points.T) + (points**2).sum(axis=1)  # |u_j|^2 - 2 u u_j
         squared = np.maximum(partial + u.reduce("SumSquare"), 0.0)
     else:
@@ -417,11 +393,11 @@ def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tenso
     return squared, partial.place("Min").squeeze()
 
 
-def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array, u: Tensor) -> bool:
+def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array) -> bool:
     """Return whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm."""
     functions, largest = model.fitted_cut_.functions.base, np.linalg.norm(points, axis=1).max()
     reach = (2 * largest * inverse_widths.max()) ** 2
-    if not reach * np.finfo(u.dtype).eps < u.graph.precision.exponent_error:
+    if not reach * EPS < 1e-11:  # the error of an exponent
         return False
     log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
     mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
@@ -437,8 +413,7 @@ def _inverse_width(state: dict[str, Any], squared: Tensor, inverse_widths: Array
     local = state["local"]
     closest = squared.smallest(min(local["k"], len(inverse_widths)))[0]
     width = np.sqrt(closest.reduce("Max")).clip(local["least"], local["most"]) * local["scale"]
-    limits = SQUARABLE if squared.dtype == np.float64 else np.clip(SQUARABLE, 1e-37, 1e37)
-    return (1 / math.sqrt(2)) / width.clip(limits[0], limits[1])
+    return (1 / math.sqrt(2)) / width.clip(*SQUARABLE)
 
 
 def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -457,10 +432,10 @@ def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     share, exponent = _edges(affinity, graph.concatenate([of_near, of_other]), radius, numbers)
     largest = exponent.reduce("Max")
     is_alone = largest <= _NO_EDGE
-    weights = share * np.exp(np.maximum(exponent - largest, -700.0))
+    weights = share * np.exp(np.maximum(exponent - largest, _LEAST_LOG))
     # A row without a neighbour is as good as the training row nearest to it.
     weights = where(is_alone, (numbers == first).astype(np.float64), weights)
-    columns = graph.constant(_columns_to_sum(model), np.float64).take(numbers)
+    columns = graph.constant(_columns_to_sum(model)).take(numbers)
     return _eigenfunctions(
         model,
         rows,
@@ -488,7 +463,7 @@ def _edges(
 ) -> tuple[Tensor, Tensor]:
     """Return share and exponent of each edge, as ``EdgeWeight``."""
     weight, width = affinity._weight, affinity._width
-    radii = distances.graph.constant(affinity.radii_, np.float64).take(numbers)
+    radii = distances.graph.constant(affinity.radii_).take(numbers)
     # Not times SLACK, which onnxruntime takes for 1.
     is_near = (distances <= r + r * (SLACK - 1) for r in (radius, radii))
     of_row, of_vertex = (each.astype(np.float64) for each in is_near)
@@ -506,17 +481,17 @@ def _landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     points = _in_units(_points(affinity.metric, rows), search.space.exponent, FARTHEST)
     nearest, squared = _nearest_vertices(points, search.points, search.n_nearest)
     table = graph.constant(model.fitted_cut_.functions.base.eigenvectors()).take(nearest)
-    weights = _memberships(affinity, squared).astype(graph.dtype)
+    weights = _memberships(affinity, squared)
     values = (weights.unsqueeze(1) @ table).squeeze()  # rows x r x K
     first = nearest.node("GatherElements", squared.place("Min"), axis=1)
-    spacing = graph.constant(affinity._spacing, np.float64).take(first)
+    spacing = graph.constant(affinity._spacing).take(first)
     # ``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark.
     support = squared.reduce("Max") / spacing * -0.5
-    return values, support.astype(graph.dtype)
+    return values, support
 
 
 def _memberships(affinity: Any, squared: Tensor) -> Tensor:
-    """Return z(x), from squared distances to the r nearest landmarks; in float64 throughout."""
+    """Return z(x), from squared distances to the r nearest landmarks."""
     excess = squared - squared.reduce("Min")
     width: Any = affinity._sigma_in_units() ** 2 if affinity.sigma != "auto" else None
     if width is None:
@@ -533,19 +508,19 @@ def _ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     graph, affinity, fitted = rows.graph, model.affinity_, model.fitted_cut_
     _, near, squared = _neighbors(affinity, rows)
     k, first = affinity.n_neighbors_, near.take([0], axis=1)
-    votes = graph.constant(affinity.scaling_ * affinity.multiplicity_, np.float64).take(near)
+    votes = graph.constant(affinity.scaling_ * affinity.multiplicity_).take(near)
     votes = votes * (np.arange(1, k + 1) ** -0.5)
     clusters = graph.constant(fitted.voters, np.int64).take(near)
     numbers = graph.constant(np.arange(fitted.n_clusters)[np.newaxis, np.newaxis], np.int64)
     is_voted = (clusters.unsqueeze(2) == numbers).astype(np.float64)  # rows x k x K
     votes_of_vertices = getattr(fitted, "votes", None)
     if votes_of_vertices is not None:
-        is_voted = graph.constant(votes_of_vertices, np.float64).take(near)
+        is_voted = graph.constant(votes_of_vertices).take(near)
     sums = (votes.unsqueeze(1) @ is_voted).squeeze()
-    radius = graph.constant(affinity.support_radii(), np.float64).take(first)
+    radius = graph.constant(affinity.support_radii()).take(first)
     support = (np.sqrt(squared.take([0], axis=1)) / radius).clip(0.0, 1e150)
     support = support * support * -0.5
-    return (sums / sums.reduce("Sum")).astype(graph.dtype), support.astype(graph.dtype)
+    return sums / sums.reduce("Sum"), support
 
 
 def _share_probabilities(
@@ -558,7 +533,7 @@ def _share_probabilities(
     largest = shares.reduce("Max") * certain + (1.0 - certain) * (1 / K)
     numbers = graph.constant(np.arange(K)[np.newaxis], np.int64)
     # Not times 1 - nudge, which onnxruntime takes for 1.
-    below = np.minimum(found, largest - largest * graph.precision.nudge)
+    below = np.minimum(found, largest - largest * NUDGE)
     found = where(numbers < labels, below, where(numbers == labels, largest, found))
     return found / found.reduce("Sum")
 
@@ -570,12 +545,12 @@ def _probabilities(scores: Tensor, labels: Tensor, support: Tensor, fitted: Fitt
     logits = (clipped - clipped.reduce("Max")) * (certain / fitted.temperature)
     numbers = scores.graph.constant(np.arange(fitted.rotation.shape[1])[np.newaxis], np.int64)
     zero = scores.graph.constant(0.0)
-    ceiling = where(numbers < labels, -scores.graph.precision.nudge, zero)
+    ceiling = where(numbers < labels, -NUDGE, zero)
     odds = np.exp(where(numbers == labels, zero, np.minimum(logits, ceiling)))
     return odds / odds.reduce("Sum")
 
 
-# Of the model and its rows in float64, the eigenfunctions at these, or of a discrete cut the shares
+# Of the model and its rows, the eigenfunctions at these, or of a discrete cut the shares
 # of clusters, and the support. The largest exponent of a row is subtracted before ``exp``, so
 # nothing underflows.
 _FUNCTIONS: dict[type, Any] = {

@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike
 
-from eigencut._utils.arrays import TIE
 from eigencut._utils.validation import needed
-from eigencut.extension.labelling import NUDGE
-
-
-@dataclass(frozen=True)
-class Precision:
-    """Limits of a floating-point type."""
-
-    lowest_exponent: float  # exp() of less is nothing
-    lowest_finite: float  # of an exponent before the largest is subtracted
-    largest_log: float  # exp() of more overflows
-    tie: float  # scores that differ by less are equal
-    exponent_error: float  # of a matrix product, tolerated
-    nudge: float  # of the logarithm of a probability that must not equal the label's
-
-
-PRECISIONS = {
-    "float64": Precision(-700.0, -1e300, 690.0, TIE, 1e-11, NUDGE),
-    "float32": Precision(-80.0, -1e37, 80.0, 1e-6, 1e-5, 1e-6),
-}
 
 # Operators of ONNX whose names are not those of numpy in title case.
 _OPERATORS = {
@@ -104,15 +83,14 @@ def where(condition: Tensor, then: Any, otherwise: Any) -> Any:
 
 
 class OnnxGraph:
-    """A graph with the input ``X``, whose numbers are of one type."""
+    """A graph with the input ``X``, of float64."""
 
-    def __init__(self, dtype: str) -> None:
+    def __init__(self) -> None:
         needed("onnxruntime", "onnx")
         self._onnx = needed("onnx", "onnx")
-        self.dtype, self.precision = np.dtype(dtype), PRECISIONS[dtype]
         self._nodes: list[Any] = []
         self._constants: dict[tuple[Any, ...], Any] = {}
-        self.X = Tensor(self, "X", self.dtype)
+        self.X = Tensor(self, "X", np.float64)
 
     def type_of(self, dtype: Any) -> int:
         """Return ONNX's number of a type."""
@@ -134,9 +112,9 @@ class OnnxGraph:
         self._nodes.append(self._onnx.helper.make_node(operator, names, outputs, **attributes))
         return Tensor(self, outputs[0], dtype)
 
-    def constant(self, value: ArrayLike, dtype: Any = None) -> Tensor:
-        """Add a constant, of the type of this graph unless another is given."""
-        array = np.asarray(value, dtype=self.dtype if dtype is None else dtype)
+    def constant(self, value: ArrayLike, dtype: Any = np.float64) -> Tensor:
+        """Add a constant."""
+        array = np.asarray(value, dtype=dtype)
         array = np.ascontiguousarray(array) if array.ndim else array
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._constants:
@@ -156,7 +134,7 @@ class OnnxGraph:
     ) -> Any:
         """Return the checked model, for batches of any size, with outputs of these shapes."""
         helper = self._onnx.helper
-        infos = [helper.make_tensor_value_info("X", self.type_of(self.dtype), ["n", n_columns])]
+        infos = [helper.make_tensor_value_info("X", self.type_of(np.float64), ["n", n_columns])]
         for name, (tensor, shape) in outputs.items():
             self._nodes.append(helper.make_node("Identity", [tensor.name], [name]))
             infos.append(helper.make_tensor_value_info(name, self.type_of(tensor.dtype), shape))

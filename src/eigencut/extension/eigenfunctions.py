@@ -199,11 +199,7 @@ class Eigenfunctions:
     def _consistent_form(
         self, average: Array, of_small: Array, log_degrees: Array
     ) -> tuple[Array, Mask]:
-        """``u_k(x)`` from the averages ``sum_j W(x, x_j) u_k[j] / d(x)``; where it is supported.
-
-        Elsewhere the limit lambda = 0 holds: the average of nearby rows itself. It also holds among
-        small components, which have no mass: m(x) counts only the share of d(x) of the others.
-        """
+        """Return ``u_k(x)`` from averages, and where it is supported; else lambda counts as 0."""
         mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_small)
         denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
         supported = np.min(denominator, axis=1) > SUPPORT
@@ -250,11 +246,7 @@ class Eigenfunctions:
         exact: Callable[[Array], NDArray[Any]],
         rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Mask]],
     ) -> NDArray[Any]:
-        """Fill ``answers``, one for each row, in single precision where it is as good as double.
-
-        ``exact`` answers for rows; ``rough`` for values in single precision, and says of which it
-        is certain. All others are answered by ``exact``.
-        """
+        """Fill answers by ``rough`` in single precision where it is certain, else by ``exact``."""
         n_rows, pays = X.shape[0], self.single_precision_pays(X.shape[0])
         if not pays and n_rows <= CHUNK_ROWS_IN_DOUBLE:
             return exact(X)
@@ -453,12 +445,7 @@ def row_digests(X: Any) -> Indices:
 
 @dataclass(frozen=True)
 class CombinedFunctions(Eigenfunctions):
-    """``v(x) = u(x) B``: what a cut with known labels consists of.
-
-    There are P eigenfunctions u, and K columns of B, orthogonal to each other. At a few rows that
-    are known to belong together, and that no such function puts together, the value is fixed. Its
-    ``pairs`` are those of the combinations: the value of each is ``(v, L v) / (v, M v)``.
-    """
+    """``v(x) = u(x) B``: a cut with known labels, its values fixed at some rows."""
 
     combined: Eigenfunctions
     combination: Array  # B

@@ -69,11 +69,10 @@ def certainty(support: Array, least_support: float) -> Array:
     return np.exp(np.minimum(support - least_support, 0.0))
 
 
-def margins_of(scores: Array, certain: Array | float = 1.0) -> Array:
-    """The lead of the largest score over the second, negative ones counting as 0; times c."""
+def margins_of(scores: Array) -> Array:
+    """The lead of the largest score over the second, negative ones counting as 0."""
     ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
-    lead = ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0)
-    return np.asarray(certain * lead)
+    return np.asarray(ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0))
 
 
 def fitted_temperature(margins: Array, weight: Array) -> float:

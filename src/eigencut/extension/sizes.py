@@ -133,10 +133,7 @@ def _is_near(scores: Array, weight: Array, limits: SizeLimits, prices: Array) ->
 
 
 def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
-    """Return prices near the best ones, by Newton's method on a dual that is less and less smooth.
-
-    Rows belong to clusters by ``softmax((scores + prices) / T)``; T falls until sizes are right.
-    """
+    """Return prices near the best, by Newton's method on a dual that is less and less smooth."""
     prices = np.zeros(scores.shape[1])
     for temperature in SETTINGS.temperatures:
         for _ in range(SETTINGS.newton_steps):
@@ -205,11 +202,7 @@ def _coordinate_steps(
 
 
 class _RowMoves:
-    """What moving a row from one cluster to another costs at least: a graph on the clusters.
-
-    Its last node is the outside: a cluster below its upper limit may give a place to it, and one
-    above its lower limit may take one, at no cost.
-    """
+    """What moving a row between clusters costs at least; the last node stands outside."""
 
     def __init__(self, scores: Array, weight: Array, limits: SizeLimits, labels: Indices) -> None:
         self.scores, self.weight, self.limits, self.labels = scores, weight, limits, labels

@@ -2,18 +2,16 @@
 
 Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
 
-- ``assessment``: ``assess``, all in one summary, and ``cut_value``
+- ``assessment``: ``assess``, all in one summary
 - ``leaving``: the share of a row's weight that leaves its cluster, with limits
 - ``refits``: ``stability``, ``label_sets``, ``significance``: the same estimator on other rows
-- ``certificate``: how far partitions with as small a cut can be from the clusters found
 - ``describe``: columns, rules, typical rows and words of clusters, and their names
 - ``compare``: several clusterings side by side; ``consensus``: one partition from many
 - ``policy``: every threshold
 """
 
-from eigencut.inspection.assessment import RiskSummary, assess, cut_value
-from eigencut.inspection.certificate import Certificate, certificate
-from eigencut.inspection.leaving import LeavingSequence, LeavingShares, leaving_share
+from eigencut.inspection.assessment import RiskSummary, assess
+from eigencut.inspection.leaving import LeavingShares
 from eigencut.inspection.refits import (
     LabelSets,
     Significance,
@@ -24,18 +22,13 @@ from eigencut.inspection.refits import (
 )
 
 __all__ = [
-    "Certificate",
     "LabelSets",
-    "LeavingSequence",
     "LeavingShares",
     "RiskSummary",
     "Significance",
     "Stability",
     "assess",
-    "certificate",
-    "cut_value",
     "label_sets",
-    "leaving_share",
     "significance",
     "stability",
 ]

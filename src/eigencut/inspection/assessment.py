@@ -11,19 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.utils import check_array
 
-from eigencut._utils.arrays import Array, Indices, are_counts
+from eigencut._utils.arrays import Array, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.validation import as_numpy, check_choice, check_fraction, check_magnitude
-from eigencut.affinities import named_affinity
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
-from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
-from eigencut.graphs.base import RowGraph
-from eigencut.inspection.certificate import Certificate, certificate
 from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
 from eigencut.theory.bounds import THEORIES, Bounds, bounds
@@ -32,20 +25,17 @@ from eigencut.theory.errors import (
     DependentFunctionsError,
     DiscretizationCost,
     ErrorEstimate,
-    Gap,
     MeasuredExcess,
     RowPairs,
     constrained_error,
     cost_of_pairs,
     cut_of_pairs,
-    discretization_cost,
-    discretization_gap,
     empirical_error,
     error_of_pairs,
     excess_over_training,
     measured_on,
     pairs_of_cut,
-    row_counts,
+    training_cost,
     training_epsilon,
 )
 
@@ -63,9 +53,6 @@ class RiskSummary(Printed, JsonReady):
         Of the model.
     leaving : LeavingShares or None
         How much of a row's similarity leaves its cluster on new data, with limits that hold.
-    certificate : Certificate or None
-        How far partitions as good can be from the clusters found; None of a model that keeps no
-        rows, or very many.
     cut_training, cut_heldout : CutValue or None
         The value of the cut over pairs of different rows; None where rows are missing.
     excess : MeasuredExcess or None
@@ -78,20 +65,16 @@ class RiskSummary(Printed, JsonReady):
     significance, stability : object or None
         Results that were handed to ``assess``.
     eigenvalues : array of shape (K,) or None
-        This and all that follows, but delta, C and notes, is None of a discrete cut.
+        This and all that follows, but C and notes, is None of a discrete cut.
     empirical_error : float
         Eq. 3 on the training rows, in population normalization.
     population_error : ErrorEstimate or None
         F on the held-out rows.
-    gap_training, gap_heldout : Gap or None
-        The discretization gap.
     cost : DiscretizationCost or None
         What the discretization adds to F: on held-out rows, or else on the training rows.
     epsilon : float
         Of Theorems 2 and 4, on the same rows; NaN, and the discrete bounds with it, where neither
         these nor the model can tell.
-    delta : float
-        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
         squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
@@ -115,7 +98,6 @@ class RiskSummary(Printed, JsonReady):
     n_rows: float
     n_clusters: int
     leaving: LeavingShares | None = None
-    certificate: Certificate | None = None
     cut_training: CutValue | None = None
     cut_heldout: CutValue | None = None
     excess: MeasuredExcess | None = None
@@ -126,11 +108,8 @@ class RiskSummary(Printed, JsonReady):
     eigenvalues: Array | None = None
     empirical_error: float | None = None
     population_error: ErrorEstimate | None = None
-    gap_training: Gap | None = None
-    gap_heldout: Gap | None = None
     cost: DiscretizationCost | None = None
     epsilon: float | None = None
-    delta: float = 0.05
     C: float = math.nan
     B: float | None = None
     kappa: float | None = None
@@ -150,8 +129,6 @@ class RiskSummary(Printed, JsonReady):
         found += [fill(caution, 100) for caution in self.cautions]
         if self.leaving is not None and self.n_clusters > 1:
             found.append(self.leaving.sentence)
-        if self.certificate is not None and self.certificate.holds:
-            found.append(self.certificate.sentence)
         return found
 
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
@@ -178,7 +155,7 @@ class RiskSummary(Printed, JsonReady):
                 ("kappa, largest |d(x) - W(x, x)|", f"{self.kappa:.4g}"),
                 ("epsilon", f"{self.epsilon:.4g}"),
             ]
-            where = f"The paper's bounds (delta = {self.delta:g}), constants as the rows show them"
+            where = "The paper's bounds (delta = 0.05), constants as the rows show them"
             yield where, constants
             head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
             yield head, self._bounds()
@@ -210,9 +187,6 @@ class RiskSummary(Printed, JsonReady):
             yield "", f"at most {_listed(self.leaving.high)} ({self.leaving.confidence:.0%})"
         if cut is not None:
             yield "cut value", _of_cut(cut)
-            if cut.interval is not None:
-                low, high = cut.interval
-                yield "", f"{low:.3g} to {high:.3g} ({cut.confidence:.0%})"
             if cut is not own and own is not None:
                 yield "", f"{_of_cut(own)} on the training rows"
             yield f"{THEORIES[self.cut].cost_of_one} of each cluster", _listed(cut.per_cluster)
@@ -237,9 +211,6 @@ class RiskSummary(Printed, JsonReady):
             yield "excess risk, measured", f"{value} of the functions"
             value = _with_error(excess.discrete, excess.discrete_error)
             yield "", f"{value} of the clusters, against the best functions"
-        for gap, where in ((self.gap_training, "training"), (self.gap_heldout, "held-out")):
-            if gap is not None:
-                yield "discretization gap", f"{gap.total:.4g} on {gap.n_rows} {where} rows"
 
     def _bounds(self) -> _Lines:
         paper, tight, theory = self.bounds_paper, self.bounds_tight, THEORIES[self.cut]
@@ -261,7 +232,6 @@ class RiskSummary(Printed, JsonReady):
 def assess(
     model: Any,
     X_heldout: ArrayLike | None = None,
-    delta: float = 0.05,
     *,
     sample_weight: ArrayLike | None = None,
     significance: Any = None,
@@ -277,8 +247,6 @@ def assess(
         Rows that played no part in the fit, at least 3. Without them nothing is known of new data:
         no excess risk, no population error, and the epsilon of the bounds is that of the training
         rows.
-    delta : float, default=0.05
-        The paper states its bounds with probability 1 - 2 delta (generalization: 1 - delta).
     sample_weight : array-like of shape (m,), optional
         How many times each held-out row counts; weights that are no integers count together as many
         rows as ``(sum w)^2 / sum w^2``. Of the training rows n, and so every bound, counts the
@@ -305,7 +273,6 @@ def assess(
     >>> print(str(summary).splitlines()[0])
     Risk of ncut, 2 clusters fitted on 200 rows
     """
-    delta = check_fraction("delta", delta, 0.05)
     for name, result in (("significance", significance), ("stability", stability)):
         if isinstance(result, bool):
             expected, remedy = f"be what eigencut.inspection.{name} returns", "compute it first"
@@ -328,7 +295,6 @@ def assess(
         is_whole = are_counts(times) and (counts is None or np.allclose(counts, times, rtol=1e-9))
         if rows is not None and is_whole:
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
-        is_small = has_rows and len(affinity.multiplicity_) <= POLICY.certified_vertices
         is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None
         pairs, labels = None, None
         if rows is not None:
@@ -336,7 +302,7 @@ def assess(
             # What follows is made of the same pairs, whose weights take most of the time.
             pairs = RowPairs.from_rows(affinity, rows, counts)
             labels, margins, weights = answers.labels, answers.margins, counts
-            heldout = cut_of_pairs(pairs, labels, cut, K, known)
+            heldout = cut_of_pairs(pairs, labels, cut, K)
             outliers = float(np.average(answers.support < fitted.least_support, weights=counts))
         elif is_relaxed:
             margins, weights = fitted.margins_at_vertices(), affinity.multiplicity_
@@ -349,14 +315,12 @@ def assess(
             n_rows=n,
             n_clusters=K,
             leaving=leaving,
-            certificate=certificate(gpod) if is_small and K > 1 else None,
             cut_training=cut_value(gpod, self_weights=False) if has_rows else None,
             cut_heldout=heldout,
             outliers=outliers,
             ambiguous=float(np.average(margins < POLICY.ambiguous_margin, weights=weights)),
             significance=significance,
             stability=stability,
-            delta=delta,
             C=C,
             cautions=tuple(cautions),
             cut_values_compare=affinity.solver != "discrete",
@@ -367,8 +331,8 @@ def assess(
                 summary, gpod, rows=rows, counts=counts, pairs=pairs, labels=labels
             )
     note = (
-        "A discrete cut has no eigenfunctions: errors of functions, the discretization gap and the "
-        "bounds were left out. Fit with solver='relaxed' for them."
+        "A discrete cut has no eigenfunctions: errors of functions and the bounds were "
+        "left out. Fit with solver='relaxed' for them."
     )
     if affinity.solver == "discrete":
         note += (
@@ -386,9 +350,8 @@ def _with_functions(
     functions, K = fitted.functions, summary.n_clusters
     n = max(int(summary.n_rows), 1)  # bounds fall with n, so that rounding down keeps them
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
-    error, gap, cost, excess, notes = None, None, None, None, list[str]()
+    error, cost, excess, notes = None, None, None, list[str]()
     if heldout is not None:
-        gap = discretization_gap(gpod, rows, sample_weight=counts)
         values = fitted.unit_embedding(rows)
         error = error_of_pairs(pairs, values)
         try:
@@ -399,13 +362,13 @@ def _with_functions(
             notes.append(f"The excess risk was not measured. {error_of_rows}")
         B = max(B, float(np.square(values).max()))
     elif summary.cut_training is not None:
-        cost = discretization_cost(gpod)
+        cost = training_cost(gpod)
     keeps_rows = summary.cut_training is not None or hasattr(gpod, "embedding_")
     eps = training_epsilon(gpod) if cost is None and keeps_rows else math.nan
     eps = eps if cost is None else cost.epsilon
     diagonal = functions.degrees - affinity.self_weights_
     kappa = float(np.abs(diagonal).max())
-    constants = {"C": C, "B": B, "kappa": kappa, "delta": summary.delta}
+    constants = {"C": C, "B": B, "kappa": kappa}
     paper, tight = (
         bounds(gpod.cut, n, K, **constants, eps=0 if math.isnan(eps) else eps, constant=constant)
         for constant in ("paper", "tight")
@@ -422,8 +385,6 @@ def _with_functions(
         eigenvalues=gpod.eigenvalues_,
         empirical_error=empirical_error(gpod),
         population_error=error,
-        gap_training=discretization_gap(gpod) if keeps_rows else None,
-        gap_heldout=gap,
         cost=cost,
         epsilon=eps,
         B=B,
@@ -463,8 +424,7 @@ def _notes(
         notes.append(f"{fixed}; the density contrast is made of the rows.")
     if affinity.weight_bound_ is None:
         notes.append(
-            "C is the largest weight that was seen: no upper bound is known of this affinity, so "
-            "the cut value has no interval; eigencut.inspection.cut_value takes largest_weight."
+            "C is the largest weight that was seen: no upper bound is known of this affinity."
         )
     if (diagonal <= 0).all():
         notes.append(
@@ -500,134 +460,14 @@ def _listed(values: Array) -> str:
 
 
 def cut_value(
-    model_or_labels: Any,
+    model: Any,
     X: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
-    cut: str | None = None,
-    affinity: Any = None,
     self_weights: bool | None = None,
-    confidence: float = 0.95,
-    largest_weight: float | None = None,
 ) -> CutValue:
-    """Return RatioCut or NCut of a partition: how much of the weights leaves its clusters.
-
-        sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
-                            v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
-
-    as means over pairs of rows. It is the F of the indicators of clusters scaled to unit norm: the
-    F(u-ddot) of Theorems 2 and 4. On the graph of a fit, self-weights included, it is
-    ``tr((Z^T M Z)^-1 Z^T L Z)`` with Z the indicators, and not below the sum of the eigenvalues.
-
-    Parameters
-    ----------
-    model_or_labels : fitted GPOD, or array of shape (n_rows,)
-        A model labels the rows itself, those without support too.
-    X : array-like of shape (n_rows, n_features), optional
-        Rows. With a model: rows that played no part in the fit; default: the training rows. With
-        labels: the rows they belong to, or with ``affinity="precomputed"`` their affinities.
-    sample_weight : array-like of shape (n_rows,), optional
-        How many times each row of X counts; weights that are no integers count together as many
-        rows as ``(sum w)^2 / sum w^2``.
-    cut : {"ncut", "ratiocut"}, optional
-        Default: the model's; "ncut" for labels.
-    affinity : str, Affinity or callable, optional
-        For labels: the weights, as in ``GPOD``, fitted on X. Default: "gaussian".
-    self_weights : bool, optional
-        Whether a row makes a pair with itself. Default: on the graph of a fit, as the fit does; not
-        on new rows, where means over different rows estimate the population without bias. To
-        compare both, pass False for both.
-    confidence : float, default=0.95
-        Of the interval.
-    largest_weight : float, optional
-        C, an upper bound of the weight of any two rows, for the interval on new rows. Default: that
-        of the affinity; functions that a user gives have none that is known.
-
-    Returns
-    -------
-    CutValue
-
-    Notes
-    -----
-    The interval is by betting [1]_. Rows are paired at random, each with one other. For the phi_k
-    of the population, ``a - phi_k b`` has mean 0 in every pair, a the weight that leaves cluster
-    k, b what it has of its size; so no stakes on it make rich. The phi at which the fortunes of
-    several stakes and pairings, averaged, stay below ``K / alpha`` are a confidence set for each
-    cluster, all of them together with probability 1 - alpha. It needs rows that are independent
-    and an upper bound of the weights, and no number of rows is too small; with few it is wide.
-
-    The standard error is no interval: where hardly any weight leaves a cluster it is far too small.
-
-    References
-    ----------
-    .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
-       Journal of the Royal Statistical Society B 86, 1-27, 2024.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> W = np.array([[1, 1, 0, 0], [1, 1, 0.5, 0], [0, 0.5, 1, 1], [0, 0, 1, 1]])
-    >>> result = cut_value([0, 0, 1, 1], W, affinity="precomputed", self_weights=True)
-    >>> result.per_cluster.round(3), round(result.value, 3)
-    (array([0.111, 0.111]), 0.222)
-    """
-    confidence = check_fraction("confidence", confidence, 0.95)
-    if largest_weight is not None:
-        largest_weight = check_magnitude("largest_weight", largest_weight, "use sup W(x, y)")
-    is_model = hasattr(model_or_labels, "predict")
-    if cut is not None or not is_model:
-        cut = "ncut" if cut is None else cut
-        check_choice("cut", cut, tuple(CUTS))
-    if not is_model:
-        labels, pairs = _labelled_pairs(
-            model_or_labels, X, sample_weight, affinity, with_itself=self_weights is not False
-        )
-        K = int(labels.max()) + 1
-        return cut_of_pairs(pairs, labels, CUTS[str(cut)], K, confidence=confidence)
-    if affinity is not None:
-        expected, remedy = "be left out with a model, which has one", "pass labels instead of it"
-        raise invalid("affinity", expected, repr(affinity), remedy)
-    with measured_on(model_or_labels, X, sample_weight) as (gpod, rows, counts):
+    """Return the value of the clusters on the training rows, or on rows held out."""
+    # By default with pairs of a row with itself on the graph of a fit, as the fit has them.
+    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
-        if largest_weight is None:
-            largest_weight = gpod.fitted_cut_.affinity.weight_bound_
-        return cut_of_pairs(
-            pairs,
-            labels,
-            cut=CUTS[cut or gpod.cut],
-            n_clusters=gpod.n_clusters_,
-            largest_weight=None if rows is None else largest_weight,
-            confidence=confidence,
-        )
-
-
-def _labelled_pairs(
-    labels: ArrayLike, X: Any, sample_weight: ArrayLike | None, affinity: Any, with_itself: bool
-) -> tuple[Indices, RowPairs]:
-    """Return labels numbered from 0, and the pairs of the graph of an affinity on X."""
-    if X is None:
-        raise invalid("X", "be given with labels", None, "pass the rows they belong to")
-    own = clone(named_affinity("gaussian" if affinity is None else affinity))
-    sparse_form = "csr" if own.accepts_sparse else False
-    rows = check_array(as_numpy(X), accept_sparse=sparse_form, dtype=np.float64)
-    given = np.asarray(as_numpy(labels))
-    if given.shape != (rows.shape[0],):
-        expected = f"hold one label for each of the {rows.shape[0]} rows of X"
-        raise invalid("labels", expected, f"shape {given.shape}", "pass both for the same rows")
-    counts = row_counts(sample_weight, rows.shape[0])
-    if counts is not None and not counts.all():
-        raise invalid("sample_weight", "be positive with labels", "zeros", "leave out these rows")
-    numbers = np.unique(given, return_inverse=True)[1].reshape(-1)
-    graph = own.fit_graph(rows, counts)
-    if not isinstance(graph, RowGraph):  # landmarks stand between the rows
-        return numbers, RowPairs.from_rows(own, rows, counts, with_itself)
-    # Rows at one place may have different labels, so each row is a place of its own here.
-    at, n = graph.vertex_of_row, graph.n_rows
-    of_each = np.ones(len(at)) if counts is None else counts
-
-    def all_sums(V: Array) -> Array:
-        summed = np.zeros((graph.n_vertices, V.shape[1]))
-        np.add.at(summed, at, of_each[:, np.newaxis] * V)
-        return n * graph.matmat(summed)[at]
-
-    return numbers, RowPairs(of_each, graph.self_weights[at], all_sums, with_itself)
+        return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_)

@@ -134,15 +134,10 @@ def _checked(labels_list: Any) -> Indices:
 
 def _different_rows(labels: Indices) -> tuple[Indices, Indices]:
     """Return the first of each group of rows with the same labels, and the group of each row."""
-    key, most = np.zeros(labels.shape[1], dtype=np.int64), 1
-    for one in labels:
-        n_values = int(one.max()) + 2
-        if most * n_values >= 2**62:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            most = len(key)
-        key, most = key * n_values + (one + 1), most * n_values
-    _, place, group = np.unique(key, return_index=True, return_inverse=True)
-    return place, group.astype(np.intp)
+    group = np.zeros(labels.shape[1], dtype=np.int64)
+    for one in labels:  # numbers of groups stay small, whatever the number of labellings
+        group = np.unique(group * (int(one.max()) + 2) + one + 1, return_inverse=True)[1].ravel()
+    return np.unique(group, return_index=True)[1], group.astype(np.intp)
 
 
 def _cut(B: Any, count: Array, n_clusters: int, random_state: int) -> Indices:

@@ -11,7 +11,7 @@ Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / 
 mean number of words in a cluster, f how often the word occurs in all of them.
 
 No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
-for ``P(x > y)`` (after his method 5 [4]_), and those of [5]_ for ratios.
+for ``P(x > y)`` (after his method 5 [4]_).
 
 A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
 for each condition; it is measured on the other half. The tree sees ranks instead of values: a
@@ -27,8 +27,6 @@ References
    Statistics in Medicine 17, 873-890, 1998 (method 10).
 .. [4] R. G. Newcombe, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney
    Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006.
-.. [5] A. Donner, G. Y. Zou, "Closed-form Confidence Intervals for Functions of the Normal Mean and
-   Standard Deviation", Statistical Methods in Medical Research 21, 347-359, 2012.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed, html_table
 from eigencut._utils.running import row_blocks
-from eigencut._utils.validation import check_count, check_fraction, needed, shown
+from eigencut._utils.validation import check_count, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import (
@@ -206,9 +204,6 @@ class NumberContrast(JsonReady):
     interval: tuple[float, float]  # of the effect
     inside: tuple[Any, ...]  # the quartiles in the cluster, in the units of the column
     overall: tuple[Any, ...]  # the quartiles of all rows
-    n_inside: int  # rows with a value
-    n_outside: int
-    kind: str = "number"  # or "date"
     mean: Any = None  # in the cluster
 
     def __str__(self) -> str:
@@ -231,17 +226,12 @@ class CategoryContrast(JsonReady):
     share: float  # of the rows of the cluster
     share_interval: tuple[float, float]
     overall: float  # the share of all rows
-    lift: float  # share / overall
-    lift_interval: tuple[float, float]
-    n_inside: int  # rows
-    n_outside: int
-    kind: str = "category"
 
     def __str__(self) -> str:
         return (
             f"{short(self.column)} is {short(self.category)}: {self.share:.1%} of its rows "
-            f"({_range(self.share_interval, '.1%')}), {self.overall:.1%} of all; lift "
-            f"{self.lift:.3g} ({_range(self.lift_interval, '.3g')})"
+            f"({_range(self.share_interval, '.1%')}), {self.overall:.1%} of all; effect "
+            f"{self.effect:+.2f} ({_range(self.interval, '+.2f')})"
         )
 
 
@@ -264,16 +254,11 @@ _Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it
 _Candidates = tuple[int, Callable[[float], _Strengths]]
 
 
-def contrasts(
-    columns: Sequence[Column], labels: Indices, n_clusters: int, confidence: float = 0.95
-) -> list[list[Contrast]]:
-    """Return for each cluster the effects whose interval is without 0, the strongest first.
-
-    Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
-    effects, and their intervals have the level ``1 - (1 - confidence) R / m``. So at most a share
-    of ``1 - confidence`` of the reported intervals misses the truth, on average (Benjamini and
-    Yekutieli, 2005).
-    """
+def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> list[list[Contrast]]:
+    """Return for each cluster the effects whose interval is without 0, the strongest first."""
+    # Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
+    # effects, and their intervals have the level ``1 - 0.05 R / m``. So at most a share of 0.05 of
+    # the reported intervals misses the truth, on average (Benjamini and Yekutieli, 2005).
     candidates: list[_Candidates] = []
     for column in columns:
         if column.kind != "category":
@@ -285,7 +270,7 @@ def contrasts(
     n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
     strengths: list[tuple[int, float, Contrast]] = []
     while n_selected:  # falls to the largest R of which R are selected at the level R / m
-        z = quantile_of(1 - (1 - confidence) * n_selected / n_all)
+        z = quantile_of(1 - (1 - POLICY.confidence) * n_selected / n_all)
         strengths = [one for _, at in candidates for one in at(z)]
         if len(strengths) >= n_selected:
             break
@@ -371,9 +356,6 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 interval=(low, high),
                 inside=tuple(column.plain(value) for value in inside),
                 overall=tuple(column.plain(value) for value in overall),
-                n_inside=int(location.sizes[k]),
-                n_outside=int(len(values) - location.sizes[k]),
-                kind=column.kind,
                 mean=column.plain(_mean(location.sorted_inside[k])),
             )
             yield int(k), strengths[chosen], contrast
@@ -402,16 +384,9 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     clusters = np.flatnonzero((sizes > 0) & (sizes < n))
 
     def at(z: float) -> _Strengths:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            own = share_interval(counts, inside, z)
-            others = share_interval(in_all - counts, outside, z)
-            low, high = difference_interval(own, others)
-            weight = inside / n
-            # The lift, share / overall, rises with the ratio, share / elsewhere.
-            lifts = [
-                np.where(np.isinf(ratio), 1 / weight, ratio / (weight * ratio + 1 - weight))
-                for ratio in ratio_interval(own, others)
-            ]
+        own = share_interval(counts, inside, z)
+        others = share_interval(in_all - counts, outside, z)
+        low, high = difference_interval(own, others)
         for k in clusters:
             for j in present:
                 strength = nearest_to_zero(low[j, k], high[j, k])
@@ -427,10 +402,6 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                     share=float(own.share[j, k]),
                     share_interval=(float(own.low[j, k]), float(own.high[j, k])),
                     overall=float(in_all[j, 0] / n),
-                    lift=float(own.share[j, k] / (in_all[j, 0] / n)),
-                    lift_interval=(float(lifts[0][j, k]), float(lifts[1][j, k])),
-                    n_inside=int(sizes[k]),
-                    n_outside=int(n - sizes[k]),
                 )
                 yield int(k), abs(strength), contrast
 
@@ -438,13 +409,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     return len(clusters) * (1 if is_one else len(present)), at
 
 
-def words(
-    documents: Sequence[str],
-    labels: Indices,
-    n_clusters: int,
-    n_words: int = 8,
-    confidence: float = 0.95,
-) -> list[tuple[Word, ...]]:
+def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tuple[Word, ...]]:
     """Return the words of each cluster, the highest score first."""
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -459,7 +424,7 @@ def words(
     counts, holds = is_in @ occurs, is_in @ (occurs > 0).astype(np.float64)
     of_word, in_all = counts.sum(axis=0), holds.sum(axis=0)
     mean, sizes = float(of_word.sum()) / n_clusters, np.bincount(labels, minlength=n_clusters)
-    z, found = quantile_of(confidence), []
+    z, found = quantile_of(POLICY.confidence), []
     for k in range(n_clusters):
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
@@ -467,7 +432,7 @@ def words(
         outside = share_interval(in_all - own, n - sizes[k], z)
         low, _ = difference_interval(inside, outside)
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
-        best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][:n_words]
+        best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][: POLICY.most_words]
         of_cluster = (
             Word(str(vocabulary[j]), float(scores[j]), float(inside.share[j]), float(in_all[j] / n))
             for j in best
@@ -506,19 +471,6 @@ def difference_interval(one: Share, other: Share) -> Interval:
     difference = one.share - other.share
     low = difference - np.hypot(one.share - one.low, other.high - other.share)
     return low, difference + np.hypot(one.high - one.share, other.share - other.low)
-
-
-def ratio_interval(one: Share, other: Share) -> Interval:
-    """Return the interval of the ratio of two shares; infinite where the other may be 0."""
-    both = one.share * other.share
-    least, most = (end * (2 * one.share - end) for end in (one.low, one.high))
-    above, below = (end * (2 * other.share - end) for end in (other.low, other.high))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Both forms are the same root; neither divides by what cancels.
-        sums = both + np.sqrt(np.maximum(both**2 - least * below, 0.0))
-        low = np.where(sums > 0, least / sums, 0.0)
-        sums = both + np.sqrt(np.maximum(both**2 - most * above, 0.0))
-        return low, np.where(above > 0, sums / above, np.inf)
 
 
 def superiority_interval(
@@ -641,7 +593,7 @@ def short_between(low: float, high: float) -> float:
     return low
 
 
-def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.95) -> Rule | None:
+def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
     """Return a rule for the rows inside a cluster; None where conditions do not help."""
     sides = [np.flatnonzero(inside), np.flatnonzero(~inside)]
     n_least, rows, draw = min(map(len, sides)), np.arange(len(inside)), np.random.default_rng(0)
@@ -659,7 +611,7 @@ def cluster_rule(columns: Sequence[Column], inside: Mask, confidence: float = 0.
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
-    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(confidence))
+    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(POLICY.confidence))
     (precision, coverage), *intervals = (of.tolist() for of in found)
     of_precision, of_coverage = zip(*intervals, strict=True)
     return Rule(
@@ -785,23 +737,18 @@ class ClusterDescription(JsonReady):
 
 def _tidy(contrast: Contrast | None) -> dict[str, Any]:
     """Return the numbers of a contrast under the same names for numbers and words."""
-    is_word, is_number = (isinstance(contrast, kind) for kind in (CategoryContrast, NumberContrast))
-
-    def of(name: str, applies: bool) -> Any:
-        return getattr(contrast, name) if applies else None
-
+    number = contrast if isinstance(contrast, NumberContrast) else None
+    word = contrast if isinstance(contrast, CategoryContrast) else None
+    low, high = (None, None) if contrast is None else contrast.interval
     return {
-        "column": of("column", contrast is not None),
-        "category": of("category", is_word),
-        "how": of("how", contrast is not None),
-        "effect": of("effect", contrast is not None),
-        "low": None if contrast is None else contrast.interval[0],
-        "high": None if contrast is None else contrast.interval[1],
-        "mean": of("mean", is_number),
-        "median": contrast.inside[1] if isinstance(contrast, NumberContrast) else None,
-        "median_overall": contrast.overall[1] if isinstance(contrast, NumberContrast) else None,
-        "category_share": of("share", is_word),
-        "category_share_overall": of("overall", is_word),
+        **{name: getattr(contrast, name, None) for name in ("column", "category", "how", "effect")},
+        "low": low,
+        "high": high,
+        "mean": number and number.mean,
+        "median": number and number.inside[1],
+        "median_overall": number and number.overall[1],
+        "category_share": word and word.share,
+        "category_share_overall": word and word.overall,
     }
 
 
@@ -811,37 +758,8 @@ class Description(Printed, JsonReady):
 
     n_rows: int
     n_unlabelled: int  # rows in no cluster: outliers, or with missing values
-    confidence: float  # of all intervals
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()  # what was left out or looked at in part
-
-    def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
-        """Return a name for each cluster, by number; ``model.set_names`` takes them.
-
-        Parameters
-        ----------
-        namer : callable
-            Takes what is known of a cluster, and returns its name. ``str(cluster)`` is a text for
-            people and language models.
-
-        Returns
-        -------
-        dict of int to str
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
-        >>> model = GPOD(2).fit(frame)
-        >>> names = model.describe(frame).name(lambda cluster: str(cluster.rule.conditions[0]))
-        >>> model.set_names(names).class_names_
-        ['km > 50', 'km <= 50']
-        """
-        if not callable(namer):
-            remedy = "pass e.g. lambda cluster: str(cluster.rule)"
-            raise invalid("namer", "be a function of a cluster", shown(namer), remedy)
-        return {one.cluster: namer(one) for one in self.clusters}
 
     def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame, a row for each cluster and contrast.
@@ -875,7 +793,7 @@ class Description(Printed, JsonReady):
     def _notes(self) -> list[str]:
         notes = [
             "IQR: the middle half of the cluster's rows. CI: an interval with "
-            f"{self.confidence:.0%} confidence, given the clusters."
+            f"{POLICY.confidence:.0%} confidence, given the clusters."
         ]
         return notes + [short(note, 2 * _LINE) for note in self.notes]
 
@@ -896,14 +814,10 @@ def describe_model(
     documents: Sequence[str] | None = None,
     n_typical: int = 3,
     n_columns: int = 5,
-    n_words: int = 8,
-    confidence: float = 0.95,
 ) -> Description:
     """Describe the clusters of a model on the rows of X; see ``Model.describe``."""
     check_count("n_columns", n_columns, "leave it out for the default")
-    check_count("n_words", n_words, "leave it out for the default")
     check_count("n_typical", n_typical, "leave it out for the default", least=0)
-    check_fraction("confidence", confidence, 0.95)
     with model.preparing(X) as (prepared, complete):
         answers = model.answers_for_all(prepared, complete)
     numbers, affinity, n = model.cluster_numbers_, model.gpod.affinity_, len(complete)
@@ -922,10 +836,10 @@ def describe_model(
     K, there, names_of = len(numbers), np.flatnonzero(labels >= 0), model.names_of_clusters()
     own, seen = labels[there], _some_rows(there, len(described), notes)
     some = [column[seen] for column in described]
-    found = contrasts(some, labels[seen], K, confidence)
+    found = contrasts(some, labels[seen], K)
     of_words: list[tuple[Word, ...]] = [()] * K
     if texts is not None and len(there):
-        of_words = words([texts[i] for i in there], own, K, n_words, confidence)
+        of_words = words([texts[i] for i in there], own, K)
     medoids = [np.empty(0, dtype=np.intp)] * K
     if not affinity.pairwise:
         metric = str(getattr(affinity, "metric", "euclidean"))
@@ -938,7 +852,7 @@ def describe_model(
         shown = described
         if len(described) > POLICY.most_values:
             shown = _telling_columns(described, found[k][:n_columns])
-        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k, confidence)
+        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k)
         typical = tuple(
             TypicalRow(
                 row=int(i),
@@ -962,7 +876,7 @@ def describe_model(
                 name=names_of.get(int(numbers[k]), ""),
             )
         )
-    return Description(n, n - len(there), confidence, tuple(clusters), tuple(notes))
+    return Description(n, n - len(there), tuple(clusters), tuple(notes))
 
 
 def _checked_documents(documents: Any, n_rows: int) -> list[str]:
@@ -1041,14 +955,11 @@ def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
             # Scaled so that no square is infinite, and moved to where squares do not cancel.
             own = own / (np.abs(own).max() or 1.0)
             own = own - own.mean(axis=0)
-    draw = np.random.default_rng(0)
     candidates = np.arange(n)
-    if n > POLICY.most_candidates:
-        candidates = np.sort(draw.choice(n, POLICY.most_candidates, replace=False))
     if n > POLICY.exact_medoids:
-        drawn = np.sort(draw.choice(n, POLICY.rows_compared, replace=False))
-        order = _by_distance(own[candidates], own[drawn], metric)
-        candidates = np.sort(candidates[order[: max(POLICY.finalists, 8 * n_typical)]])
+        drawn = np.sort(np.random.default_rng(0).choice(n, POLICY.rows_compared, replace=False))
+        order = _by_distance(own, own[drawn], metric)
+        candidates = np.sort(order[: max(POLICY.finalists, 8 * n_typical)])
     chosen: list[int] = []
     for i in candidates[_by_distance(own[candidates], own, metric)]:
         if len(chosen) < n_typical and all((own[[i]] != own[[j]]).sum() for j in chosen):

@@ -11,7 +11,7 @@ class Policy:
 
     # Rows with a smaller margin count as ambiguous: two clusters fit them nearly alike.
     ambiguous_margin: float = 0.1
-    # Limits that ``assess`` prints hold with this probability.
+    # Limits that ``assess`` prints, and intervals of descriptions, hold with this probability.
     confidence: float = 0.95
     # A p-value up to this is said to speak for clusters.
     small_p: float = 0.05
@@ -19,12 +19,6 @@ class Policy:
     shaky_agreement: float = 0.8
     # The text on label sets shows the sets of these coverages.
     shown_coverages: tuple[float, ...] = (0.8, 0.9, 0.95)
-    # A certificate sets aside components with fewer rows than this share of the smallest cluster.
-    least_piece: float = 1 / 16
-    # It knows so many eigenvalues beyond the K smallest,
-    further_pairs: int = 10
-    # and ``assess`` makes the graph again for it if it has at most so many vertices.
-    certified_vertices: int = 5000
     # Refits on kept rows are refused if the weights of the fit make more copies of a row.
     most_copies: int = 1000
     # Of an array with more columns, those are described whose means differ most between clusters.
@@ -41,8 +35,10 @@ class Policy:
     spread_says_more: float = 0.1
     # The variance of an effect is measured on about so many rows.
     rows_of_variance: int = 2000
-    # A word must occur in so many documents of a cluster.
+    # A word must occur in so many documents of a cluster,
     fewest_documents: int = 2
+    # and so many words of a cluster are told.
+    most_words: int = 8
     # A rule has at most so many conditions.
     most_conditions: int = 3
     # A rule may use so many columns, those that distinguish its cluster most,
@@ -59,10 +55,8 @@ class Policy:
     exact_medoids: int = 1024
     # in a larger one each row is first compared with so many rows drawn at random,
     rows_compared: int = 512
-    # the best of these with all rows,
+    # and the best of these with all rows.
     finalists: int = 64
-    # and only so many rows are candidates.
-    most_candidates: int = 200_000
 
 
 POLICY = Policy()

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady, json_ready
 from eigencut._utils.running import counted, threads, without_progress
-from eigencut._utils.validation import check_choice, check_count, check_fraction
+from eigencut._utils.validation import check_count, check_fraction
 from eigencut.affinities import Neighbors, refuse_metric_of_no_numbers
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -201,14 +201,11 @@ class LabelSets:
         Of the calibration rows: by how much the score of each cluster is below the largest.
     labels : array of shape (n_batches, batch_size)
         The clusters that refits gave those rows, in the numbers of the model.
-    refit_on : {"same rows", "other rows"}
-        Which refits: ``label_sets`` tells them apart.
     """
 
     model: Any = field(repr=False)
     deficits: Array = field(repr=False)
     labels: Indices = field(repr=False)
-    refit_on: str = "same rows"
 
     @property
     def n_batches(self) -> int:
@@ -235,17 +232,8 @@ class LabelSets:
         """Share of calibration rows whose label in the refit is the one that ``predict`` gives."""
         return float((self._own_deficits == 0).mean())
 
-    def threshold(self, coverage: float = 0.9) -> float:
-        """The largest deficit of a cluster that is in the set.
-
-        Parameters
-        ----------
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        float
-        """
+    def _threshold(self, coverage: float) -> float:
+        """Return the largest deficit of a cluster that is in the set."""
         coverage = check_fraction("coverage", coverage, 0.9)
         if coverage > self.largest_coverage:
             most = f"{self.largest_coverage:.4g}, which is n_batches / (n_batches + 1)"
@@ -267,7 +255,7 @@ class LabelSets:
         sets : array of bool of shape (m, K)
             Whether each cluster is in the set of each row. The label of ``predict`` always is.
         """
-        threshold = self.threshold(coverage)
+        threshold = self._threshold(coverage)
         with measured_on(self.model, X) as (gpod, rows, _):
             return _deficits(gpod, rows) <= threshold
 
@@ -275,7 +263,7 @@ class LabelSets:
         lines = []
         for coverage in POLICY.shown_coverages:
             if coverage <= self.largest_coverage:
-                sizes = (self.deficits <= self.threshold(coverage)).sum(axis=2)
+                sizes = (self.deficits <= self._threshold(coverage)).sum(axis=2)
                 single, mean = float((sizes == 1).mean()), float(sizes.mean())
                 lines.append({"coverage": coverage, "mean_size": mean, "single": single})
         return lines
@@ -283,7 +271,6 @@ class LabelSets:
     def to_dict(self) -> dict[str, Any]:
         """What the text says, as plain Python, ready for JSON."""
         return {
-            "refit_on": self.refit_on,
             "n_batches": self.n_batches,
             "batch_size": self.batch_size,
             "agreement": json_ready(self.agreement),
@@ -293,8 +280,6 @@ class LabelSets:
     def __str__(self) -> str:
         others = f"{self.batch_size - 1} other new rows" if self.batch_size > 1 else "nothing else"
         of = f"a refit on the training rows, the new row and {others}"
-        if self.refit_on == "other rows":
-            of = "a fit on half of the training rows, in sets by a fit on the other half"
         lines = [
             f"Label sets, calibrated on {self.labels.size} rows in {self.n_batches} batches",
             "",
@@ -318,7 +303,6 @@ def label_sets(
     X: ArrayLike | None = None,
     *,
     n_batches: int = 20,
-    refit_on: str = "same rows",
     random_state: Any = 0,
 ) -> LabelSets:
     """Calibrate sets of clusters that hold the label which a refit would give a new row.
@@ -336,11 +320,6 @@ def label_sets(
         The rows that the model was fitted on. Default: those that it keeps.
     n_batches : int, default=20
         G. Coverage up to G / (G + 1) can be asked for.
-    refit_on : {"same rows", "other rows"}, default="same rows"
-        What the sets allow for. "same rows": that the new rows had been in the fit; G refits, on
-        the training rows with each batch. "other rows": that the model had been fitted on another
-        sample; 2 G fits, on disjoint halves of the training rows, of which one gives scores and
-        the other one labels. These sets are larger where clusters depend on the sample.
     random_state : int, RandomState or None, default=0
         Of the dealing, together with the rows. None means 0.
 
@@ -350,34 +329,22 @@ def label_sets(
 
     Notes
     -----
-    **What is guaranteed.** On the same rows: let x be a new row, and let Y(x) be the label of x, in
-    the numbers of the model, when the same estimator (with the fitted K) is fitted on the training
-    rows together with a batch of b new rows, x among them. If held-out and new rows are
-    exchangeable given the training rows, as independent draws from one distribution are, then for
-    every n, b and G
+    **What is guaranteed.** Let x be a new row, and let Y(x) be the label of x, in the numbers of
+    the model, when the same estimator (with the fitted K) is fitted on the training rows together
+    with a batch of b new rows, x among them. If held-out and new rows are exchangeable given the
+    training rows, as independent draws from one distribution are, then for every n, b and G
 
         P( Y(x) in predict_set(x, coverage) ) >= coverage,
 
     on average over the held-out rows and the new batch; an unstable fit has large sets. It is *not*
-    a statement on classes that someone may have in mind, nor on a single row or cluster, and does
-    not hold for rows of another distribution.
-
-    On other rows: the same for the label of x by a fit on one half of the training rows, and the
-    set that the scores of a fit on the other half make, the halves drawn at random. The sets of the
-    model itself, which is fitted on both halves, are for the label of x by a fit on as many rows
-    that it has not seen; they hold it as often if more rows do not make fits agree less.
-
-    Only batches are exchangeable, so the quantile is
-    that of hierarchical conformal prediction [1]_. The label sets of [2]_ and [3]_ are for a latent
-    label; they need soft labels that are consistent and a clustering that is stable.
+    a statement on classes that someone may have in mind, nor on a single row or cluster, nor on
+    rows of another distribution. Only batches are exchangeable, so the quantile is that of
+    hierarchical conformal prediction [1]_.
 
     References
     ----------
     .. [1] Y. Lee, R. F. Barber, R. Willett, "Distribution-free inference with hierarchical data",
        arXiv:2306.06342, 2023.
-    .. [2] Y. Hur, A. Nath, G. Allen, "Inference for Clustering: Conformal Sets for Cluster
-       Labels", arXiv:2604.03488, 2026.
-    .. [3] A. Nath, Y. Hur, G. Allen, "Weighted Conformal Clustering", arXiv:2606.00436, 2026.
 
     Examples
     --------
@@ -390,7 +357,6 @@ def label_sets(
     np.int64(1)
     """
     check_count("n_batches", n_batches, "use the default of 20")
-    check_choice("refit_on", refit_on, ("same rows", "other rows"))
     gpod = model.one_cut()
     gpod.numbering_.refuse_gaps("label sets")
     with measured_on(model, X) as (_, rows, _):
@@ -404,42 +370,15 @@ def label_sets(
         rng = seeded_by(held_out, random_state)
         dealt = rng.permutation(held_out.shape[0])[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
-        calibrated = _on_other_rows if refit_on == "other rows" else _on_same_rows
-        deficits, labels = calibrated(gpod, rows, held_out, batches, rng)
-    return LabelSets(gpod, deficits, labels, refit_on)
-
-
-def _on_same_rows(
-    gpod: Any, rows: Any, held_out: Any, batches: Indices, _: Any
-) -> tuple[Array, Indices]:
-    """Return deficits by the model, and labels by refits on the training rows with each batch."""
-    before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
-    stack = sparse_vstack if issparse(rows) else np.vstack
-    samples = (stack([rows, held_out[batch]]) for batch in batches)
-    for g, fitted in enumerate(refits(gpod, samples, len(batches))):
-        of_refit = fitted.partition_.labels
-        numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
-        labels[g] = numbers[of_refit[len(before) :]]
-    return _deficits(gpod, held_out[batches.ravel()]).reshape(*batches.shape, -1), labels
-
-
-def _on_other_rows(
-    gpod: Any, rows: Any, held_out: Any, batches: Indices, rng: Any
-) -> tuple[Array, Indices]:
-    """Return deficits by fits on halves of the training rows, and labels by the other halves."""
-    n_rows, K = rows.shape[0], gpod.n_clusters_
-    if n_rows < 4 * K:
-        expected = "be fitted on at least 4 rows for each cluster, for halves of them to be fitted"
-        raise invalid("model", expected, n_rows, "use refit_on='same rows'")
-    halves = [half for _ in batches for half in np.array_split(rng.permutation(n_rows), 2)]
-    deficits, labels = np.empty((*batches.shape, K)), np.empty(batches.shape, dtype=np.intp)
-    fits = refits(gpod, (rows[np.sort(half)] for half in halves), len(halves))
-    for g, (one, other) in enumerate(zip(fits, fits, strict=True)):
-        new, mine = held_out[batches[g]], rows[halves[2 * g]]
-        numbers = renumbered(other.fitted_cut_.labels(mine), one.fitted_cut_.labels(mine), K)
-        deficits[g] = _deficits(one, new)
-        labels[g] = numbers[other.fitted_cut_.labels(new)]
-    return deficits, labels
+        before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
+        stack = sparse_vstack if issparse(rows) else np.vstack
+        samples = (stack([rows, held_out[batch]]) for batch in batches)
+        for g, fitted in enumerate(refits(gpod, samples, n_batches)):
+            of_refit = fitted.partition_.labels
+            numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
+            labels[g] = numbers[of_refit[len(before) :]]
+        deficits = _deficits(gpod, held_out[dealt]).reshape(*batches.shape, -1)
+    return LabelSets(gpod, deficits, labels)
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
@@ -637,10 +576,7 @@ def significance(
 
 
 class SameCovariance:
-    """Turns rows into rows with exactly the mean and the covariance of X.
-
-    ``scores`` is X with mean 0 and covariance 1; of ``most`` principal components at most.
-    """
+    """Turns rows into rows with exactly the mean and covariance of X; ``scores`` have 0 and 1."""
 
     def __init__(self, X: Array, most: int | None = None) -> None:
         X = np.asarray(X, dtype=np.float64)  # rows may be of half precision, which LAPACK has not

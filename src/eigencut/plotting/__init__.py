@@ -12,7 +12,6 @@ It imports the estimator and what is below it, and matplotlib (the extra "plot")
 from eigencut.plotting.curves import ChoiceDisplay, LearningCurveDisplay
 from eigencut.plotting.displays import (
     ClusterDisplay,
-    ConvergenceDisplay,
     CutValueDisplay,
     DriftDisplay,
     EmbeddingDisplay,
@@ -20,14 +19,12 @@ from eigencut.plotting.displays import (
     MarginDisplay,
     SimilarityDisplay,
     SpectrumDisplay,
-    SplitDisplay,
     SupportDisplay,
 )
 
 __all__ = [
     "ChoiceDisplay",
     "ClusterDisplay",
-    "ConvergenceDisplay",
     "CutValueDisplay",
     "DriftDisplay",
     "EmbeddingDisplay",
@@ -36,6 +33,5 @@ __all__ = [
     "MarginDisplay",
     "SimilarityDisplay",
     "SpectrumDisplay",
-    "SplitDisplay",
     "SupportDisplay",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut.plotting.style import (
     COLORS,
     INK,
+    MARKERS,
     OUTSIDE_COLOR,
-    SIZE,
     Display,
     check_drawable,
-    colorbar,
-    height_for,
+    cluster_style,
     legend_above,
     plain,
     tidy,
@@ -30,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class ChoiceDisplay(Display):
-    """Scores as a heat map, a row for each graph; of a single graph as a line.
+    """Scores against the number of clusters, a line for each graph; a ring marks what was chosen.
 
-    ``Selection.plot`` draws it. What was chosen is framed; what was not compared stays empty.
+    ``Selection.plot`` draws it.
 
     Attributes
     ----------
@@ -43,16 +41,6 @@ class ChoiceDisplay(Display):
     graphs : tuple of str
     chosen : tuple of int
         Place of what was chosen: its graph and its number.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import Gaussian, Neighbors, select
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> found = select(X, n_clusters=range(2, 6), affinity=[Gaussian(), Neighbors()])
-    >>> display = ChoiceDisplay.from_selection(found)
-    >>> display.scores.shape, int(display.n_clusters[display.chosen[1]])
-    ((2, 4), 3)
     """
 
     scores: Array
@@ -85,28 +73,18 @@ class ChoiceDisplay(Display):
             chosen=place(selection.best),
         ).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        if len(self.graphs) == 1:
-            return SIZE
-        width = 3.2 + 0.42 * min(max(len(self.n_clusters), 6), 24)
-        return width, height_for(len(self.graphs), 0.5, around=1.5, least=2.4)
-
     def _draw(self, ax: Any) -> None:
-        if len(self.graphs) == 1:
-            self._draw_line(ax)
-        else:
-            self._draw_map(ax)
-
-    def _draw_line(self, ax: Any) -> None:
-        scores, (_, best) = self.scores[0], self.chosen
-        there = np.isfinite(scores)
-        label = plain(self.graphs[0], longest=60)
-        look = dict(color=COLORS[0], markersize=5, linewidth=1.8, label=label)
-        ax.plot(self.n_clusters[there], scores[there], "o-", **look)
-        at = (self.n_clusters[best], scores[best])
-        look = dict(markerfacecolor="none", markeredgecolor=COLORS[1], markersize=14)
-        ax.plot(*at, "o", markeredgewidth=2, label=f"chosen: {at[0]} clusters", **look)
-        if there.sum() == 1:
+        for place, (graph, scores) in enumerate(zip(self.graphs, self.scores, strict=True)):
+            there = np.isfinite(scores)
+            style = cluster_style(place)
+            look = dict(color=style.color, marker=MARKERS[style.marker], markersize=5)
+            label = plain(graph, longest=60)
+            ax.plot(self.n_clusters[there], scores[there], linewidth=1.8, label=label, **look)
+        best = self.chosen
+        at = (self.n_clusters[best[1]], self.scores[best])
+        look = dict(color=INK, markerfacecolor="none", markersize=14, markeredgewidth=2)
+        ax.plot(*at, "o", label=f"chosen: {at[0]} clusters", **look)
+        if np.isfinite(self.scores).sum() == 1:
             ax.set_xlim(at[0] - 1.5, at[0] + 1.5)
             look = dict(ha="center", fontsize=9, color=INK, transform=ax.transAxes)
             text = "the only number with a score; select(X, range(2, 11)) compares more"
@@ -117,45 +95,10 @@ class ChoiceDisplay(Display):
         tidy(ax, "y")
         legend_above(ax, 1)
 
-    def _draw_map(self, ax: Any) -> None:
-        low, high = _range(self.scores)
-        look = dict(cmap="Blues", aspect="auto", interpolation="nearest", vmin=low, vmax=high)
-        ax.imshow(self.scores, **look)
-        if len(self.n_clusters) <= 20:  # scores fit into their cells
-            for (row, column), score in np.ndenumerate(self.scores):
-                if np.isfinite(score):
-                    is_dark = high > low and (score - low) / (high - low) > 0.6
-                    color = "white" if is_dark else INK
-                    look = dict(ha="center", va="center", fontsize=8, color=color)
-                    ax.text(column, row, f"{score:.2f}", **look)
-        row, column = self.chosen
-        x, y = column + 0.5 * np.array([-1, 1, 1, -1, -1]), row + 0.5 * np.array([-1, -1, 1, 1, -1])
-        ax.plot(x, y, color=COLORS[1], linewidth=2.4, clip_on=False, zorder=3)
-        step = -(-len(self.n_clusters) // 24)
-        ax.set_xticks(range(0, len(self.n_clusters), step), self.n_clusters[::step])
-        names = [
-            fill(plain(graph, 120), 29, break_long_words=False, break_on_hyphens=False)
-            for graph in self.graphs
-        ]
-        ax.set_yticks(range(len(self.graphs)), names)
-        ax.set_xlabel("number of clusters; what was chosen is framed")
-        tidy(ax)
-        ax.spines[["left", "bottom"]].set_visible(False)
-        ax.tick_params(length=0, labelsize=8)
-        extend = "min" if np.nanmin(self.scores) < low else "neither"
-        colorbar(ax, "score", shrink=0.9, extend=extend)
-
-
-def _range(scores: Array) -> tuple[float, float]:
-    """What colours tell apart: few scores that are far below all others do not count."""
-    high, quarter = float(np.nanmax(scores)), float(np.nanquantile(scores, 0.25))
-    low = max(float(np.nanmin(scores)), quarter - 0.2 * (high - quarter))
-    return (low, high) if low < high else (high - 1, high)
-
 
 @dataclass
 class LearningCurveDisplay(Display):
-    """The excess risk of fits on samples, on logarithmic axes. ``LearningCurve.plot`` draws it.
+    """The excess risk of fits on samples, on logarithmic axes.
 
     Attributes
     ----------
@@ -163,17 +106,6 @@ class LearningCurveDisplay(Display):
         What is drawn.
     line : array of shape (2,) or None
         The fitted line at the smallest and at the largest size; None where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> from eigencut.theory import learning_curve
-    >>> X = np.random.default_rng(0).normal(size=(400, 1))
-    >>> model = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0))
-    >>> curve = learning_curve(model, X, sizes=[25, 50, 100], n_repeats=6)
-    >>> LearningCurveDisplay.from_curve(curve).ax_.get_xscale()
-    'log'
     """
 
     curve: LearningCurve
@@ -191,7 +123,7 @@ class LearningCurveDisplay(Display):
         line = None
         if np.isfinite(curve.slope):
             ends = (curve.sizes.min(), curve.sizes.max())
-            line = np.array([curve.excess_at(float(end)) for end in ends])
+            line = np.array([curve._excess_at(float(end)) for end in ends])
         return cls(curve, line).plot(ax)
 
     def _draw(self, ax: Any) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +16,10 @@ from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
-from eigencut._utils.validation import (
-    check_choice,
-    check_count,
-    check_sample_weight,
-    needed,
-    real_array,
-    shown,
-)
+from eigencut._utils.validation import needed
 from eigencut.auto.spectrum import Spectrum
-from eigencut.discretization import Partition, normalize_rows
-from eigencut.exceptions import NoEigenfunctions, invalid
-from eigencut.fitted import FittedCut
+from eigencut.discretization import normalize_rows
+from eigencut.exceptions import invalid
 from eigencut.hierarchy.hierarchy import Hierarchy
 from eigencut.inspection.assessment import CutValue, cut_value
 from eigencut.inspection.describe import short
@@ -41,9 +32,7 @@ from eigencut.plotting.style import (
     PALE,
     SIZE,
     Display,
-    check_drawable,
     cluster_style,
-    colorbar,
     height_for,
     legend_above,
     plain,
@@ -53,6 +42,7 @@ from eigencut.plotting.style import (
 from eigencut.updating.drift import Drift
 
 MOST_SHOWN = 50_000  # points of a picture; more only cover each other
+GRID = 300  # cells of the decision regions along an axis
 LEGEND_ROWS = 18  # of a column of a legend
 
 
@@ -79,9 +69,8 @@ class Shown:
     @property
     def sentence(self) -> str:
         """How many rows are shown, and of how many if not all are."""
-        if self.is_all:
-            return f"{spaced(self.n_rows)} rows"
-        return f"{spaced(len(self.rows))} of {spaced(self.n_rows)} rows"
+        some = "" if self.is_all else f"{spaced(len(self.rows))} of "
+        return f"{some}{spaced(self.n_rows)} rows"
 
     @property
     def title(self) -> str:
@@ -118,69 +107,38 @@ def prepared_rows(
 class Projection(NamedTuple):
     """How prepared rows become points of the plane."""
 
-    kind: str  # "columns", "eigenfunctions", "pca" or "given"
+    kind: str  # "columns", "eigenfunctions" or "pca"
     axis_labels: tuple[str, str]  # names of columns are as users wrote them
-    apply: Callable[[Any], Array]  # prepared rows to points, unless they are given
-
-    def points(self, rows: PreparedRows, given: Any, name: str) -> Array:
-        """Return the points of the rows that are shown, from ``given`` where users have them."""
-        if self.kind != "given":
-            return self.apply(rows.some)
-        return given_points(given, len(rows.complete), name)[rows.complete][rows.shown.rows]
+    apply: Callable[[Any], Array]
 
 
-def project(model: Model, rows: Any, how: Any = "auto") -> Projection:
-    """Return how prepared rows become points: by a word, or an array of points of the user."""
-    if not isinstance(how, str):
-        return Projection("given", ("given coordinate 1", "given coordinate 2"), np.asarray)
-    gpod, is_plane = model.gpod, model.is_plane and not issparse(rows)
-    has_pca = not gpod.affinity_.pairwise and not issparse(rows) and rows.shape[1] > 1
-    if how == "auto":
-        how = "columns" if is_plane else "pca" if has_pca else "eigenfunctions"
-    if how == "columns":
-        if not is_plane:
-            got = f"a model of {len(model.columns_)} columns"
-            remedy = "use 'pca' or 'eigenfunctions'"
-            raise invalid("projection='columns'", "have rows of two numbers", got, remedy)
+def project(model: Model, rows: Any) -> Projection:
+    """Return how prepared rows become points: columns, principal components, eigenfunctions."""
+    gpod, is_dense = model.gpod, not issparse(rows)
+    if is_dense and model.is_plane:
         first, second = model.columns_
-        return Projection(how, (first, second), model.in_units)
-    if how == "eigenfunctions":
-        if gpod.n_clusters_ < 2:
-            expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
-            raise invalid("projection='eigenfunctions'", expected, got, "use 'pca'")
-        both, fitted = list(varying_functions(model)), gpod.fitted_cut_
-        first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
-        if not hasattr(gpod, "eigenvalues_"):
-            first, second = (f"share of cluster {place} (unit rows)" for place in both)
-        return Projection(how, (first, second), lambda some: unit_rows(fitted, some)[:, both])
-    if how == "pca":
-        if not has_pca:
-            got = "affinities" if gpod.affinity_.pairwise else "sparse rows, or of one column"
-            remedy = "use 'eigenfunctions', or pass points of your own"
-            raise invalid("projection='pca'", "have rows of two numbers or more", got, remedy)
+        return Projection("columns", (first, second), model.in_units)
+    if is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1:
         return _principal_components(np.asarray(rows, dtype=np.float64))
-    raise invalid(
-        "projection",
-        "be 'auto', 'columns', 'eigenfunctions', 'pca', or an array of points of shape (n_rows, 2)",
-        repr(how),
-        "leave it out for 'auto'",
+    if gpod.n_clusters_ < 2:
+        expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
+        remedy = "draw SupportDisplay of it instead"
+        raise invalid("A picture of sparse rows, affinities or one column", expected, got, remedy)
+    # Eigenfunctions of zero tell no more than connected components apart.
+    values = getattr(gpod, "eigenvalues_", np.ones(2))
+    start = max(min(int((values <= 1e-10).sum()), len(values) - 2), 0)
+    both = [start, start + 1]
+    first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
+    if not hasattr(gpod, "eigenvalues_"):
+        first, second = (f"share of cluster {place} (unit rows)" for place in both)
+    return Projection(
+        "eigenfunctions", (first, second), lambda some: unit_rows(model, some)[:, both]
     )
 
 
-def varying_functions(model: Model) -> tuple[int, int]:
-    """Return the first two eigenfunctions that tell more than connected components apart.
-
-    Of a discrete cut, the shares of the first two clusters.
-    """
-    values = getattr(model.gpod, "eigenvalues_", np.ones(2))
-    n_zero = int((values <= 1e-10).sum())
-    first = max(min(n_zero, len(values) - 2), 0)
-    return first, first + 1
-
-
-def unit_rows(fitted: FittedCut, rows: Any) -> Array:
+def unit_rows(model: Model, rows: Any) -> Array:
     """Return the embedding of prepared rows, each of unit length."""
-    embedding = fitted.embedding(rows)
+    embedding = model.gpod.fitted_cut_.embedding(rows)
     return normalize_rows(embedding.toarray() if issparse(embedding) else embedding)
 
 
@@ -199,21 +157,6 @@ def _principal_components(values: Array) -> Projection:
         (first, second),
         lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
     )
-
-
-def given_points(points: Any, n_rows: int, name: str) -> Array:
-    """Return points that a user has for rows, checked."""
-    given = real_array(name, points)
-    if given.shape != (n_rows, 2):
-        expected = f"be points of shape ({n_rows}, 2), one for each row"
-        raise invalid(name, expected, f"shape {given.shape}", "pass two numbers for each row")
-    is_bad = ~np.isfinite(given).all(axis=1)
-    if is_bad.any():
-        row = int(is_bad.argmax())
-        got = f"{given[row, 0]} and {given[row, 1]} in row {row}"
-        expected = "be finite real numbers, two for each row"
-        raise invalid(name, expected, got, "correct it, or leave such rows out")
-    return given
 
 
 @dataclass(frozen=True)
@@ -257,11 +200,6 @@ class Regions:
     least_support: float  # what rows outside stay below
     levels: Array  # quartiles of the similarity of the rows that are shown
 
-    @property
-    def bounded(self) -> Array:
-        """The similarity, not too far below the least; rows without any have minus infinity."""
-        return np.maximum(self.support, self.least_support - 4.0)
-
 
 def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
     """Return the regions of a model around points; None where these have no finite extent."""
@@ -285,37 +223,32 @@ def regions_around(model: Model, points: Array, support: Array, resolution: int)
 
 def draw_regions(ax: Any, regions: Regions) -> None:
     """Draw colours of clusters, paler where rows are less similar; lines of equal similarity."""
-    x, y, support = regions.x, regions.y, regions.bounded
-    half = np.array([-0.5, 0.5])
-    extent = [*(x[[0, -1]] + half * (x[1] - x[0])), *(y[[0, -1]] + half * (y[1] - y[0]))]
-    look: dict[str, Any] = dict(origin="lower", aspect="auto", interpolation="bilinear", zorder=0)
-    ax.imshow(region_image(regions), extent=extent, **look)
-    # Equal levels would be one line twice, which contour refuses.
-    inner = np.unique(regions.levels[regions.levels > regions.least_support])
-    for levels, look in (
-        (inner, dict(colors="white", linewidths=0.8, alpha=0.9)),
-        ([regions.least_support], dict(colors=INK, linewidths=1.1, linestyles="dashed")),
-    ):
-        if len(levels) and support.min() < levels[0] and levels[-1] < support.max():
-            ax.contour(x, y, support, levels=levels, zorder=1, **look)
-    ax.set(xlim=extent[:2], ylim=extent[2:])
-
-
-def region_image(regions: Regions) -> Array:
-    """Return red, green and blue of each cell, with a white line between clusters."""
-    labels, support = regions.labels, regions.bounded
+    x, y, labels, least = regions.x, regions.y, regions.labels, regions.least_support
+    support = np.maximum(regions.support, least - 4.0)  # a line needs finite values beyond it
     numbers, place = np.unique(labels, return_inverse=True)
-    colors = np.array([_rgb(cluster_style(int(number)).color) for number in numbers])
-    top = max(float(regions.levels[-1]), regions.least_support + 1e-9)
-    depth = np.clip((support - regions.least_support) / (top - regions.least_support), 0, 1)
+    hexes = [cluster_style(int(number)).color[1:] for number in numbers]
+    colors = np.array([[*bytes.fromhex(color)] for color in hexes]) / 255
+    depth = (support - least) / max(float(regions.levels[-1]) - least, 1e-9)
     # The share of white in the colour of a region.
-    white = np.where(support < regions.least_support, 0.93, 0.80 - 0.18 * depth)[..., np.newaxis]
+    white = np.where(support < least, 0.93, 0.80 - 0.18 * np.clip(depth, 0, 1))[..., np.newaxis]
     image = colors[place.reshape(labels.shape)] * (1 - white) + white
     is_border = np.zeros(labels.shape, dtype=bool)
     is_border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
     is_border[1:] |= labels[1:] != labels[:-1]
     image[is_border] = 1.0
-    return np.asarray(image)
+    half = np.array([-0.5, 0.5])
+    extent = [*(x[[0, -1]] + half * (x[1] - x[0])), *(y[[0, -1]] + half * (y[1] - y[0]))]
+    look: dict[str, Any] = dict(origin="lower", aspect="auto", interpolation="bilinear", zorder=0)
+    ax.imshow(image, extent=extent, **look)
+    # Equal levels would be one line twice, which contour refuses.
+    inner = np.unique(regions.levels[regions.levels > least])
+    for levels, look in (
+        (inner, dict(colors="white", linewidths=0.8, alpha=0.9)),
+        ([least], dict(colors=INK, linewidths=1.1, linestyles="dashed")),
+    ):
+        if len(levels) and support.min() < levels[0] and levels[-1] < support.max():
+            ax.contour(x, y, support, levels=levels, zorder=1, **look)
+    ax.set(xlim=extent[:2], ylim=extent[2:])
 
 
 def size_beside(n_entries: int) -> tuple[float, float]:
@@ -413,8 +346,10 @@ class ClusterDisplay(Display):
         Drawn with another marker.
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"columns", "eigenfunctions", "pca", "given"}
-        How rows became points.
+    kind : {"columns", "eigenfunctions", "pca"}
+        How rows became points: those of two numbers are points. Others are shown by principal
+        components; affinities and sparse rows by eigenfunctions, or shares of clusters where the
+        cut is a discrete one.
     axis_labels : tuple of str
     regions : Regions or None
         For rows of two numbers.
@@ -439,15 +374,7 @@ class ClusterDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        model: Any,
-        X: Any,
-        *,
-        X_new: Any = None,
-        projection: Any = "auto",
-        projection_new: Any = None,
-        grid_resolution: int = 300,
-        ax: Any = None,
+        cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
     ) -> ClusterDisplay:
         """Ask a fitted model about rows, and draw them.
 
@@ -458,37 +385,20 @@ class ClusterDisplay(Display):
             Rows as ``model.predict`` takes them.
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
-        projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
-            How rows become points; said on the axes. Rows of two numbers are points. Of others
-            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
-            shares of clusters where the cut is a discrete one.
-        projection_new : array of shape (m, 2), optional
-            The points of X_new, where ``projection`` is an array.
-        grid_resolution : int, default=300
-            Cells of the decision regions along an axis, at least 2.
         """
-        check_count("grid_resolution", grid_resolution, "use the default of 300", least=2)
-        has_points = X_new is not None and not isinstance(projection, str)
-        if has_points != (projection_new is not None):
-            expected = "be left out unless X_new is given and projection is an array"
-            if has_points:
-                expected = "hold the points of X_new where projection is an array"
-            remedy = "pass X_new and the points of both, or leave all points out"
-            raise invalid("projection_new", expected, shown(projection_new), remedy)
         with prepared_rows(model, X) as taken:
-            how = project(model, taken.some, projection)
-            rows = PlottedRows.compute(model, taken, how.points(taken, projection, "projection"))
+            how = project(model, taken.some)
+            rows = PlottedRows.compute(model, taken, how.apply(taken.some))
             support = model.gpod.fitted_cut_.support(taken.some)
         new_rows = None
         if X_new is not None:
             with prepared_rows(model, X_new) as new:
-                points = how.points(new, projection_new, "projection_new")
-                new_rows = PlottedRows.compute(model, new, points)
+                new_rows = PlottedRows.compute(model, new, how.apply(new.some))
         regions = None
         if how.kind == "columns":
             both = [some.points for some in (rows, new_rows) if some is not None]
             with threads(model.gpod.n_jobs):
-                regions = regions_around(model, np.concatenate(both), support, grid_resolution)
+                regions = regions_around(model, np.concatenate(both), support, GRID)
         return cls(
             rows=rows,
             new_rows=new_rows,
@@ -556,9 +466,8 @@ class EmbeddingDisplay(Display):
     """Rows of the embedding at unit length, and the direction of each cluster.
 
     A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
-    right angles to each other, to where the rows are. In a plane they are shadows. Up to three
-    clusters it is that of two eigenfunctions. Of more clusters most would lie at its origin, so it
-    is the one in which all directions are alike: as long as each other, evenly around a circle.
+    right angles to each other, to where the rows are. In a plane they are shadows: of more than two
+    clusters, in the one in which all directions are as long as each other, around a circle.
 
     Attributes
     ----------
@@ -571,18 +480,8 @@ class EmbeddingDisplay(Display):
         Of the clusters.
     sizes : array of shape (K,)
         Rows of each cluster, those that are not shown included.
-    dimensions : tuple of int, or None
-        The two eigenfunctions of the plane, from 0; None for directions evenly around a circle.
     shown : Shown
         Which rows these are.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> EmbeddingDisplay.from_estimator(GPOD(2).fit(X), X).directions.shape
-    (2, 2)
     """
 
     points: Array
@@ -590,13 +489,10 @@ class EmbeddingDisplay(Display):
     labels: Indices
     numbers: Indices
     sizes: Any
-    dimensions: tuple[int, int] | None
     shown: Shown
 
     @classmethod
-    def from_estimator(
-        cls, model: Any, X: Any, *, dimensions: tuple[int, int] | None = None, ax: Any = None
-    ) -> EmbeddingDisplay:
+    def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> EmbeddingDisplay:
         """Embed rows by a fitted model, and draw them.
 
         Parameters
@@ -604,12 +500,6 @@ class EmbeddingDisplay(Display):
         model : fitted GPOD or TableModel
             Of a ``Reclustered``, its base.
         X : array-like of shape (n_samples, n_features)
-        dimensions : tuple of two int, optional
-            Which eigenfunctions, from 0; of a discrete cut, shares of which clusters. Default, up
-            to three clusters: the first two whose eigenvalues are not zero, for the others only
-            tell connected components apart; or else the last two. Of more clusters: no two of them,
-            but the plane in which all directions lie evenly around a circle, clusters that share
-            rows beside each other.
         """
         model = check_model(model).unsplit
         K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
@@ -617,19 +507,11 @@ class EmbeddingDisplay(Display):
             expected = "have two clusters at least, for each is a dimension of the embedding"
             remedy = "draw ClusterDisplay or SupportDisplay of it instead"
             raise invalid("model", expected, "one of 1 cluster", remedy)
-        two = None
-        if dimensions is not None:
-            two = int(dimensions[0]), int(dimensions[1])
-            if len({*two} & {*range(K)}) != 2:
-                expected = f"be two different integers from 0 to {K - 1}"
-                raise invalid("dimensions", expected, repr(dimensions), "use (0, 1)")
-        elif K <= 3 and (K == 2 or hasattr(model.gpod, "eigenvalues_")):
-            two = varying_functions(model)
         with prepared_rows(model, X) as taken:
             labels = model.labels_of(taken.rows)
-            unit = unit_rows(fitted, taken.some)
-        plane = np.eye(K)[:, list(two or ())]
-        if two is None:
+            unit = unit_rows(model, taken.some)
+        plane = np.eye(2)
+        if K > 2:
             plane = fitted.directions @ evenly_around(unit @ fitted.directions)
         return cls(
             points=unit @ plane,
@@ -637,7 +519,6 @@ class EmbeddingDisplay(Display):
             labels=labels[taken.shown.rows],
             numbers=model.cluster_numbers_,
             sizes=sizes_of(labels, model.cluster_numbers_),
-            dimensions=two,
             shown=taken.shown,
         )._drawn(ax, model.class_names_)
 
@@ -663,11 +544,8 @@ class EmbeddingDisplay(Display):
         tidy(ax)
         K = len(self.numbers)
         ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
-        if self.dimensions is not None:
-            first, second = (k + 1 for k in self.dimensions)
-            of_all = "" if K == 2 else f" of {K}"
-            xlabel, ylabel = f"dimension {first}{of_all} (unit rows)", f"dimension {second}{of_all}"
-            ax.set(xlabel=xlabel, ylabel=ylabel)
+        if K == 2:
+            ax.set(xlabel="dimension 1 (unit rows)", ylabel="dimension 2")
         handles = cluster_handles(self, self.numbers, self.sizes)
         legend_beside(ax, handles, self.shown.title)
 
@@ -689,7 +567,7 @@ def evenly_around(turned: Array) -> Array:
 
 @dataclass
 class MarginDisplay(Display):
-    """The margins, or the probabilities of labels, of the rows of each cluster.
+    """The margins of the rows of each cluster.
 
     Rows at the right end clearly belong to their cluster; those at the left are ambiguous. The bar
     holds the middle half of a cluster's rows, the dot is the median.
@@ -697,52 +575,34 @@ class MarginDisplay(Display):
     Attributes
     ----------
     values : array of shape (n_shown,)
-        Margin or probability of each row.
+        Margin of each row.
     labels : array of shape (n_shown,)
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"margin", "probability"}
     shown : Shown
         Which rows these are.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> display = MarginDisplay.from_estimator(GPOD(2).fit(X), X, kind="probability")
-    >>> bool((display.values >= 0.5).all())
-    True
     """
 
     values: Array
     labels: Indices
     numbers: Indices
-    kind: str
     shown: Shown
 
     @classmethod
-    def from_estimator(
-        cls, model: Any, X: Any, *, kind: str = "margin", ax: Any = None
-    ) -> MarginDisplay:
+    def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> MarginDisplay:
         """Ask a fitted model how sure it is of rows, and draw that.
 
         Parameters
         ----------
         model : fitted GPOD, TableModel or Reclustered
         X : array-like of shape (n_samples, n_features)
-        kind : {"margin", "probability"}, default="margin"
-            As of ``predict_margin``, or the largest of ``predict_proba``.
         """
-        check_choice("kind", kind, ("margin", "probability"))
         with prepared_rows(model, X) as taken:
             answers = model.answers_of(taken.some)
-        values = answers.margins if kind == "margin" else answers.probabilities.max(axis=1)
         return cls(
-            values=values,
+            values=answers.margins,
             labels=answers.labels,
             numbers=model.cluster_numbers_,
-            kind=kind,
             shown=taken.shown,
         )._drawn(ax, model.class_names_)
 
@@ -765,14 +625,12 @@ class MarginDisplay(Display):
             ax.plot([low, high], [height] * 2, color=INK, linewidth=3, zorder=3)
             ax.plot(middle, height, "o", color="white", markeredgecolor=INK, ms=5, zorder=4)
         ax.set_yticks(range(n - 1, -1, -1), names)
-        least, what = 0.0, "margin (0 is ambiguous, 1 is certain)"
-        if self.kind == "probability":
-            least, what = 1.0 / max(n, 1), "probability of the label"
-        ax.set(xlim=(least - 0.01, 1.01), ylim=(-0.6, n - 0.4))
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.6, n - 0.4))
         tidy(ax)
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel(f"{what}, {self.shown.sentence}", color=INK)
+        text = f"margin (0 is ambiguous, 1 is certain), {self.shown.sentence}"
+        ax.set_xlabel(text, color=INK)
 
 
 @dataclass
@@ -794,15 +652,6 @@ class SupportDisplay(Display):
         Which training rows these are.
     new_shown : Shown or None
         Which new rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> display = SupportDisplay.from_estimator(GPOD(2).fit(X), X, X_new=X + 5)
-    >>> float(display.share_outside(new=True))
-    1.0
     """
 
     support: Array
@@ -810,22 +659,6 @@ class SupportDisplay(Display):
     least_support: float
     shown: Shown
     new_shown: Shown | None
-
-    def share_outside(self, new: bool = False) -> float:
-        """Return the share of rows that are less similar than training rows are.
-
-        Parameters
-        ----------
-        new : bool
-            Of new rows, or of training rows.
-
-        Returns
-        -------
-        float
-        """
-        values = self.new_support if new else self.support
-        assert values is not None
-        return float((values < self.least_support).mean())
 
     @classmethod
     def from_estimator(
@@ -856,17 +689,20 @@ class SupportDisplay(Display):
         if self.new_support is not None and self.new_shown is not None:
             groups.append((self.new_support, self.new_shown, "new", COLORS[1]))
         together = np.concatenate([values for values, *_ in groups])
-        edges = _edges(together, self.least_support)
+        finite, least = together[np.isfinite(together)], self.least_support
+        most = float(finite.max(initial=least))
+        width = max(most - least, 1e-6 * max(abs(most), 1.0))
+        low = np.clip(finite.min(initial=least), least - width, least - 0.25 * width)
+        edges = np.linspace(low, most, 46)
         for values, some, kind, color in groups:
             sentence = some.sentence.replace(" rows", f" {kind} rows")
-            label = f"{sentence}, {self.share_outside(kind == 'new'):.1%} outside"
+            label = f"{sentence}, {(values < least).mean():.1%} outside"
             weights = np.full(len(values), 100 / max(len(values), 1))
-            look = dict(histtype="stepfilled", color=color, alpha=0.35, zorder=2)
-            ax.hist(np.maximum(values, edges[0]), edges, weights=weights, label=label, **look)
-            look = dict(histtype="step", color=color, linewidth=1.4, zorder=3)
-            ax.hist(np.maximum(values, edges[0]), edges, weights=weights, **look)
+            look = dict(histtype="stepfilled", facecolor=(color, 0.35), edgecolor=color, zorder=2)
+            look |= dict(weights=weights, linewidth=1.4, label=label)
+            ax.hist(np.maximum(values, edges[0]), edges, **look)
         label = "least similarity of training rows"
-        ax.axvline(self.least_support, color=INK, linestyle="dashed", linewidth=1.1, label=label)
+        ax.axvline(least, color=INK, linestyle="dashed", linewidth=1.1, label=label)
         below = "; first bar: and below" if (together < edges[0]).any() else ""
         ax.set_xlabel(f"similarity to the training rows (log of the mean affinity){below}")
         ax.set_ylabel("rows in %")
@@ -879,44 +715,24 @@ def _support(model: Any, X: Any) -> tuple[Array, Shown]:
         return model.gpod.fitted_cut_.support(taken.some), taken.shown
 
 
-def _edges(values: Array, least: float) -> Array:
-    """Return edges of 45 bars: all but the farthest rows, the least similarity being within."""
-    finite = values[np.isfinite(values)]
-    most = max([*finite, least])
-    inside = finite[finite >= least]
-    width = max(float(np.ptp(inside)) if len(inside) else 0.0, 1e-6 * max(abs(most), 1.0))
-    low = max(float(np.quantile(finite, 0.02)), least - width) if len(finite) else least - width
-    return np.linspace(min(low, least - 0.25 * width), most, 46)
-
-
 @dataclass
 class SimilarityDisplay(Display):
     """The similarity matrix of rows in the order of their clusters.
 
     Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two. The
     colours go with the square root of a similarity, lest many small ones vanish. Of more than 2000
-    rows some are taken, which the axis says; and where rows are more than 200, a cell is the mean
-    over several.
+    rows some are taken, which the axis says.
 
     Attributes
     ----------
-    similarities : array of shape (n_cells, n_cells)
-        Means over the rows of a cell; a row is not compared with itself.
+    similarities : array of shape (n_shown, n_shown)
+        Of the sorted rows; NaN on the diagonal.
     labels : array of shape (n_shown,)
         Clusters of the sorted rows.
     rows : array of shape (n_shown,)
         Places of the sorted rows among those that were given.
     shown : Shown
         Which rows take part.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> display = SimilarityDisplay.from_estimator(GPOD(3).fit(X), X)
-    >>> display.similarities.shape, bool((display.similarities[:30, 30:] < 1e-3).all())
-    ((90, 90), True)
     """
 
     similarities: Array
@@ -938,7 +754,7 @@ class SimilarityDisplay(Display):
             labels, W = model.labels_of(taken.some), _similarities(model, taken)
         order, shown = np.argsort(labels, kind="stable"), taken.shown
         np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
-        W = _means(W[np.ix_(order, order)])
+        W = W[np.ix_(order, order)]
         return cls(W, labels[order], shown.rows[order], shown).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -949,7 +765,7 @@ class SimilarityDisplay(Display):
         # A few cells that are far darker than all others would leave the others pale.
         largest = float(np.quantile(cells[cells > 0], 0.98)) if (cells > 0).any() else 1.0
         extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
-        look = dict(cmap="Blues", vmin=0, vmax=1, interpolation="nearest", origin="upper")
+        look = dict(cmap="Blues", vmin=0, vmax=1, origin="upper")
         ax.imshow(cells, extent=(0, n, n, 0), **look)
         numbers, first = np.unique(self.labels, return_index=True)
         bounds = np.append(first, n)
@@ -968,10 +784,10 @@ class SimilarityDisplay(Display):
         tidy(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
         ax.tick_params(length=0, labelsize=8 if len(names) <= 20 else 6)
-        cell = -(-n // len(self.similarities))
-        means = f", means over {cell} x {cell} of them" if cell > 1 else ""
-        ax.set(xlabel=f"{self.shown.sentence}, by cluster{means}", ylabel="cluster")
-        bar = colorbar(ax, "similarity", shrink=0.8, extend=extend)
+        ax.set(xlabel=f"{self.shown.sentence}, by cluster", ylabel="cluster")
+        bar = ax.figure.colorbar(ax.images[-1], ax=ax, pad=0.02, shrink=0.8, extend=extend)
+        bar.set_label("similarity", color=INK)
+        bar.outline.set_visible(False)
         ticks = np.linspace(0, 1, 5)
         bar.set_ticks(ticks, labels=[f"{largest * tick**2:.2g}" for tick in ticks])
 
@@ -989,46 +805,16 @@ def _similarities(model: Model, taken: PreparedRows) -> Array:
     return np.array(W.toarray() if issparse(W) else W, dtype=np.float64)
 
 
-def _means(W: Array) -> Array:
-    """Return means over cells of several rows, at most 200 along a side; NaN is left out."""
-    size = -(-len(W) // 200)
-    if size == 1:
-        return W
-    starts, there = np.arange(0, len(W), size), np.isfinite(W)
-    sums, counts = (
-        np.add.reduceat(np.add.reduceat(values, starts, 0), starts, 1)
-        for values in (np.where(there, W, 0.0), there.astype(float))
-    )
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
 @dataclass
 class DriftDisplay(Display):
     """The share of each cluster, and of rows outside, before and now.
 
     Attributes
     ----------
-    names : tuple of str
-        The clusters, and last the rows outside: less similar than training rows are.
-    before, now : arrays of shape (K + 1,)
-        Their shares, from 0 to 1.
     drift : Drift
         The report that is drawn, with its p-values.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> new, _ = make_moons(200, noise=0.05, random_state=1)
-    >>> display = DriftDisplay.from_drift(GPOD(2).fit(X).drift(new))
-    >>> display.names
-    ('cluster 0', 'cluster 1', 'outside')
     """
 
-    names: tuple[str, ...]
-    before: Array
-    now: Array
     drift: Drift
 
     @classmethod
@@ -1040,43 +826,24 @@ class DriftDisplay(Display):
         model : fitted GPOD, TableModel or Reclustered
         X_new : array-like of shape (m, n_features)
         """
-        model = check_model(model)
-        return cls.from_drift(model.drift(X_new), cluster_names=model.class_names_, ax=ax)
-
-    @classmethod
-    def from_drift(
-        cls, drift: Drift, *, cluster_names: Sequence[str] = (), ax: Any = None
-    ) -> DriftDisplay:
-        """Draw what ``model.drift`` returns.
-
-        Parameters
-        ----------
-        drift : Drift
-        cluster_names : sequence of str, optional
-            What clusters 0, 1, ... are called.
-        """
-        check_drawable("drift", drift, "Drift", "model.drift(X_new)")
-        outside = drift.without_support
-        shares = np.array([*drift.shares.values(), (outside.before, outside.now)])
-        display = cls((), shares[:, 0], shares[:, 1], drift)
-        display.cluster_names = cluster_names
-        display.names = (*map(display._name, drift.shares), "outside")
-        return display.plot(ax)
+        return cls(check_model(model).drift(X_new))._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
-        return SIZE[0], height_for(len(self.names), 0.26, around=1.9)
+        return SIZE[0], height_for(len(self.drift.shares) + 1, 0.26, around=1.9)
 
     def _draw(self, ax: Any) -> None:
-        drift, place = self.drift, np.arange(len(self.names))[::-1].astype(float)
+        drift, outside = self.drift, self.drift.without_support
+        place = np.arange(len(drift.shares) + 1)[::-1].astype(float)
         place[-1] -= 0.4  # which is no cluster
-        before, now = 100 * self.before, 100 * self.now
+        shares = [*drift.shares.values(), (outside.before, outside.now)]
+        before, now = 100 * np.transpose(shares)
         ax.hlines(place, before, now, color=PALE, linewidth=4, zorder=1)
         label = f"before ({spaced(drift.n_compared)} rows)"
         ax.plot(before, place, "o", color=OUTSIDE_COLOR, markersize=7, label=label)
         label = f"now ({spaced(drift.n_rows)} rows)"
         ax.plot(now, place, "D", color=COLORS[1], markersize=7, label=label)
         ax.axhline(0.3, color=PALE, linewidth=0.8, zorder=0)
-        ax.set_yticks(place, self.names)
+        ax.set_yticks(place, [*map(self._name, drift.shares), "outside"])
         ax.set_ylim(-1.0, len(place) - 0.4)
         ax.set_xlim(left=-0.03 * max(*before, *now))
         tidy(ax, "x")
@@ -1108,15 +875,6 @@ class CutValueDisplay(Display):
     held_out : CutValue or None
     numbers : array of shape (K,)
         Of the clusters.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> display = CutValueDisplay.from_estimator(GPOD(2).fit(X[:200]), X[200:])
-    >>> display.training.per_cluster.shape, display.held_out.per_cluster.shape
-    ((2,), (2,))
     """
 
     training: CutValue | None
@@ -1185,32 +943,15 @@ class SpectrumDisplay(Display):
     n_clusters : int
         K.
     cut : str
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD
-    >>> X, _ = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> display = SpectrumDisplay.from_estimator(GPOD(3, solver="relaxed").fit(X), n_more=4)
-    >>> len(display.eigenvalues), bool(display.gap > 0.05)
-    (7, True)
     """
 
     eigenvalues: Array
     n_clusters: int
     cut: str
 
-    @property
-    def gap(self) -> float:
-        """The difference of the eigenvalues K + 1 and K; NaN where there is none."""
-        K, values = self.n_clusters, self.eigenvalues
-        return float(values[K] - values[K - 1]) if len(values) > K else float("nan")
-
     @classmethod
-    def from_estimator(
-        cls, model: Any, X: Any = None, *, n_more: int = 6, ax: Any = None
-    ) -> SpectrumDisplay:
-        """Draw the eigenvalues of a fitted model, and compute some more of its graph.
+    def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> SpectrumDisplay:
+        """Draw the eigenvalues of a fitted model, and six more of its graph.
 
         Parameters
         ----------
@@ -1219,10 +960,7 @@ class SpectrumDisplay(Display):
         X : array-like of shape (n_samples, n_features), optional
             The training rows, where the model has not kept them (landmarks, precomputed). Without
             them there are the eigenvalues of the clusters only.
-        n_more : int, default=6
-            Eigenvalues besides. They take about as long as a fit.
         """
-        check_count("n_more", n_more, "use the default of 6")
         gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
         affinity, weight = functions.affinity, None
         rows = None if X is None else model.prepare(X)[0]
@@ -1230,7 +968,7 @@ class SpectrumDisplay(Display):
             rows, weight = affinity.rows_, affinity.multiplicity_
         values = gpod.eigenvalues_
         if rows is not None:
-            most = min(len(functions.pairs.values) + n_more, functions.degrees.size)
+            most = min(len(functions.pairs.values) + 6, functions.degrees.size)
             with threads(gpod.n_jobs):
                 spectrum = Spectrum.from_rows(rows, affinity.frozen(), functions.cut, most, weight)
             values = spectrum.pairs.values
@@ -1248,7 +986,7 @@ class SpectrumDisplay(Display):
                 ax.vlines(place[some], 0, values[some], color=color, linewidth=2, alpha=0.45)
                 ax.plot(place[some], values[some], "o", color=color, ms=6, label=label, zorder=3)
         if len(values) > K:
-            label = f"gap of {self.gap:.3g} after {K}"
+            label = f"gap of {values[K] - values[K - 1]:.3g} after {K}"
             look = dict(color=COLORS[1], alpha=0.15, linewidth=0, zorder=0, label=label)
             ax.axhspan(values[K - 1], values[K], **look)
             ax.axvline(K + 0.5, color=COLORS[1], linestyle="dashed", linewidth=1.1, zorder=1)
@@ -1258,85 +996,6 @@ class SpectrumDisplay(Display):
         ax.set(xlabel="number of the eigenvalue", ylabel=f"eigenvalue ({self.cut})")
         ax.set_xlim(0.4, len(values) + 0.6)
         legend_above(ax, 3)
-
-
-@dataclass
-class ConvergenceDisplay(Display):
-    """The distance of the rotated rows from indicators after each step of the discretization.
-
-    Attributes
-    ----------
-    gaps : array of shape (n_iter,)
-        ``|| one_hot - rows(U) R ||_F`` after each step of the best start; never rising.
-    converged : bool
-    largest : float or None
-        The gap of rows that belong to all clusters alike, ``sqrt(n (2 - 2 / sqrt(K)))``: what the
-        gap of a single step is shown beside.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD
-    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-    >>> ConvergenceDisplay.from_estimator(GPOD(2, solver="relaxed").fit(X)).converged
-    True
-    """
-
-    gaps: Array
-    converged: bool
-    largest: float | None = None
-
-    @classmethod
-    def from_estimator(cls, model: Any, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw the discretization of a fitted model.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
-            Of a ``Reclustered``, the model before the split.
-        """
-        return cls.from_partition(check_model(model).gpod.fitted_cut_.partition, ax=ax)
-
-    @classmethod
-    def from_partition(cls, partition: Partition, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw what ``eigencut.pod`` has found.
-
-        Parameters
-        ----------
-        partition : Partition
-        """
-        check_drawable("partition", partition, "Partition", "eigencut.pod")
-        if not len(partition.gap_history):
-            got = "one of a discrete cut, which no rotation found"
-            remedy = "fit GPOD with solver='relaxed'"
-            raise invalid("partition", "have steps to be drawn", got, remedy, NoEigenfunctions)
-        n, K = len(partition.labels), len(partition.rotation)
-        largest = float(np.sqrt(n * (2 - 2 / np.sqrt(K))))
-        return cls(partition.gap_history, partition.converged, largest).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
-        steps = np.arange(1, len(self.gaps) + 1)
-        end = "converged" if self.converged else "stopped before it converged,"
-        many = "step" if len(steps) == 1 else "steps"
-        title = f"{end} after {len(steps)} {many}, at {self.gaps[-1]:.4g}"
-        ax.set_title(title, loc="left", fontsize=10, color=INK)
-        tidy(ax, "y")
-        if len(steps) == 1:  # which has no course: its gap beside that of rows without clusters
-            ax.bar([1], self.gaps, width=0.5, color=COLORS[0], alpha=0.6)
-            ax.plot([1], self.gaps, "o", color=COLORS[0], markersize=7, clip_on=False)
-            ax.set(xlim=(0, 2), xticks=[1])
-            ax.set_ylim(0, 1.25 * max(self.gaps[0], self.largest or 0.0, 1e-3))
-            if self.largest:
-                ax.axhline(self.largest, color=INK, linestyle="dashed", linewidth=1.1)
-                look = dict(textcoords="offset points", ha="left", fontsize=9, color=INK)
-                text = f"rows ambiguous between all clusters: {self.largest:.4g}"
-                ax.annotate(text, (0.05, self.largest), (0, 5), **look)
-        else:
-            ax.plot(steps, self.gaps, "o-", color=COLORS[0], markersize=6, linewidth=1.8)
-            ax.set_xlim(0.7, max(len(steps), 3) + 0.3)
-            ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.ticklabel_format(axis="y", useOffset=False)
-        ax.set(xlabel="step of the discretization", ylabel="gap to indicators (Frobenius norm)")
 
 
 @dataclass
@@ -1357,16 +1016,6 @@ class HierarchyDisplay(Display):
         The clusters, from the bottom to the top.
     hierarchy : Hierarchy
         What is drawn, with the sizes of clusters and the values of cuts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
-    >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
-    >>> display = HierarchyDisplay.from_estimator(GPOD(3).fit(X))
-    >>> display.forks[:, 0]
-    array([2., 3.])
     """
 
     forks: Array
@@ -1382,22 +1031,12 @@ class HierarchyDisplay(Display):
         ----------
         model : fitted GPOD, TableModel or Reclustered
         """
-        model = check_model(model)
-        return cls.from_hierarchy(model.hierarchy(), cluster_names=model.class_names_, ax=ax)
+        hierarchy = check_model(model).hierarchy()
+        return cls._of(hierarchy)._drawn(ax, model.class_names_)
 
     @classmethod
-    def from_hierarchy(
-        cls, hierarchy: Hierarchy, *, cluster_names: Sequence[str] = (), ax: Any = None
-    ) -> HierarchyDisplay:
-        """Draw what ``model.hierarchy()`` returns.
-
-        Parameters
-        ----------
-        hierarchy : Hierarchy
-        cluster_names : sequence of str, optional
-            What clusters 0, 1, ... are called.
-        """
-        check_drawable("hierarchy", hierarchy, "Hierarchy", "model.hierarchy()")
+    def _of(cls, hierarchy: Hierarchy) -> HierarchyDisplay:
+        """Place the forks and the leaves of a tree."""
         K = len(hierarchy.sizes)
         members = {int(number): [int(number)] for number in hierarchy.numbers}
         for joining in hierarchy.joinings:  # so that each group is together
@@ -1417,7 +1056,7 @@ class HierarchyDisplay(Display):
             ends=np.reshape(ends, (-1, 2))[::-1],
             leaves=np.array(leaves, dtype=np.intp),
             hierarchy=hierarchy,
-        )._drawn(ax, cluster_names)
+        )
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0] + 0.4, height_for(len(self.leaves), 0.24, least=3.0)
@@ -1449,172 +1088,3 @@ class HierarchyDisplay(Display):
         ax.tick_params(axis="y", length=0, pad=8)
         about = "" if tree.exact else ", at least"
         ax.set_xlabel(f"number of groups, and what that cut costs ({tree.cut}{about})")
-
-
-@dataclass
-class SplitDisplay(Display):
-    """How clusters split and join from one labelling to the next; widths are rows.
-
-    Columns are labellings of the same rows: levels of a model, fits with more and more clusters,
-    or before and after an update. A cluster has the colour of the one that most of its rows come
-    from, paler where that has a larger part.
-
-    Attributes
-    ----------
-    numbers : tuple of arrays
-        The labels of each column, from the bottom to the top; -1 for rows without a cluster.
-    sizes : tuple of arrays
-        How many rows they have.
-    flows : tuple of arrays of shape (labels of a column, labels of the next one)
-        The rows that they share.
-    names : tuple of str
-        What columns are called.
-
-    Examples
-    --------
-    >>> display = SplitDisplay.from_labels([[0, 0, 0, 1, 1], [0, 0, 2, 1, 1]])
-    >>> display.flows[0]
-    array([[2., 0., 0.],
-           [0., 1., 2.]])
-    """
-
-    numbers: tuple[Indices, ...]
-    sizes: tuple[Array, ...]
-    flows: tuple[Array, ...]
-    names: tuple[str, ...]
-
-    @classmethod
-    def from_estimator(
-        cls, model: Any, counts: Sequence[int] | str | None = None, *, ax: Any = None
-    ) -> SplitDisplay:
-        """Draw the levels of a fitted model: coarse groups of its clusters, and their parts.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
-        counts : sequence of int or "auto", optional
-            As of ``predict_levels``. Default: 2, 3, ... up to all clusters, at most ten.
-        """
-        model = check_model(model)
-        tree = model.hierarchy()
-        if counts is None:
-            K = len(tree.sizes)
-            counts = np.unique(np.linspace(min(2, K), K, 10).astype(int)).tolist()[::-1]
-        levels = tree.levels(counts)[::-1, tree.numbers]
-        names = [f"{len(np.unique(level))} groups" for level in levels]
-        return cls.from_labels(
-            list(levels),
-            names=names,
-            cluster_names=model.class_names_,
-            sample_weight=tree.sizes,
-            ax=ax,
-        )
-
-    @classmethod
-    def from_labels(
-        cls,
-        labels_list: Sequence[Any],
-        *,
-        names: Sequence[str] | None = None,
-        cluster_names: Sequence[str] = (),
-        sample_weight: Any = None,
-        ax: Any = None,
-    ) -> SplitDisplay:
-        """Draw two or more labellings of the same rows, from left to right.
-
-        Parameters
-        ----------
-        labels_list : sequence of arrays of shape (n_rows,)
-            Integers; -1 for rows without a cluster.
-        names : sequence of str, optional
-            What they are called. Default: their numbers of clusters.
-        cluster_names : sequence of str, optional
-            What clusters 0, 1, ... of the last one are called.
-        sample_weight : array of shape (n_rows,), optional
-            How many times each row counts.
-        """
-        columns = [np.asarray(labels) for labels in labels_list]
-        shapes = {column.shape for column in columns}
-        is_plain = all(column.ndim == 1 and column.dtype.kind in "iu" for column in columns)
-        if not columns or len(shapes) > 1 or not is_plain or not columns[0].size:
-            got = ", ".join(f"{one.dtype} of shape {one.shape}" for one in columns[:4]) or "none"
-            expected = "be lists of integers, with a label for each row in every one"
-            raise invalid("labels_list", expected, got, "pass e.g. [before, after]")
-        if names is not None and len(names) != len(columns):
-            expected = f"hold one for each of the {len(columns)} labellings"
-            raise invalid("names", expected, len(names), "leave it out for numbers of clusters")
-        weight = check_sample_weight(sample_weight, len(columns[0]))
-        found = [np.unique(np.maximum(column, -1), return_inverse=True) for column in columns]
-        if names is None:
-            names = [f"{(numbers >= 0).sum()} clusters" for numbers, _ in found]
-        order = np.argsort(-found[0][0], kind="stable")  # the first number at the top
-        orders, flows = [order], []
-        for (first, before), (second, after) in pairwise(found):
-            pair = before.ravel() * len(second) + after.ravel()
-            shared = np.bincount(pair, weight, len(first) * len(second)).astype(np.float64)
-            flow = shared.reshape(len(first), len(second))[order]
-            middle = np.arange(len(order)) @ flow / np.maximum(flow.sum(axis=0), 1e-300)
-            order = np.lexsort((-second, middle))  # beside where most of its rows come from
-            flows.append(flow[:, order])
-            orders.append(order)
-        sizes = [np.bincount(place.ravel(), weight).astype(np.float64) for _, place in found]
-        return cls(
-            tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
-            tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
-            tuple(flows),
-            tuple(map(str, names)),
-        )._drawn(ax, cluster_names)
-
-    def _size(self) -> tuple[float, float]:
-        width = max(SIZE[0], 1.2 + 1.1 * len(self.names))
-        return width, height_for(max(map(len, self.numbers)), 0.24, least=3.0)
-
-    def _draw(self, ax: Any) -> None:
-        total, most = self.sizes[0].sum(), max(map(len, self.numbers))
-        gap = 0.3 * total / max(most, 2)  # between two clusters of a column
-        bottoms = []
-        for size in self.sizes:
-            spare = (total + gap * (most - 1)) - (size.sum() + gap * (len(size) - 1))
-            bottoms.append(spare / 2 + np.append(0, np.cumsum(size + gap)[:-1]))
-        colors = [[_rgb(cluster_style(int(number)).color) for number in self.numbers[0]]]
-        for flow, numbers in zip(self.flows, self.numbers[1:], strict=True):
-            parent, share = flow.argmax(axis=0), flow.max(axis=0)
-            own = []
-            for k, number in enumerate(numbers):
-                rank = int(((parent == parent[k]) & (share > share[k])).sum())
-                rank += int(((parent == parent[k]) & (share == share[k]))[:k].sum())
-                color = colors[-1][parent[k]]
-                own.append(color + (1 - color) * (1 - 0.72**rank))
-                if number < 0:
-                    own[-1] = _rgb(OUTSIDE_COLOR)
-            colors.append(own)
-        t = np.linspace(0, 1, 40)
-        bend = t * t * (3 - 2 * t)
-        for j, flow in enumerate(self.flows):
-            starts = bottoms[j][:, np.newaxis] + np.cumsum(flow, axis=1) - flow
-            ends = bottoms[j + 1] + np.cumsum(flow, axis=0) - flow
-            for a, b in np.argwhere(flow > 0):
-                low = starts[a, b] + (ends[a, b] - starts[a, b]) * bend
-                look = dict(color=colors[j + 1][b], alpha=0.45, linewidth=0)
-                ax.fill_between(j + 0.06 + 0.88 * t, low, low + flow[a, b], **look)
-        for j, (numbers, size) in enumerate(zip(self.numbers, self.sizes, strict=True)):
-            ax.bar(np.full(len(size), j), size, 0.12, bottoms[j], color=colors[j], zorder=2)
-            for number, middle, rows in zip(numbers, bottoms[j] + size / 2, size, strict=True):
-                if rows > 0.6 * gap:
-                    write_number(ax, int(number), np.array([j, middle]), zorder=3)
-        ends = bottoms[-1] + self.sizes[-1] / 2
-        labels = [
-            self._name(int(number), rows) if number >= 0 else f"none ({spaced(rows)})"
-            for number, rows in zip(self.numbers[-1], self.sizes[-1], strict=True)
-        ]
-        ax.yaxis.tick_right()
-        ax.set_yticks(ends, labels)
-        ax.set_xticks(range(len(self.names)), [plain(name, 16) for name in self.names])
-        ax.set(xlim=(-0.15, len(self.names) - 0.8), xlabel="labellings; widths are rows")
-        tidy(ax)
-        ax.spines[["left", "bottom"]].set_visible(False)
-        ax.tick_params(length=0)
-
-
-def _rgb(color: str) -> Array:
-    return np.array([*bytes.fromhex(color[1:])]) / 255

@@ -107,10 +107,7 @@ class Display(ABC):
             pyplot = needed("matplotlib.pyplot", "plot")
             ax = pyplot.subplots(figsize=self._size(), layout="constrained")[1]
         elif not isinstance(ax, needed("matplotlib.axes", "plot").Axes):
-            remedy = (
-                "pass figure.add_subplot(), one of the axes of pyplot.subplots(), or leave it out "
-            )
-            remedy += "for a new figure"
+            remedy = "pass one of the axes of pyplot.subplots(), or leave it out for a new figure"
             raise invalid("ax", "be one Axes of matplotlib", shown(ax), remedy)
         self._draw(ax)
         self.ax_, self.figure_ = ax, ax.figure
@@ -153,22 +150,8 @@ def legend_above(ax: Any, n_columns: int) -> None:
     ax.legend(ncols=n_columns, **look)
 
 
-def colorbar(ax: Any, label: str, shrink: float, extend: str) -> Any:
-    """Put the colours of the last image of axes beside them."""
-    bar = ax.figure.colorbar(ax.images[-1], ax=ax, pad=0.02, shrink=shrink, extend=extend)
-    bar.set_label(label, color=INK)
-    bar.outline.set_visible(False)
-    return bar
-
-
 def plain(text: object, longest: int = 40) -> str:
-    r"""Return text as matplotlib shows it letter by letter, on one line and not too long.
-
-    Examples
-    --------
-    >>> print(plain("price_$ and cost_$"), plain("two\nlines"), plain("x" * 50, longest=6))
-    price_\$ and cost_\$ two\nlines xxxxx…
-    """
+    """Return text as matplotlib shows it letter by letter, on one line and not too long."""
     letters = printable(str(text))
     letters = letters if len(letters) <= longest else letters[: longest - 1] + "…"
     return letters.replace("$", r"\$")  # between two of them, it would be a formula

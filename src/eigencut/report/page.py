@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +27,6 @@ from eigencut.report.summary import (
     ColumnBars,
     ModelSummary,
     Picture,
-    SpectrumSummary,
-    SupportSummary,
     clipped,
     counted,
     percent,
@@ -40,19 +37,16 @@ from eigencut.report.summary import (
 
 # Where the marks of a page stand: plain numbers and words, which the templates write as SVG.
 
-BOX = (52.0, 14.0, 428.0, 206.0)  # of a plot: left, top, right and bottom of what lies in it
 FRAME = (720.0, 470.0)  # width and height of the picture of rows
 
 
 class Mark(NamedTuple):
-    """A point or the corner of a bar, its class in the style sheet, and the words beside it."""
+    """A point, its class in the style sheet, and the words beside it."""
 
     x: float
     y: float
     kind: str
     tip: str
-    width: float = 0.0
-    height: float = 0.0
     far: tuple[float, float] | None = None  # where it lies, if it is drawn elsewhere
 
 
@@ -74,53 +68,6 @@ def outline(shape: str, radius: float) -> str:
 def short(value: float) -> str:
     """A coordinate to a tenth."""
     return f"{value:.1f}".removesuffix(".0")
-
-
-def spectrum_plot(spectrum: SpectrumSummary) -> dict[str, Any]:
-    """Eigenvalues as points, those of clusters filled; the gap after the last of them."""
-    K, values = len(spectrum.values), spectrum.measured or spectrum.values
-    left, top, right, bottom = BOX
-    highest, step = max([*values, 1e-12]), (right - left) / len(values)
-    x = [left + step * (i + 0.5) for i in range(len(values))]
-    y = [bottom - (bottom - top) * value / highest for value in values]
-    bars = []
-    if len(values) > K:
-        tip = f"gap after {K}: from {values[K - 1]:.3g} to {values[K]:.3g}"
-        start, height = (x[K - 1] + x[K]) / 2 - 0.3 * step, max(y[K - 1] - y[K], 1.5)
-        bars = [Mark(start, y[K], "mark gap", tip, 0.6 * step, height)]
-    points, ticks = [], []
-    for i, value in enumerate(values):
-        tip = f"eigenvalue {i + 1}: {value:.3g}" + ("" if i < K else ", beyond the clusters")
-        points.append(Mark(x[i], y[i], "mark own" if i < K else "mark beyond", tip))
-        if len(values) <= 16 or (i + 1) % math.ceil(len(values) / 12) == 0:
-            ticks.append((x[i], str(i + 1), "mid"))
-    marks = dict(ticks=ticks, bars=bars, points=points)
-    return _plot("number of the eigenvalue", highest, ".2g", **marks)
-
-
-def similarity_plot(support: SupportSummary) -> dict[str, Any] | None:
-    """Two histograms of shares, rows and new rows, and the line below which is outside."""
-    if not support.edges:
-        return None
-    left, top, right, bottom = BOX
-    edges = np.asarray(support.edges)
-    x = left + (right - left) * (edges - edges[0]) / (edges[-1] - edges[0])
-    both = [("rows", "mark bin", support.counts), ("new rows", "mark bin new", support.new_counts)]
-    shares = [(*one, sum(one[2])) for one in both if sum(one[2])]
-    highest = max(max(counts) / total for *_, counts, total in shares)
-    bars = []
-    for name, kind, counts, total in shares:
-        for i in np.flatnonzero(counts):
-            share, span = counts[i] / total, f"{edges[i]:.3g} to {edges[i + 1]:.3g}"
-            tip = f"{counts[i]} {name} ({share:.1%}), similarity {span}"
-            width, height = max(x[i + 1] - x[i] - 0.8, 0.5), (bottom - top) * share / highest
-            bars.append(Mark(x[i] + 0.4, bottom - height, kind, tip, width, height))
-    at = float(np.interp(support.least, edges, x))
-    tip = f"below {support.least:.3g}: outside what the model knows"
-    ticks = [(left, f"{edges[0]:.3g}", "start"), (right, f"{edges[-1]:.3g}", "end")]
-    axis = "similarity to the training rows (log of the mean affinity)"
-    marks = dict(ticks=ticks, bars=bars, lines=[Mark(at, top, "mark least", tip)])
-    return _plot(axis, highest, ".0%", **marks)
 
 
 def column_plot(bars: ColumnBars, names: dict[int, str]) -> dict[str, Any]:
@@ -145,14 +92,6 @@ def column_plot(bars: ColumnBars, names: dict[int, str]) -> dict[str, Any]:
         ticks.append(((left + right) / 2, "log scale", "mid"))
     bottom = height * len(rows)
     return dict(bars=bars, rows=rows, left=left, right=right, bottom=bottom, ticks=ticks)
-
-
-def _plot(axis: str, highest: float, form: str, **marks: Any) -> dict[str, Any]:
-    """Marks, with four lines across and what these stand for."""
-    _, top, _, bottom = BOX
-    shares = (0.0, 1 / 3, 2 / 3, 1.0)
-    grid = [(bottom - share * (bottom - top), f"{share * highest:{form}}") for share in shares]
-    return dict(axis=axis, box=BOX, grid=grid, lines=[], points=[]) | marks
 
 
 def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
@@ -224,8 +163,6 @@ def page(summary: ModelSummary) -> str:
         effects=_effects(summary),
         columns=[column_plot(bars, summary.names) for bars in summary.bars],
         picture=scatter(picture, summary.names) if picture is not None and picture.x else None,
-        similarity=similarity_plot(summary.support),
-        spectrum=spectrum_plot(summary.spectrum) if summary.spectrum else None,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     return page
@@ -292,7 +229,7 @@ def write(
         Ends in .html, .json or .txt.
     **how
         Further arguments of ``summarize``: ``X_new``, ``documents``, ``names``, ``title``,
-        ``data``, ``stability``, ``n_refits``, ``random_state``.
+        ``data``, ``n_refits``, ``random_state``.
 
     Returns
     -------
@@ -307,7 +244,7 @@ def write(
     >>> X, _ = make_moons(200, noise=0.05, random_state=0)
     >>> model = GPOD(2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     summary = write(model, X, Path(folder) / "moons.html", stability=False)
+    ...     summary = write(model, X, Path(folder) / "moons.html", n_refits=0)
     >>> summary.sentences[0]
     '2 clusters of 200 rows: 50 % and 50 %.'
     """

@@ -9,9 +9,7 @@ import math
 import platform
 import re
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -21,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from eigencut._utils.arrays import Array, Indices
@@ -29,9 +26,8 @@ from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import advance, stage, threads, without_progress
 from eigencut._utils.validation import check_count, numbers_in_words, shown
 from eigencut._version import __version__
-from eigencut.auto.spectrum import Spectrum
-from eigencut.cut import CUTS
-from eigencut.exceptions import GraphWarning, invalid
+from eigencut.auto.spectrum import Choice
+from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.extension.labelling import is_outlier
 from eigencut.fitted import Answers
@@ -75,7 +71,7 @@ class Policy:
     points: int = 4000  # rows that the picture shows, at most
     new_points: int = 2000  # new rows that the picture shows, at most
     held_out: int = 2000  # new rows on whose pairs risk is measured, at most
-    refitted: int = 2000  # rows of a refit, and of the spectrum, at most
+    refitted: int = 2000  # rows of a refit, at most
     seconds: float = 8.0  # after which no further refit begins
     worth_naming: float = 0.01  # share of unsure rows of a pair, or change of a share, to be named
     shaky: float = 0.8  # a cluster is named if refits agree on fewer of its labels
@@ -113,11 +109,7 @@ class ClusterSummary(JsonReady):
 
 @dataclass(frozen=True)
 class PairDoubt(JsonReady):
-    """Rows that nearly belong to the other of two clusters.
-
-    A row is unsure if its margin is below 0.1 and it lies inside what the model knows (rows outside
-    are counted as such); the other cluster is the second most probable.
-    """
+    """Unsure rows of two clusters: inside what the model knows, with a margin below 0.1."""
 
     first: int  # the cluster with the smaller number
     second: int
@@ -192,35 +184,6 @@ class DataQuality(JsonReady):
 
 
 @dataclass(frozen=True)
-class SupportSummary(JsonReady):
-    """How well the model knows the places where rows lie."""
-
-    least: float  # rows less similar to the training rows lie outside what the model knows
-    outside: float | None  # their share among the rows
-    new_outside: float | None  # their share among the new rows
-    edges: tuple[float, ...]  # of bins of similarity; the outer bins hold what lies beyond, too
-    counts: tuple[int, ...]  # rows in each bin
-    new_counts: tuple[int, ...]  # new rows in each bin
-
-
-@dataclass(frozen=True)
-class SpectrumSummary(JsonReady):
-    """Eigenvalues: those of the model, and the next ones."""
-
-    values: tuple[float, ...]  # one for each cluster, ascending
-    measured: tuple[float, ...]  # more, of the same graph on some rows; empty without rows
-    n_rows: int  # how many rows these are
-
-
-@dataclass(frozen=True)
-class ComparedGraph(JsonReady):
-    """A graph that was compared with others, and how clearly it shows the clusters."""
-
-    affinity: str
-    score: float
-
-
-@dataclass(frozen=True)
 class ChoiceSummary(JsonReady):
     """How the graph and the number of clusters came about."""
 
@@ -229,7 +192,7 @@ class ChoiceSummary(JsonReady):
     chosen_clusters: bool  # whether the number was chosen
     asked_graph: str  # what affinity was
     graph: str  # what was taken
-    compared: tuple[ComparedGraph, ...]
+    compared: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
@@ -266,9 +229,10 @@ class ModelSummary(JsonReady):
     unsure : float or None
         The share of all rows that are unsure, of the new rows where there are any.
     picture : Picture or None
-    support : SupportSummary
-    spectrum : SpectrumSummary or None
-        None of a discrete cut.
+    least_support : float
+        Rows less similar to the training rows lie outside what the model knows.
+    outside, new_outside : float or None
+        Their share among the rows, and among the new rows.
     choice : ChoiceSummary
     risk : RiskSummary or None
     stability : QuickStability or None
@@ -294,7 +258,7 @@ class ModelSummary(JsonReady):
     >>> from eigencut import GPOD
     >>> from eigencut.report import summarize
     >>> X, _ = make_blobs(90, centers=3, cluster_std=0.4, random_state=0)
-    >>> summary = summarize(GPOD(3).fit(X), X, stability=False)
+    >>> summary = summarize(GPOD(3).fit(X), X, n_refits=0)
     >>> [(cluster.name, cluster.size) for cluster in summary.clusters]
     [('cluster 0', 30.0), ('cluster 1', 30.0), ('cluster 2', 30.0)]
     >>> sorted(summary.to_dict())[:3]
@@ -313,8 +277,9 @@ class ModelSummary(JsonReady):
     pairs: tuple[PairDoubt, ...]
     unsure: float | None
     picture: Picture | None
-    support: SupportSummary
-    spectrum: SpectrumSummary | None
+    least_support: float
+    outside: float | None
+    new_outside: float | None
     choice: ChoiceSummary
     risk: RiskSummary | None
     stability: QuickStability | None
@@ -347,7 +312,6 @@ def summarize(
     names: Mapping[int, str] | None = None,
     title: str | None = None,
     data: str = "",
-    stability: bool = True,
     n_refits: int = 10,
     random_state: int = 0,
 ) -> ModelSummary:
@@ -371,10 +335,9 @@ def summarize(
     title : str, optional
     data : str, default=""
         Where the rows come from, for the head of the report: for example the name of a file.
-    stability : bool, default=True
-        Whether to fit again on samples of at most 2000 rows. No refit begins after 8 seconds.
     n_refits : int, default=10
-        How often, at most.
+        How often to fit again on samples of at most 2000 rows; 0 for no stability. No refit begins
+        after 8 seconds.
     random_state : int, default=0
         Of rows that are drawn.
 
@@ -387,7 +350,7 @@ def summarize(
     >>> from sklearn.datasets import make_moons
     >>> from eigencut import GPOD
     >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> summary = summarize(GPOD(2).fit(X), X, stability=False)
+    >>> summary = summarize(GPOD(2).fit(X), X, n_refits=0)
     >>> for sentence in summary.sentences:
     ...     print(sentence)
     2 clusters of 300 rows: 50 % and 50 %.
@@ -400,10 +363,7 @@ def summarize(
     for name, text in (("title", title or ""), ("data", data)):
         if not isinstance(text, str):
             raise invalid(name, "be a text", shown(text), f"use str({name})")
-    if not isinstance(stability, (bool, np.bool_)):
-        remedy = "use n_refits for how often"
-        raise invalid("stability", "be True or False", shown(stability), remedy)
-    check_count("n_refits", n_refits, "use the default of 10")
+    check_count("n_refits", n_refits, "use the default of 10", least=0)
     check_count("random_state", random_state, "use 0", least=0)
     notes = list[str]()
     numbers = model.cluster_numbers_
@@ -434,7 +394,7 @@ def summarize(
         described = _descriptions(model, seen, documents, notes)
     risk = _risk(model, new, random_state, notes)
     refits = None
-    if stability and len(called) > 1:
+    if n_refits and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
     latest = new if new.n_rows else seen
     clusters = _clusters(model, called, seen, new, described, risk, refits)
@@ -454,8 +414,9 @@ def summarize(
         pairs=() if len(called) < 2 else _pairs(latest),
         unsure=_mean(latest.is_unsure),
         picture=_picture(model, seen, new, random_state),
-        support=_support(model.gpod.fitted_cut_.least_support, seen, new),
-        spectrum=_spectrum(model.gpod, seen, random_state),
+        least_support=float(model.gpod.fitted_cut_.least_support),
+        outside=_mean(seen.is_outside),
+        new_outside=_mean(new.is_outside),
         choice=_choice(model.gpod, len(called)),
         risk=risk,
         stability=refits,
@@ -743,30 +704,6 @@ def _pairs(rows: SeenRows) -> tuple[PairDoubt, ...]:
     return tuple(sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second)))
 
 
-def _support(least: float, seen: SeenRows, new: SeenRows) -> SupportSummary:
-    """Return how the similarity of rows and new rows is spread, next to the least."""
-    values = [rows.answers.support for rows in (seen, new)]
-    together = np.concatenate(values)
-    edges, counts = np.empty(0), [np.empty(0), np.empty(0)]
-    if len(together):
-        high = float(max(together.max(), least))
-        finite = together[np.isfinite(together)]  # a row like no training row has -inf
-        spread = np.ptp(np.quantile(finite, [0.05, 0.95])) if len(finite) else 0.0
-        usual = max(high - least, float(spread))
-        # Bins reach below the least by at most twice the range of ordinary rows.
-        low = max(float(min(together.min(), least)), least - 2 * usual)
-        edges = np.linspace(low, max(high, low + 1e-9), 41)
-        counts = [np.histogram(np.clip(of, low, high), edges)[0] for of in values]
-    return SupportSummary(
-        least=float(least),
-        outside=_mean(seen.is_outside),
-        new_outside=_mean(new.is_outside),
-        edges=tuple(map(float, edges)),
-        counts=tuple(map(int, counts[0])),
-        new_counts=tuple(map(int, counts[1])),
-    )
-
-
 def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> Picture | None:
     """Place rows and new rows in the plane; None where there are none, or no plane for them."""
     groups = [rows for rows in (seen, new) if rows.n_rows]
@@ -865,24 +802,6 @@ def _stability(
     )
 
 
-def _spectrum(gpod: GPOD, seen: SeenRows, random_state: int) -> SpectrumSummary | None:
-    """Return the eigenvalues of a relaxed cut, and six more of them on some of the rows."""
-    if not hasattr(gpod, "eigenvalues_"):
-        return None
-    values, n_rows = tuple(map(float, gpod.eigenvalues_)), 0
-    measured: tuple[float, ...] = ()
-    if not gpod.affinity_.pairwise and len(seen.places) > 1:
-        rows = seen.sample(POLICY.refitted, random_state)
-        n_pairs, cut = min(len(values) + 6, rows.shape[0] - 1), CUTS[gpod.cut]
-        silent = warnings.catch_warnings(action="ignore", category=GraphWarning)
-        # There may be too few different rows for as many.
-        with suppress(ValueError), stage("spectrum"), threads(gpod.n_jobs), silent:
-            with without_progress():
-                found = Spectrum.from_rows(rows, clone(gpod.affinity_), cut, n_pairs)
-            measured, n_rows = tuple(map(float, found.pairs.values)), int(rows.shape[0])
-    return SpectrumSummary(values, measured, n_rows)
-
-
 def _choice(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
     """Return how the number of clusters and the graph were found."""
     given: Any = gpod.n_clusters
@@ -894,7 +813,7 @@ def _choice(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
         chosen_clusters=not is_number,
         asked_graph=gpod.affinity if isinstance(gpod.affinity, str) else repr(gpod.affinity),
         graph=repr(gpod.affinity_),
-        compared=tuple(ComparedGraph(one.affinity, float(one.score)) for one in gpod.choice_),
+        compared=tuple(gpod.choice_),
     )
 
 
@@ -919,13 +838,7 @@ def _plain(value: Any) -> Any:
 
 
 def percent(share: float) -> str:
-    """A share as people say it.
-
-    Examples
-    --------
-    >>> [percent(share) for share in (0, 0.0004, 0.021, 0.04, 0.456, 0.996, 1)]
-    ['0 %', 'below 0.1 %', '2.1 %', '4 %', '46 %', '99.6 %', '100 %']
-    """
+    """Return a share as people say it, like "below 0.1 %" or "46 %"."""
     points = 100 * share
     if 0 < points < 0.1:
         return "below 0.1 %"
@@ -980,11 +893,11 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
     problems = [] if summary.quality is None else list(summary.quality.problems)
     if problems:
         yield f"Check the data: {'; '.join(problems)}."
-    if summary.support.new_outside is not None:
-        text = f"{_capital(percent(summary.support.new_outside))} of "
+    if summary.new_outside is not None:
+        text = f"{_capital(percent(summary.new_outside))} of "
         text += f"{counted(summary.n_new, 'new row')} lie outside what the model knows"
-        if summary.support.outside is not None:
-            text += f" ({percent(summary.support.outside)} of the rows it was fitted on)"
+        if summary.outside is not None:
+            text += f" ({percent(summary.outside)} of the rows it was fitted on)"
         yield f"{text}."
     changed = [one for one in summary.changes if one.p_value < POLICY.small_p]
     if changed:
@@ -1093,38 +1006,15 @@ _CLUSTERS = 30  # that are shown in full
 
 
 def summary_text(summary: ModelSummary) -> str:
-    """Return the sentences, and a block for each thing that there is to see."""
-    shown, names = summary.clusters[:_CLUSTERS], summary.names
-    choice, spectrum = summary.choice, summary.spectrum
-    values = [f"{value:.3g}" for value in spectrum.values[:12]] if spectrum else []
-    pairs = [
-        f"  {short(names[pair.first], 22)} and {short(names[pair.second], 22)}: {pair.n_unsure} of "
-        f"{pair.n_rows} rows, {pair.share:.1%}"
-        for pair in summary.pairs[:8]
-    ]
+    """Return the sentences, the clusters with their profiles, and the notes."""
+    head = [short(summary.title, _LINE), *([short(summary.data, _LINE)] if summary.data else [])]
+    profiles = (one for one in summary.clusters[:_CLUSTERS] if one.contrasts)
+    notes = (*summary.warnings, *summary.notes)
     blocks = [
-        [
-            short(summary.title, _LINE),
-            *([_entry("data", summary.data)] if summary.data else []),
-            _entry("date", summary.date),
-            *map(_item, summary.sentences),
-        ],
+        [*head, summary.date, *map(_item, summary.sentences)],
         ["Clusters", *_bars(summary)],
-        *([short(one.name), *cluster_lines(one)] for one in shown if one.contrasts),
-        _titled("Unsure rows between two clusters", pairs),
-        _titled("Columns of new rows", [_item(str(one)) for one in summary.changes[:12]]),
-        _titled("New rows unlike all others", [_item(str(one)) for one in summary.outliers]),
-        _titled("Data", _quality_lines(summary.quality)),
-        [
-            "Graph",
-            _entry("taken", choice.graph),
-            *(f"  {one.score:>8.2f}  {short(one.affinity, 88)}" for one in choice.compared),
-            *([_entry("eigenvalues", ", ".join(values))] if values else []),
-        ],
-        ["Settings", *(_entry(name, value) for name, value in summary.settings.items())],
-        _titled("Warnings raised at the fit", [_item(text) for text in summary.warnings]),
-        _titled("Notes", [_item(text) for text in summary.notes]),
-        [", ".join(f"{name} {version}" for name, version in summary.versions.items())],
+        *([short(one.name), *cluster_lines(one)] for one in profiles),
+        ["Notes", *map(_item, notes)] if notes else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -1145,23 +1035,5 @@ def _bars(summary: ModelSummary) -> list[str]:
     return lines
 
 
-def _quality_lines(quality: DataQuality | None) -> list[str]:
-    lines = []
-    for one in () if quality is None else quality.columns[:_CLUSTERS]:
-        values = counted(one.n_values, "different value")
-        text = f"{one.kind}, {percent(one.missing)} missing, {values}; {one.treatment}"
-        lines.append(_entry(short(one.column, 17), text))
-    return lines
-
-
-def _titled(title: str, lines: Sequence[str]) -> list[str]:
-    return [title, *lines] if lines else []
-
-
 def _item(text: str) -> str:
     return fill(short(text, 8 * _LINE), _LINE, initial_indent="  - ", subsequent_indent="    ")
-
-
-def _entry(name: str, value: Any) -> str:
-    text = short(f"{name:<18} {value}", 3 * _LINE)
-    return fill(text, _LINE, initial_indent="  ", subsequent_indent=" " * 21)

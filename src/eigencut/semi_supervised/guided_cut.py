@@ -92,11 +92,7 @@ POLICY = Policy()
 
 
 class LabelMap(NamedTuple):
-    """Scores of classes, a column of ``matrix`` for each; and how well they agree with labels.
-
-    The ``error`` is the mean square over known rows: of the row left out, where labels have
-    corrected the clusters, and else of the clusters, scaled to the labels.
-    """
+    """Scores of classes, a column for each; and their mean square error at known rows."""
 
     matrix: Array
     error: float
@@ -139,11 +135,7 @@ class UnguidedCut:
 def guided_cut(
     unguided: UnguidedCut, known: Known
 ) -> tuple[Eigenfunctions, Partition, LabelMap | None]:
-    """Bend a cut to what is known of its rows.
-
-    Return functions whose labels agree with it, the clusters of the vertices, and how well they
-    agree with labels if any are known.
-    """
+    """Return functions bent to what is known, the clusters of vertices, and how labels agree."""
     with blas_threads(1):
         functions, rotation, agreement = _combined(unguided, known)
         functions = _with_linked_rows(functions, rotation, known)
@@ -205,10 +197,7 @@ def _is_clear(gain: Array) -> bool:
 
 
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
-    """Return for each class the cluster that it is, given the scores of known rows.
-
-    Classes that are known to none of the rows are the clusters that remain, in their order.
-    """
+    """Return the cluster that each class is; unseen classes take those that remain, in order."""
     votes = np.zeros((n_clusters, n_clusters))
     np.add.at(votes.T, classes, scores)
     seen = np.unique(classes)
@@ -220,11 +209,7 @@ def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
 
 
 def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Array) -> LabelMap:
-    """Fit the map from functions to classes.
-
-    ``values`` are the functions at the known rows, and ``rotation`` carries the first K of them to
-    the clusters, in the order of the classes.
-    """
+    """Fit the map from functions at known rows to classes, around the clusters of ``rotation``."""
     targets = np.eye(len(rotation))[classes]
     is_seen = targets.any(axis=0)
     tried = _tried(values, targets, rotation, eigenvalues)

@@ -32,10 +32,7 @@ class KnownClasses:
 def read_known_labels(
     known_labels: ArrayLike, n_rows: int, *, words: bool = True, name: str = "known_labels"
 ) -> KnownClasses:
-    """Read classes as people write them: numbers or words, and -1 or nothing where unknown.
-
-    ``words`` says whether classes may be words, and ``name`` what an error calls them.
-    """
+    """Read classes as people write them: numbers or words, and -1 or nothing where unknown."""
     values = np.asarray(known_labels)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -103,31 +100,17 @@ class Constraints:
         listed = (f"{n} {kind} pair{'' if n == 1 else 's'}" for n, kind in counts)
         return f"{type(self).__name__}({', '.join(listed)})"
 
-    def check_rows(self, n_rows: int) -> None:
-        """Refuse numbers that no row has.
-
-        Parameters
-        ----------
-        n_rows : int
-        """
+    def _check_rows(self, n_rows: int) -> None:
+        """Refuse numbers that no row has."""
         for name in ("must_link", "cannot_link"):
             pairs = getattr(self, name)
             if len(pairs) and pairs.max() >= n_rows:
                 expected = f"hold numbers of rows, from 0 to {n_rows - 1}"
                 raise invalid(name, expected, pairs.max(), "rows are counted from 0")
 
-    def among(self, is_there: NDArray[np.bool_]) -> Constraints:
-        """The same pairs by the numbers that rows have among those that are there.
-
-        Parameters
-        ----------
-        is_there : array of bool, one for each row
-
-        Returns
-        -------
-        constraints : Constraints
-        """
-        self.check_rows(len(is_there))
+    def _among(self, is_there: NDArray[np.bool_]) -> Constraints:
+        """Return the pairs by the numbers that rows have among those that are there."""
+        self._check_rows(len(is_there))
         for name in ("must_link", "cannot_link"):
             rows = np.unique(getattr(self, name))
             absent = rows[~is_there[rows]]
@@ -204,7 +187,7 @@ class Known:
         labels = np.full(n, UNKNOWN, dtype=np.intp)
         if known_labels is not None:
             labels = read_known_labels(known_labels, n, words=False).labels
-        pairs.check_rows(n)
+        pairs._check_rows(n)
         must = _with_identical_rows(pairs.must_link, X)
         group = linked_groups(n, must)
         refuse_contradictions(group, pairs.cannot_link, labels)
@@ -293,11 +276,7 @@ def linked_groups(n_rows: int, pairs: Indices) -> Indices:
 
 
 def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> None:
-    """Raise an error that names rows, where pairs contradict each other or the labels.
-
-    ``groups`` are the ``linked_groups`` of the pairs that must be together; ``labels`` are -1 where
-    unknown.
-    """
+    """Refuse pairs that contradict each other or the labels, by the rows; groups are linked."""
     known = np.flatnonzero(labels >= 0)[::-1]
     class_of = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)  # that of its first known row
     class_of[groups[known]] = labels[known]

@@ -172,7 +172,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         if known_labels is not None:
             known = read_known_labels(known_labels, len(table.values))
             known_labels, class_names = known.labels[complete], known.names
-        pairs = None if constraints is None else check_kind(constraints).among(complete)
+        pairs = None if constraints is None else check_kind(constraints)._among(complete)
         with naming_rows_of_table(table, complete, preparation):
             model.fit(
                 rows,

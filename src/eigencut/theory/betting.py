@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array
 
 # Shares of the largest stake, averaged; small ones serve many rows, large ones few.
 STAKES = np.array([0.99, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.025, 0.01, 0.004])
@@ -28,7 +26,7 @@ STAKES = np.array([0.99, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.025, 0.
 def log_fortune(y: Array, mean: float) -> float:
     """Return the logarithm of the fortune of bets on values above the mean."""
     gains = np.log1p(np.multiply.outer(STAKES, y / mean - 1))
-    return _log_mean(gains.sum(axis=-1))
+    return float(logsumexp(gains.sum(axis=-1)) - math.log(len(STAKES)))
 
 
 def limits_of_mean(y: Array, alpha: float) -> tuple[float, float]:
@@ -48,53 +46,3 @@ def lowest(fortune: Callable[[float], float], most: float) -> float:
         if high - low < 1e-6 * high:
             break
     return low
-
-
-@dataclass(frozen=True)
-class DisjointPairs:
-    """Pairs of rows, the same rows paired in several ways, drawn beforehand."""
-
-    one: Indices
-    other: Indices
-    weight: Array
-    pairing: Indices  # the number of the pairing that each pair belongs to
-
-    def limits(
-        self, is_in: NDArray[np.bool_], by_degree: bool, largest: float, alpha: float
-    ) -> tuple[float, float]:
-        """Return limits of what leaves a cluster over its size, which hold but for ``alpha``.
-
-        In units of the largest weight it is ``phi = E a / E b``, so ``a - phi b`` has mean 0, with
-        ``a <= 1/2`` and ``a <= b <= 1``; ``b <= 1/2`` where ``a > 0``.
-        """
-        n_in = is_in[self.one].astype(np.float64) + is_in[self.other]
-        some = n_in > 0
-        n_in, weight = n_in[some], np.minimum(self.weight[some] / largest, 1.0)
-        a, b = np.where(n_in == 1, weight / 2, 0.0), n_in / 2 * (weight if by_degree else 1.0)
-        n_pairings = int(self.pairing.max()) + 1
-
-        def fortune(gains: Array) -> float:  # averaged over pairings
-            logs = [np.log1p(stake * gains) for stake in STAKES]
-            sums = [np.bincount(self.pairing[some], log, n_pairings) for log in logs]
-            return _log_mean(np.concatenate(sums))
-
-        most = math.log(2 / alpha)
-        low = lowest(lambda phi: fortune(a / phi - b), most)
-        # Of bets against ``phi = 1 - rest``.
-        rest = lowest(lambda rest: fortune(2 * ((1 - rest) * b - a) / rest), most)
-        return low, 1 - rest
-
-
-def round_robin(n: int, n_rounds: int) -> tuple[Indices, Indices]:
-    """Return partners of n rows, of shape (n_rounds, n // 2): disjoint pairs in each round."""
-    even = n + n % 2
-    turned = (np.arange(even - 1) + np.arange(n_rounds)[:, np.newaxis]) % max(even - 1, 1)
-    seats = np.column_stack([np.full(n_rounds, even - 1), turned])
-    one, other = seats[:, : even // 2], seats[:, : even // 2 - 1 : -1]
-    if even == n:
-        return one, other
-    return one[:, 1:], other[:, 1:]  # the partner of the last one is nobody
-
-
-def _log_mean(logs: Array) -> float:
-    return float(logsumexp(logs) - math.log(len(logs)))

@@ -31,11 +31,7 @@ class CutTheory:
     cost_of_one: str  # what the value of a single cluster is called
 
     def largest_error(self, n_clusters: int, C: float, B: float) -> float:
-        """Return the largest value that F can have at all: a bound above it says nothing.
-
-        ``1/2 E W (u - u')^2`` is at most 2 C B for functions with ``|u|^2 <= B``, and at most
-        ``form_per_norm(C)`` for those of unit norm.
-        """
+        """Return the largest value that F can have at all: a bound above it says nothing."""
         return float(n_clusters * min(2 * C * B, self.form_per_norm(C)))
 
 
@@ -130,16 +126,13 @@ def bounds(
     kappa : float
         sup L(x, x); enters RatioCut's bounds only.
     eps : float
-        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``discretization_cost`` has it.
+        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` has it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
-        The paper's constants, or the least that its proofs give on the same assumptions. "tight"
-        has 1/4 where the paper has the factor 2 of ``sqrt(2 log(1/delta) / n)``: the loss lies
-        between 0 and 4 C B, so one row moves the supremum by at most 8 C B / n (the paper adds both
-        losses, 16 C B / n), and McDiarmid's inequality gives the rest. Its complexity is
-        ``4 C B K / sqrt(floor(n / 2))``: a mean over pairs is one over ``floor(n / 2)`` disjoint
-        ones, whose losses lie between 0 and 4 C B. Its discretization is ``2 C eps`` for RatioCut
-        and ``4 eps`` for NCut; see ``discretization_cost``.
+        The paper's constants, or the least that its proofs give on the same assumptions: "tight"
+        has 1/4 where the paper has the factor 2 of ``sqrt(2 log(1/delta) / n)``, the complexity
+        ``4 C B K / sqrt(floor(n / 2))``, and the discretization ``2 C eps`` for RatioCut, ``4 eps``
+        for NCut. ``benchmarks/studies/risk.md`` says why.
 
     Returns
     -------
@@ -167,7 +160,7 @@ def bounds(
     C = check_magnitude("C", C, "use the largest weight, 1 for a Gaussian")
     B = check_magnitude("B", B, "use the largest squared value of an eigenfunction")
     kappa = check_magnitude("kappa", kappa, "use the largest |d(x) - W(x, x)|")
-    eps = check_magnitude("eps", eps, "use discretization_cost(model).epsilon")
+    eps = check_magnitude("eps", eps, "use assess(model).epsilon")
     delta = check_fraction("delta", delta, 0.05)
 
     scale = 8 * C * B * n_clusters

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_count, check_fraction, check_magnitude
+from eigencut._utils.validation import check_count
 from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, NoEigenfunctions, invalid
 from eigencut.io.sample import seeded_by
@@ -34,7 +34,7 @@ _ROUNDING = 1e-12  # an excess up to this is none
 
 @dataclass(frozen=True)
 class LearningCurve(JsonReady):
-    """Excess risk of fits on samples, and the line through it. ``print`` or ``plot`` it.
+    """Excess risk of fits on samples, and the line through it. ``print`` it.
 
     Attributes
     ----------
@@ -47,9 +47,7 @@ class LearningCurve(JsonReady):
     slope, intercept : float
         ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
     slope_interval : tuple of float
-        Confidence interval of the slope (Student's t).
-    confidence : float
-        Of that interval.
+        Interval of the slope with 95 % confidence (Student's t).
     n_rows : int
         All rows.
     """
@@ -60,7 +58,6 @@ class LearningCurve(JsonReady):
     slope: float
     slope_interval: tuple[float, float]
     intercept: float
-    confidence: float
     n_rows: int
 
     theory_slope: ClassVar[float] = -0.5  # that of the bounds of Theorems 1 and 3
@@ -70,17 +67,8 @@ class LearningCurve(JsonReady):
         """Which values of the excess are more than rounding."""
         return np.asarray(self.excess > _ROUNDING)
 
-    def excess_at(self, n: float) -> float:
-        """The excess risk at n rows, by the fitted line.
-
-        Parameters
-        ----------
-        n : float
-
-        Returns
-        -------
-        float
-        """
+    def _excess_at(self, n: float) -> float:
+        """Return the excess risk at n rows, by the fitted line."""
         return math.exp(self.intercept + self.slope * math.log(n))
 
     @property
@@ -96,8 +84,8 @@ class LearningCurve(JsonReady):
                 "The excess risk does not fall reliably with the number of rows at these sizes; "
                 "use larger sizes or more repeats to say what more data would bring."
             )
-        now = self.excess_at(self.n_rows)
-        gain = now - self.excess_at(2 * self.n_rows)
+        now = self._excess_at(self.n_rows)
+        gain = now - self._excess_at(2 * self.n_rows)
         share = gain / (self.risk_of_all + now)
         return (
             f"Doubling the data would lower the risk by about {gain:.2g} ({100 * share:.2g} % of "
@@ -116,27 +104,11 @@ class LearningCurve(JsonReady):
             lines.append(f"{n:8d}  {row.mean():12.4g}  {row.std():10.2g}")
         lines += [
             "",
-            f"log-log slope {self.slope:.2f} ({self.confidence:.0%} interval {low:.2f} to "
+            f"log-log slope {self.slope:.2f} (95% interval {low:.2f} to "
             f"{high:.2f}); the bounds of the theory fall with slope {self.theory_slope}",
             self.sentence,
         ]
         return "\n".join(lines)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve, its line and the rate of the theory.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        ax : matplotlib axes
-        """
-        from eigencut.plotting.curves import LearningCurveDisplay
-
-        return LearningCurveDisplay.from_curve(self, ax=ax).ax_
 
 
 def learning_curve(
@@ -146,7 +118,6 @@ def learning_curve(
     *,
     n_repeats: int = 8,
     random_state: Any = 0,
-    confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> LearningCurve:
     """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
@@ -171,8 +142,6 @@ def learning_curve(
         Samples of each size.
     random_state : int, RandomState or None, default=0
         Of the samples, together with the rows. None means 0.
-    confidence : float, default=0.95
-        Of the slope's interval.
     sample_weight : array-like of shape (N,), optional
         What each row counts: samples are drawn in proportion. Integers are numbers of identical
         rows; of other weights N is Kish's effective number of rows.
@@ -200,7 +169,6 @@ def learning_curve(
         with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
             estimator, X, sample_weight = gpod, rows, counts
     check_count("n_repeats", n_repeats, "use the default of 8")
-    confidence = check_fraction("confidence", confidence, 0.95)
     # All that can be refused is refused before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     reference = clone(estimator)
@@ -231,7 +199,7 @@ def learning_curve(
             draws = (_drawn(population.multiplicity_, n, rng) for _ in range(n_repeats))
             fits = (_fit_on_sample(sampled, population.rows_, drawn) for drawn in draws)
             excess[i] = excess_on_training_rows(reference, fits)
-    slope, interval, intercept = _line(chosen, excess, confidence)
+    slope, interval, intercept = _line(chosen, excess)
     return LearningCurve(
         sizes=chosen,
         excess=excess,
@@ -239,7 +207,6 @@ def learning_curve(
         slope=slope,
         slope_interval=interval,
         intercept=intercept,
-        confidence=confidence,
         n_rows=n_rows,
     )
 
@@ -282,162 +249,13 @@ def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) ->
     return np.unique(given).astype(np.intp)
 
 
-def _points(sizes: Indices, excess: Array) -> tuple[Array, Array]:
-    """Return log n and log excess of the fits with an excess; nothing if they have no line."""
+def _line(sizes: Indices, excess: Array) -> tuple[float, tuple[float, float], float]:
+    """Return slope, its interval and intercept of log excess on log n; NaN without any excess."""
     positive = excess > _ROUNDING
     x = np.log(np.broadcast_to(sizes[:, np.newaxis], excess.shape)[positive])
     if len(x) < 3 or np.ptp(x) == 0:
-        return np.empty(0), np.empty(0)
-    return x, np.log(excess[positive])
-
-
-def _line(
-    sizes: Indices, excess: Array, confidence: float
-) -> tuple[float, tuple[float, float], float]:
-    """Return slope, its interval and intercept of log excess on log n; NaN without any excess."""
-    x, y = _points(sizes, excess)
-    if not len(x):
         return math.nan, (math.nan, math.nan), math.nan
-    line = linregress(x, y)
+    line = linregress(x, np.log(excess[positive]))
     slope = float(line.slope)
-    reach = float(stdtrit(len(x) - 2, (1 + confidence) / 2) * line.stderr)
+    reach = float(stdtrit(len(x) - 2, 0.975) * line.stderr)
     return slope, (slope - reach, slope + reach), float(line.intercept)
-
-
-@dataclass(frozen=True)
-class RowsNeeded(JsonReady):
-    """The number of rows at which the excess risk falls to a target. ``print`` it.
-
-    Attributes
-    ----------
-    target : float
-        The excess risk wanted.
-    n_rows : float
-        n*, where the fitted line of the curve reaches it; infinite if the line does not fall.
-    interval : tuple of float
-        Fieller's confidence set of n*; infinite above where the slope may be 0, and from 0 to
-        infinity where the fits say nothing.
-    confidence : float
-        Of the interval.
-    largest_measured : int
-        The largest size of the curve; what is beyond is extrapolated.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigencut import GPOD, Gaussian
-    >>> X, _ = make_moons(150, noise=0.05, random_state=0)
-    >>> model = GPOD(2, affinity=Gaussian(sigma=0.3)).fit(X[:100])
-    >>> curve = learning_curve(model, X, sizes=[30, 50, 80], n_repeats=3)
-    >>> result = rows_needed(curve, target=0.01)
-    >>> result.largest_measured
-    80
-    """
-
-    target: float
-    n_rows: float
-    interval: tuple[float, float]
-    confidence: float
-    largest_measured: int
-
-    @property
-    def sentence(self) -> str:
-        """How many rows it takes."""
-        wanted = f"an excess risk of {self.target:.3g}"
-        if not math.isfinite(self.n_rows):
-            return (
-                f"How many rows {wanted} takes is unknown: the excess risk does not "
-                "fall with the number of rows at these sizes. Measure larger sizes or more repeats."
-            )
-        about, low, high = (
-            f"{math.ceil(n):,}" if math.isfinite(n) else "infinity"
-            for n in (self.n_rows, *self.interval)
-        )
-        text = f"About {about} rows have {wanted} ({self.confidence:.0%} interval {low} to {high})"
-        if self.n_rows > self.largest_measured:
-            text += f", by extrapolation beyond the {self.largest_measured:,} rows measured"
-        return text + "."
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-def rows_needed(curve: LearningCurve, target: float, *, confidence: float = 0.95) -> RowsNeeded:
-    """The number of rows n* at which a learning curve reaches a target excess risk.
-
-        n* = exp((log target - intercept) / slope)
-
-    by the curve's line. The interval is Fieller's: all n at which the line, within its error, may
-    have the target.
-
-    Parameters
-    ----------
-    curve : LearningCurve
-        Of ``learning_curve``.
-    target : float
-        Excess risk, above 0. It has the unit of ``curve.risk_of_all``: a hundredth of that is a
-        risk that is 1 % above the best.
-    confidence : float, default=0.95
-        Of the interval.
-
-    Returns
-    -------
-    RowsNeeded
-
-    Notes
-    -----
-    The interval is of the scatter of the fits, given that the line holds and logarithms scatter
-    about it normally and alike at all sizes. Beyond the sizes measured nothing but the line speaks
-    for it; measure larger samples where n* is far beyond them.
-
-    References
-    ----------
-    .. [1] E. C. Fieller, "Some Problems in Interval Estimation", Journal of the Royal Statistical
-       Society B 16, 175-185, 1954.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(400, 1))
-    >>> curve = learning_curve(GPOD(2, affinity=Gaussian(sigma=1.0)), X, sizes=[25, 50, 100])
-    >>> needed = rows_needed(curve, curve.excess_at(200))
-    >>> round(needed.n_rows), needed.interval[0] < 200 < needed.interval[1]
-    (200, True)
-    """
-    remedy = "use e.g. curve.risk_of_all / 100"
-    if check_magnitude("target", target, remedy) == 0:
-        raise invalid("target", "be above 0", 0, remedy)
-    confidence = check_fraction("confidence", confidence, 0.95)
-    n_rows = math.inf
-    if curve.slope < 0 and math.isfinite(curve.intercept):
-        with np.errstate(over="ignore"):  # exp of more than 709 is infinite
-            n_rows = float(np.exp((math.log(target) - curve.intercept) / curve.slope))
-    return RowsNeeded(
-        target=float(target),
-        n_rows=n_rows,
-        interval=_fieller(curve, math.log(target), confidence),
-        confidence=confidence,
-        largest_measured=int(curve.sizes.max()),
-    )
-
-
-def _fieller(curve: LearningCurve, level: float, confidence: float) -> tuple[float, float]:
-    """Return the hull of all n with ``|a + b log n - level| <= t s(log n)``, s the line's error."""
-    x, y = _points(curve.sizes, curve.excess)
-    if not len(x):
-        return 0.0, math.inf
-    line, middle, n = linregress(x, y), float(x.mean()), len(x)
-    t = float(stdtrit(n - 2, (1 + confidence) / 2))
-    variance = line.stderr**2 * float(((x - middle) ** 2).sum())
-    # With z = log n - middle and h the height of the line there, less the level:
-    # (h + b z)^2 <= t^2 (variance / n + stderr^2 z^2).
-    h, b = line.intercept + line.slope * middle - level, line.slope
-    quadratic = b**2 - t**2 * line.stderr**2
-    half, constant = h * b, h**2 - t**2 * variance / n
-    if quadratic <= 0 or b >= 0:  # the line may not fall: all n, or beyond one or the other end
-        return 0.0, math.inf
-    root = math.sqrt(max(half**2 - quadratic * constant, 0.0))
-    with np.errstate(over="ignore"):  # exp of more than 709 is infinite
-        low, high = np.exp(middle + (-half + root * np.array([-1.0, 1.0])) / quadratic)
-    return float(low), float(high)

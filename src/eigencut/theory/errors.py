@@ -1,14 +1,11 @@
 """Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
-``empirical_error`` is on the training rows (Eq. 3), ``population_error`` on new ones (before
-Eq. 11); ``discretization_gap`` is what POD makes small. All are sums over pairs of rows, as is the
-cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5): what leaves cluster k, over its volume.
+``empirical_error`` is on the training rows (Eq. 3), ``error_of_pairs`` on new ones (before Eq. 11).
+Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5):
+what leaves cluster k, over its volume. ``eigencut.inspection.assess`` returns them.
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
-
-The empirical Rademacher complexity of Appendix B is, with ``h = floor(n / 2)``,
-``E_sigma sup_u | 2/h sum_i sigma_i W(x_i, x_{i+h}) (u(x_i) - u(x_{i+h}))^2 |``.
 """
 
 from __future__ import annotations
@@ -24,16 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from eigencut._utils.arrays import Array, Indices, are_counts
+from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_choice, check_count, check_sample_weight
+from eigencut._utils.validation import check_sample_weight
 from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
 from eigencut.cut import CUTS, Cut
-from eigencut.discretization import assign, normalize_rows
+from eigencut.discretization import assign
 from eigencut.exceptions import invalid
-from eigencut.io.sample import random_keys, seeded_by
-from eigencut.theory.betting import DisjointPairs, round_robin
 from eigencut.theory.bounds import THEORIES
 
 
@@ -71,29 +66,14 @@ def check_enough(name: str, n_rows: float) -> None:
         raise invalid(name, expected, f"{n_rows:g}", "hold out more rows")
 
 
-def kept_rows(affinity: Affinity, what_for: str, remedy: str) -> Any:
-    """Return the training rows, which an affinity has to have kept."""
-    rows = getattr(affinity, "rows_", None)
-    if rows is None:
-        got = f"{type(affinity).__name__}, which does not"
-        raise invalid("model", f"have kept its training rows{what_for}", got, remedy)
-    return rows
-
-
 @dataclass(frozen=True)
 class RowPairs:
-    """Pairs of rows, each with its weight; never as an array of all pairs.
-
-    On the graph of a fit a row makes a pair with itself. Without such pairs, sums over pairs are
-    U-statistics and estimate the population.
-    """
+    """Pairs of rows, each with its weight; without those of a row with itself, U-statistics."""
 
     counts: Array  # how many rows there are at each place
     self_weights: Array  # W(x, x)
     all_sums: Callable[[Array], Array]  # V to sum_j c_j W(x_i, x_j) V[j], i among the j
     with_itself: bool = False
-    affinity: Affinity | None = None  # and the rows themselves, if they are new
-    rows: Any = None
 
     @classmethod
     def from_rows(
@@ -112,16 +92,15 @@ class RowPairs:
             self_weights=own,
             all_sums=lambda V: affinity.within(rows, each * V),
             with_itself=with_itself,
-            affinity=affinity,
-            rows=rows,
         )
 
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
         """Pair the rows that an affinity was fitted on; it has to have kept them."""
-        remedy = "pass held-out rows as X, or the labels, the rows and the affinity: "
-        remedy += "cut_value(model.labels_, X, affinity=...)"
-        kept_rows(affinity, " to be measured on them", remedy)
+        if getattr(affinity, "rows_", None) is None:
+            expected = "have kept its training rows to be measured on them"
+            got = f"{type(affinity).__name__}, which does not"
+            raise invalid("model", expected, got, "pass held-out rows as X")
         check_enough("model", affinity.n_rows_)
         all_sums: Any = affinity.at_own_rows
         return cls(affinity.multiplicity_, affinity.self_weights_, all_sums, with_itself)
@@ -152,29 +131,6 @@ class RowPairs:
         # Rounding must not make it negative.
         return np.maximum(self.degrees[:, np.newaxis] * F**2 - 2 * F * WF + WF2, 0.0)
 
-    def disjoint(self) -> DisjointPairs | None:
-        """Pair new rows at random, each with one other, in several ways.
-
-        None where rows have weights that are no numbers of rows.
-        """
-        times = np.rint(self.counts)
-        is_whole = are_counts(times) and np.allclose(times, self.counts, rtol=1e-9)
-        if self.affinity is None or not is_whole:
-            return None
-        # The draw does not depend on the order of the rows, and rows that count are repeated.
-        each = np.repeat(np.arange(len(times)), times.astype(np.intp))
-        order = each[np.argsort(random_keys(self.rows)[each], kind="stable")]
-        order = seeded_by(self.rows[each]).permutation(order)
-        # At most 30 pairings, of 20 000 pairs together, but for the first; in groups of 128 rows.
-        n_pairings = int(np.clip(40_000 // len(order), 1, 30))
-        found = []
-        for group in np.array_split(order, max(1, round(len(order) / 128))):
-            weights = self.affinity.within(self.rows[group], np.eye(len(group)))
-            i, j = round_robin(len(group), n_pairings)
-            pairing = np.broadcast_to(np.arange(n_pairings)[:, np.newaxis], i.shape)
-            found.append([part.ravel() for part in (group[i], group[j], weights[i, j], pairing)])
-        return DisjointPairs(*map(np.concatenate, zip(*found, strict=True)))
-
     def standard_error(self, values: Array) -> float:
         """Return the standard error of the mean of a value over the rows."""
         centred = values - self.counts @ values / self.n_rows
@@ -183,7 +139,12 @@ class RowPairs:
 
 @dataclass(frozen=True)
 class CutValue(JsonReady):
-    """The value of the discrete cut, Eqs. 4 and 5; ``eigencut.inspection.cut_value`` returns it.
+    """RatioCut or NCut of clusters, Eqs. 4 and 5: how much of the weights leaves them.
+
+        sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
+                            v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
+
+    as means over pairs of rows: the F(u-ddot) of Theorems 2 and 4.
 
     Attributes
     ----------
@@ -192,17 +153,13 @@ class CutValue(JsonReady):
         The sum of ``per_cluster``.
     standard_error : float
         Of ``value``, by the jackknife: each row left out in turn, the labels of the others kept.
+        Where hardly any weight leaves a cluster it is far too small.
     per_cluster : array of shape (K,)
         What leaves a cluster, over its size: NCut's is the conductance, the share of the weight
         of its rows that goes to others, from 0 to 1. NaN, and not in the sum, for a cluster
         without a row, or without any weight.
     sizes : array of shape (K,)
         Rows of each cluster.
-    interval : tuple of float, or None
-        Holds the value of the population with probability ``confidence``, whatever the
-        distribution and the number of rows. None for training rows, where no upper bound of the
-        weights is known, and for weights of rows that are no integers.
-    confidence : float
     n_rows : float
         Rows, or what they count together.
     """
@@ -212,8 +169,6 @@ class CutValue(JsonReady):
     standard_error: float
     per_cluster: Array
     sizes: Array
-    interval: tuple[float, float] | None
-    confidence: float
     n_rows: float
 
     @property
@@ -222,15 +177,8 @@ class CutValue(JsonReady):
         return not self.value > 4 * self.standard_error > 0
 
 
-def cut_of_pairs(
-    pairs: RowPairs,
-    labels: Indices,
-    cut: Cut,
-    n_clusters: int,
-    largest_weight: float | None = None,
-    confidence: float = 0.95,
-) -> CutValue:
-    """Return the value of a partition; with an interval if the largest weight is given."""
+def cut_of_pairs(pairs: RowPairs, labels: Indices, cut: Cut, n_clusters: int) -> CutValue:
+    """Return the value of a partition."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
     count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
@@ -246,18 +194,13 @@ def cut_of_pairs(
         left = (pairs.n_partners - 1) * (sizes - is_in)
     per_cluster = ratio(cuts, volumes)
     without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
-    n, interval = pairs.n_rows, None
-    if largest_weight is not None and not pairs.with_itself:
-        interval = _interval(pairs.disjoint(), is_in, cut, largest_weight, confidence)
     return CutValue(
         cut=cut.name,
         value=float(np.nansum(per_cluster)),
-        standard_error=(n - 1) * pairs.standard_error(without),
+        standard_error=(pairs.n_rows - 1) * pairs.standard_error(without),
         per_cluster=per_cluster,
         sizes=np.round(sizes).astype(np.intp),
-        interval=interval,
-        confidence=confidence,
-        n_rows=n,
+        n_rows=pairs.n_rows,
     )
 
 
@@ -278,32 +221,18 @@ def ratio(above: Any, below: Any) -> Array:
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
 
-def _interval(
-    pairs: DisjointPairs | None, is_in: Any, cut: Cut, largest: float, confidence: float
-) -> tuple[float, float] | None:
-    """Return limits of the value of the population, by bets on disjoint pairs."""
-    if pairs is None:
-        return None
-    if pairs.weight.max(initial=0.0) > largest * (1 + 1e-9):
-        remedy = "leave it out if you do not know it"
-        raise invalid("largest_weight", "be an upper bound of the weights", largest, remedy)
-    alpha = (1 - confidence) / is_in.shape[1]
-    by_degree = bool(cut.mass_power)
-    ends = [pairs.limits(mine, by_degree, largest=largest, alpha=alpha) for mine in is_in.T]
-    low, high = np.sum(ends, axis=0) * (1.0 if by_degree else largest)
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class ErrorEstimate(JsonReady):
-    """An estimate of the population error F.
+    """The population error F of the eigenfunctions, on held-out rows: a U-statistic without bias.
+
+    Functions are orthonormal on the training rows. ``-2 * model.score(X)`` is its value for K = 2.
 
     Attributes
     ----------
     value : float
         F, summed over the functions.
     standard_error : float
-        Of ``value``, from the spread over the rows.
+        Of ``value``: that of the Hajek projection, from the spread over the rows.
     per_function : array of shape (K,)
         The summands of ``value``.
     n_rows : float
@@ -316,115 +245,17 @@ class ErrorEstimate(JsonReady):
     n_rows: float
 
 
-@dataclass(frozen=True)
-class Gap(JsonReady):
-    """The discretization gap: how far rows of the embedding are from indicators of clusters.
-
-    Attributes
-    ----------
-    per_cluster : array of shape (K,)
-        The root mean square of the difference, of every cluster.
-    total : float
-        Their sum.
-    n_rows : float
-        Rows it was measured on.
-    """
-
-    per_cluster: Array
-    total: float
-    n_rows: float
-
-
-def empirical_error(model: Any, normalization: str = "population") -> float:
-    """The empirical error F-hat of the relaxed cut on its own training rows (Eq. 3).
-
-        F-hat(U) = 1 / (2 n (n - 1)) sum_k sum_{i != j} W_ij (u_ki - u_kj)^2
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    normalization : {"population", "paper"}, default="population"
-        - "population": functions of unit norm on the training rows (the vectors times sqrt(n)) and
-          weights W(x, y) without 1/n. Then ``F-hat = n / (n - 1) sum(lambda)``, which tends to the
-          population error; this is the reading under which the paper's "F-hat equals the sum of the
-          eigenvalues" holds in the limit.
-        - "paper": Eq. 3 to the letter, unit vectors and weights with 1/n. Then
-          ``F-hat = sum(lambda) / (n (n - 1))``.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    Nothing is computed again from the data: the fit kept ``W C U``, and
-    ``sum_i c_i u_i (d_i u_i - (W C u)_i)`` is half the sum over all pairs of rows (c_i rows at
-    vertex i; pairs at the same place contribute nothing).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X)
-    >>> bool(np.isclose(empirical_error(model), 50 / 49 * model.eigenvalues_.sum()))
-    True
-    """
-    check_choice("normalization", normalization, ("population", "paper"))
-    with measured_on(model) as (gpod, _, _):
-        affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
+def empirical_error(gpod: Any) -> float:
+    """Return F-hat of Eq. 3 for functions of unit norm and weights without 1/n."""
+    affinity, functions = gpod.affinity_, gpod.fitted_cut_.functions
     n = affinity.n_rows_
     if n < 2:
         expected = "be fitted on at least 2 rows, for an error is a mean over pairs"
         raise invalid("model", expected, n, "fit it on more")
+    # Half the sum over all pairs; pairs at the same place contribute nothing.
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
-    half_sum = max(float((affinity.multiplicity_ @ inner).sum()), 0.0)
-    paper = half_sum / (n * (n - 1))
-    return {"paper": paper, "population": paper * n**2}[normalization]
-
-
-def population_error(
-    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> ErrorEstimate:
-    """The population error F of the extended eigenfunctions, estimated on held-out rows.
-
-        F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2
-
-    (the display before Eq. 11), by the U-statistic over all pairs of rows of X
-
-        1 / (m (m - 1)) sum_{i != j} h(x_i, x_j),   h(x, y) = 1/2 W(x, y) sum_k (u_k(x) - u_k(y))^2,
-
-    in the population normalization: functions orthonormal on the training rows (those of Algorithm
-    1, which are not, are made so; with the constant, which it leaves out). It has no bias if the
-    rows of X played no part in the fit. The standard error is that of the Hajek projection,
-    ``2 std(h1) / sqrt(m)`` with ``h1(x_i)`` the mean of h over the pairs of x_i.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), m >= 3
-        Held-out rows. Blockwise: no m x m array is held.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row counts; weights that are no integers add up to Kish's number.
-
-    Returns
-    -------
-    ErrorEstimate
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.random.default_rng(0).normal(size=(90, 2))
-    >>> model = GPOD(n_clusters=2, solver="relaxed").fit(X[:50])
-    >>> estimate = population_error(model, X[50:])
-    >>> bool(np.isclose(estimate.value, -2 * model.score(X[50:]))), estimate.n_rows
-    (True, 40)
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs = RowPairs.from_rows(gpod.affinity_, rows, counts)
-        return error_of_pairs(pairs, gpod.fitted_cut_.unit_embedding(rows))
+    return max(float((affinity.multiplicity_ @ inner).sum()), 0.0) * n / (n - 1)
 
 
 def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
@@ -434,63 +265,6 @@ def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
     per_function = pairs.counts @ squares / (2 * pairs.n_rows)
     error = pairs.standard_error(squares.sum(axis=1))
     return ErrorEstimate(float(per_function.sum()), error, per_function, pairs.n_rows)
-
-
-def discretization_gap(
-    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> Gap:
-    """What POD makes small: the distance of rows of unit length from indicators of clusters.
-
-        sum_k ||one_hot_k - (rows(u-check) R)_k||_2
-
-    Algorithms 1 and 2 normalize the rows (line 8) and rotate them; norms are root mean squares over
-    rows. It tells how clear the clusters are, from 0 on. The epsilon of Theorems 2 and 4 is of
-    functions of unit norm instead: ``discretization_cost`` has it.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), optional
-        Rows to measure it on. Default: the training rows, where n times the sum of the squares is
-        the square of the last entry of ``partition_.gap_history``.
-    sample_weight : array-like of shape (m,), optional
-        What each row of X counts.
-
-    Returns
-    -------
-    Gap
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD
-    >>> X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, np.newaxis]
-    >>> discretization_gap(GPOD(n_clusters=2, solver="relaxed").fit(X)).total < 0.01
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        fitted = gpod.fitted_cut_
-        functions, labels = fitted.functions, None
-        if rows is not None:
-            # Not predict(): a row that it leaves out still has a place in the population.
-            scores = fitted.scores(rows)
-        elif functions.extends_eigenvectors and not hasattr(gpod, "embedding_"):
-            expected = "be given for a model that has not kept its training rows"
-            raise invalid("X", expected, None, "pass rows")
-        elif functions.form == "landmarks":  # whose vertices are not rows
-            scores = normalize_rows(gpod.embedding_) @ gpod.rotation_
-            labels = gpod.partition_.labels
-        else:
-            # Algorithm 1 has other functions for new rows than the discretized eigenvectors.
-            U, rotation = functions.at_training_vertices(), fitted.rotation
-            if functions.extends_eigenvectors:
-                U, rotation = functions.eigenvectors(), gpod.rotation_
-            scores, counts = normalize_rows(U) @ rotation, fitted.affinity.multiplicity_
-        labels = assign(scores) if labels is None else labels
-        one_hot = labels[:, np.newaxis] == np.arange(scores.shape[1])
-        per_cluster = np.sqrt(np.average((one_hot - scores) ** 2, axis=0, weights=counts))
-        n_rows = len(scores) if counts is None else whole_or_real(counts.sum())
-        return Gap(per_cluster, float(per_cluster.sum()), n_rows)
 
 
 def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = None) -> float:
@@ -567,6 +341,12 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
 class DiscretizationCost(JsonReady):
     """Term A of the proofs of Theorems 2 and 4, ``F(u-ddot) - F(u-check)``, and its bounds.
 
+    Indicators have unit norm (Eqs. 4 and 5, for NCut in L2(rho_W)), and so have eigenfunctions, in
+    the rotation ``u-check R`` that is closest to the indicators; it has the same F. With the
+    Dirichlet form ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
+
+        F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))).
+
     Attributes
     ----------
     discrete, continuous : float
@@ -598,53 +378,14 @@ class DiscretizationCost(JsonReady):
     n_rows: float
 
 
-def discretization_cost(
-    model: Any, X: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> DiscretizationCost:
-    """What turning functions into clusters adds to F, and the theorems' epsilon.
-
-    Theorems 2 and 4 compare indicators of unit norm (Eqs. 4 and 5, for NCut in L2(rho_W), where
-    rho_W has the degrees as density) with eigenfunctions of unit norm, here in the rotation
-    ``u-check R`` that is closest to the indicators; it has the same F. With the Dirichlet form
-    ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
-
-        F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))),
-
-    and since ``E(f) <= C ||f||^2`` for RatioCut, ``2 ||f||^2`` for NCut, by Cauchy and Schwarz also
-    ``<= 2 C epsilon``, ``4 epsilon``. The paper has ``4 C epsilon`` for both.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), optional
-        Rows to measure it on. Default: the training rows.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row of X counts. Training rows have the weights of the fit.
-
-    Returns
-    -------
-    DiscretizationCost
-
-    See Also
-    --------
-    discretization_gap : What POD makes small: rows of unit length instead of functions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(300, 1))
-    >>> result = discretization_cost(GPOD(2, affinity=Gaussian(1.0)).fit(X))
-    >>> 0 < result.cost < result.by_error < result.by_norm
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
-        functions = gpod.fitted_cut_.functions
-        values = functions.at_training_vertices() if rows is None else functions(rows)
-        continuous = constrained_error(pairs, functions.unit(values), functions.cut)
-        largest = float(functions.affinity.largest_weight_)
-        return cost_of_pairs(pairs, continuous, labels, functions.cut, largest)
+def training_cost(gpod: Any) -> DiscretizationCost:
+    """Return the cost of discretization on the training rows, which the model has to have kept."""
+    pairs, labels = pairs_of_cut(gpod.fitted_cut_, None, None)
+    functions = gpod.fitted_cut_.functions
+    values = functions.unit(functions.at_training_vertices())
+    continuous = constrained_error(pairs, values, functions.cut)
+    largest = float(functions.affinity.largest_weight_)
+    return cost_of_pairs(pairs, continuous, labels, functions.cut, largest)
 
 
 def cost_of_pairs(
@@ -708,7 +449,12 @@ def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
 
 @dataclass(frozen=True)
 class MeasuredExcess(JsonReady):
-    """Excess risk, measured.
+    """Excess risk ``F(solution) - F(best)``, measured on held-out rows with a bias of order 1 / n.
+
+    For F(best) stands the sum of the eigenvalues. The constant lies in the span of the
+    eigenvectors, so means over all pairs of rows, with (m - 1) / m, make up for the variance that
+    a sample lacks. In any one sample it can be below the truth. That of the clusters is
+    over-estimated: the best clusters are worse than the best functions.
 
     Attributes
     ----------
@@ -740,57 +486,6 @@ class MeasuredExcess(JsonReady):
     held_out_discrete: float
     empirical: float
     n_rows: float
-
-
-def measured_excess(
-    model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> MeasuredExcess:
-    """Estimate the excess risk from held-out rows, with a bias of order 1 / n.
-
-    The excess risk is F(solution) - F(best), both on the population. The first is estimated on
-    held-out rows. For the second stands the sum of the eigenvalues. The constant lies in the span
-    of the eigenvectors, so the variance of a function on a sample is too small by (n - 1) / n in
-    both, and means over all pairs of rows, with (m - 1) / m, make up for it. What remains is about
-    unbiased, and can be below the truth in any one sample. That of the clusters,
-    ``F(u-ddot) - F(u*)``, is over-estimated: the best clusters are worse than the best functions
-    by an amount that nobody knows.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-    X : array-like of shape (m, n_features), m >= 3
-        Rows that played no part in the fit.
-    sample_weight : array-like of shape (m,), optional
-        How many times each row counts; weights that are no integers add up to Kish's number.
-
-    Returns
-    -------
-    MeasuredExcess
-
-    Notes
-    -----
-    The standard errors count both samples; of affinities that keep no training rows (landmarks)
-    only the held-out one.
-
-    Where eigenvectors single out rows instead of clusters, of which ``fit`` warns, the sum of the
-    eigenvalues lies above the minimum over the population, which has rows farther out than any
-    sample; then the excess is under-estimated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(900, 1))
-    >>> result = measured_excess(GPOD(2, affinity=Gaussian(1.0)).fit(X[:400]), X[400:])
-    >>> abs(result.continuous) < 3 * result.continuous_error < 0.1 < result.discrete
-    True
-    """
-    with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts)
-        cut = gpod.fitted_cut_.functions.cut
-        held_out = constrained_error(pairs, gpod.fitted_cut_.unit_embedding(rows), cut)
-        clusters = cut_of_pairs(pairs, labels, cut, gpod.n_clusters_)
-        return excess_over_training(gpod, held_out, clusters)
 
 
 def excess_over_training(
@@ -853,49 +548,6 @@ def excess_risk(reference: Any, model: Any) -> float:
         return float(excess_on_training_rows(reference, [model])[0])
 
 
-def excess_terms(reference: Any, model: Any) -> dict[str, float]:
-    """Return terms A to D of the proofs of Theorems 2 and 4, on a population that is known.
-
-        F(u-ddot) - F(u*) = A + B + C + D,    A = F(u-ddot) - F(u-check),    B = F(u-check) - F-hat,
-                                              C = F-hat - F(u~*),            D = F(u~*) - F(u*)
-
-    The population are the training rows of the reference, pairs of a row with itself included, and
-    F-hat is the sum of the eigenvalues of the model. For the best clusters u*, which only a search
-    among all could find, stand those of the reference: D is at least the one returned, at most 0.
-
-    Parameters
-    ----------
-    reference, model : fitted GPOD
-        As of ``excess_risk``, which is B + C.
-
-    Returns
-    -------
-    dict of str to float
-        By the names "A" to "D".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(200, 1))
-    >>> reference = GPOD(n_clusters=2, affinity=Gaussian(sigma=1.0)).fit(X)
-    >>> {name: round(abs(value), 3) for name, value in excess_terms(reference, reference).items()}
-    {'A': 0.161, 'B': 0.0, 'C': 0.0, 'D': 0.161}
-    """
-    excess, of, cut = excess_risk(reference, model), reference.affinity_, CUTS[reference.cut]
-    with threads(model.n_jobs):
-        new = pairs_of_cut(model.fitted_cut_, of.rows_, of.multiplicity_, with_itself=True)
-        own = pairs_of_cut(reference.fitted_cut_, None, None)
-        clusters, best = (cut_of_pairs(*one, cut, model.n_clusters_).value for one in (new, own))
-    empirical, relaxed = (float(one.eigenvalues_.sum()) for one in (model, reference))
-    return {
-        "A": clusters - excess - relaxed,
-        "B": excess + relaxed - empirical,
-        "C": empirical - relaxed,
-        "D": relaxed - best,
-    }
-
-
 def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
     """Excess risk of several models, in one product with the weights of the population."""
     affinity, functions = reference.affinity_, reference.fitted_cut_.functions
@@ -919,93 +571,3 @@ def refuse_matrices(given: Any, affinity: Affinity) -> None:
         expected = "be a weight function of two rows, which stays the same for samples of rows"
         remedy = "use affinity='gaussian' or a function k(A, B)"
         raise invalid("affinity", expected, repr(given), remedy)
-
-
-@dataclass(frozen=True)
-class Rademacher(JsonReady):
-    """Empirical Rademacher complexities of two classes of functions; ``rademacher`` returns it.
-
-    Attributes
-    ----------
-    span : float
-        Of functions of unit norm in the span of the K eigenfunctions.
-    bounded : float
-        Of all functions with ``u^2 <= B``: it does not fall with n.
-    by_paper : float
-        ``16 B C / sqrt(n)``, the bound of Appendix B.
-    standard_error : float
-        Of ``span``, for signs are drawn.
-    n_rows : int
-    """
-
-    span: float
-    bounded: float
-    by_paper: float
-    standard_error: float
-    n_rows: int
-
-
-def rademacher(
-    model: Any, X: ArrayLike, *, n_draws: int = 200, random_state: Any = 0
-) -> Rademacher:
-    """Return the empirical Rademacher complexity of Appendix B on rows, by drawn signs.
-
-    Parameters
-    ----------
-    model : fitted GPOD or TableModel
-        With eigenfunctions.
-    X : array-like of shape (n, n_features)
-        Rows, paired at random.
-    n_draws : int, default=200
-        Draws of the signs.
-    random_state : int, RandomState or None, default=0
-        Of pairs and signs, together with the rows. None means 0.
-
-    Returns
-    -------
-    Rademacher
-
-    Notes
-    -----
-    For unit combinations of the eigenfunctions the supremum is the largest ``|eigenvalue|`` of
-    ``2/h sum_i sigma_i W_i D_i D_i^T``, D_i the differences of the K functions. For all functions
-    with ``u^2 <= B`` it is reached by ``u = -sqrt(B), sqrt(B)`` on the pairs of one sign, for pairs
-    are disjoint. So 16 B C / sqrt(n) is no bound for that class: Khinchin's inequality holds for
-    one function.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(900, 1))
-    >>> model = GPOD(2, affinity=Gaussian(1.0)).fit(X[:100])
-    >>> rademacher(model, X[100:]).span < rademacher(model, X[100:200]).span
-    True
-    """
-    check_count("n_draws", n_draws, "use the default of 200")
-    with measured_on(model, X) as (gpod, rows, _):
-        n = rows.shape[0]
-        check_enough("X", n)
-        fitted, rng = gpod.fitted_cut_, seeded_by(rows, random_state)
-        values = fitted.unit_embedding(rows)
-        B, C = float(np.square(values).max()), float(fitted.affinity.largest_weight_)
-        one, other = rng.permutation(n)[: n // 2 * 2].reshape(2, -1)
-        weight = np.array(
-            [
-                fitted.affinity.within(rows[[i, j]], np.eye(2))[0, 1]
-                for i, j in zip(one, other, strict=True)
-            ]
-        )
-    signs = rng.choice([-1.0, 1.0], size=(n_draws, len(weight)))
-    differences = values[one] - values[other]
-    forms = [differences.T @ ((weight * sign)[:, np.newaxis] * differences) for sign in signs]
-    suprema = 2 / len(weight) * np.abs(np.linalg.eigvalsh(forms)).max(axis=1)
-    positive, negative = (np.maximum(side * signs, 0.0) @ weight for side in (1, -1))
-    bounded = 8 * B * np.maximum(positive, negative) / len(weight)
-    return Rademacher(
-        span=float(suprema.mean()),
-        bounded=float(bounded.mean()),
-        by_paper=float(16 * B * C / np.sqrt(n)),
-        standard_error=float(suprema.std() / np.sqrt(n_draws)),
-        n_rows=n,
-    )
