@@ -115,7 +115,7 @@ def test_landmarks(frame, model):
     assert "Landmarks" in repr(load("l.eigencut").model_.affinity_)
 
 
-@pytest.mark.parametrize("missing", ["refuse", "drop", "mean", "median"])
+@pytest.mark.parametrize("missing", ["refuse", "drop", "median"])
 def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, capsys, missing):
     """What is read in blocks has the labels and sizes of what is read into memory."""
     if missing != "refuse":
@@ -141,7 +141,7 @@ def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, 
 def test_missing_values(frame, model):
     frame.loc[4, "a"] = np.nan
     frame.to_csv("gaps.csv", index=False)
-    for missing in ("drop", "mean", "median"):
+    for missing in ("drop", "median"):
         run(f"fit gaps.csv --id name -k 3 --missing {missing} -o g.eigencut")
         run("predict g.eigencut gaps.csv --margin -o labels.csv")
         assert labels() == load("g.eigencut").predict(frame).tolist()
@@ -251,15 +251,14 @@ def test_json_everywhere(frame, model, capsys):
     for line, key, value in (
         ("fit plain.csv -k 3 -o x.eigencut", "sizes", [20, 20, 20]),
         ("predict m.eigencut plain.csv -o labels.csv", "rows", 60),
-        ("select plain.csv -k 2-4 -o best.eigencut", "n_clusters", 3),
+        ("select plain.csv -k 2-4", "n_clusters", 3),
         ("assess m.eigencut plain.csv", "n_clusters", 3),
         ("assess m.eigencut", "n_rows", 60),
-        ("info m.eigencut --verify", "columns", ["a", "b"]),
+        ("info m.eigencut", "columns", ["a", "b"]),
         ("export m.eigencut -o m.onnx", "columns", ["a", "b"]),
     ):
         run(f"{line} --json")
         assert json.loads(capsys.readouterr().out)[key] == value
-    assert load("best.eigencut").predict(frame).tolist() == model.labels_.tolist()
 
 
 def test_assess_with_refits(frame, model, capsys):
@@ -275,9 +274,9 @@ def test_assess_with_refits(frame, model, capsys):
 
 
 def test_select_with_candidates(frame, model, capsys):
-    run("select data.csv --drop name -k 2,3 --sigma local,median,0.5")
+    run("select data.csv --drop name -k 2,3")
     table = capsys.readouterr().out.splitlines()
-    assert table[-6:][0].split()[0] in "23" and len(table) >= 7
+    assert table[0].split()[0] == "n_clusters" and table[1].split()[0] in "23"
 
 
 def test_info_shows_that_columns_are_scaled(tmp_path, capsys):
@@ -294,7 +293,7 @@ def test_info_shows_what_was_chosen(model, capsys):
     run("info m.eigencut")
     shown = capsys.readouterr().out
     assert "3, fitted on 60 rows" in shown and "a, b" in shown
-    assert "scale auto, missing refuse" in shown and "not verified" in shown
+    assert "scale auto, missing refuse" in shown
 
 
 def test_demo(capsys):

@@ -247,7 +247,7 @@ DATA = {  # exit code 1
         "towns.csv has no column 'city', which --ordered names. It has 'town', 'a', 'day'.",
     ),
     "a date of an unknown column": (
-        f"fit towns.csv --date month:days {FIT}",
+        f"fit towns.csv --date month {FIT}",
         "towns.csv has no column 'month', which --date names. It has 'town', 'a', 'day'.",
     ),
     "a kind for a column that is left out": (
@@ -266,12 +266,12 @@ DATA = {  # exit code 1
     "missing value": (
         f"fit nan.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
         f"fit empty_column.csv --missing median {FIT}",
@@ -280,8 +280,7 @@ DATA = {  # exit code 1
     ),
     "no complete row": (
         f"fit all_missing.csv --missing drop {FIT}",
-        "The table must have rows without missing values. Got none; fit with missing 'mean' "
-        "or 'median'.",
+        "The table must have rows without missing values. Got none; fit with missing='median'.",
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
@@ -443,7 +442,7 @@ DATA = {  # exit code 1
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
     "unknown id to predict": (
@@ -507,20 +506,16 @@ USAGE = {
         f"Invalid value for '--sigma': {SIGMA} Got 'wide'; use sigma='auto' if unsure.",
     ),
     "sigma not a number": (
-        "select good.csv --sigma local,nan",
+        f"fit good.csv --sigma nan {FIT}",
         f"Invalid value for '--sigma': {SIGMA} Got nan; use sigma='auto' if unsure.",
-    ),
-    "a rule for landmarks": (
-        f"fit good.csv --sigma local --landmarks 5 {FIT}",
-        "--sigma local is not for --landmarks; use a number, or auto.",
     ),
     "memory limit not a size": (
         f"fit good.csv --memory-limit much {FIT}",
         "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
     ),
-    "delta": (
-        "assess model.eigencut --delta 2",
-        "Invalid value for '--delta': must be a number strictly between 0 and 1. Got '2'; use "
+    "alarm": (
+        "drift model.eigencut good.csv --alarm 2",
+        "Invalid value for '--alarm': must be a number strictly between 0 and 1. Got '2'; use "
         "0.05.",
     ),
     "unknown encoding": (
@@ -595,10 +590,6 @@ USAGE = {
         "fit good.csv -k 2 -o clusters.csv",
         "-o clusters.csv: this is where the model goes; name it e.g. clusters.eigencut.",
     ),
-    "the best model by the name of a table": (
-        "select good.csv -k 2 -o best.parquet",
-        "-o best.parquet: this is where the model goes; name it e.g. best.eigencut.",
-    ),
     "a model to standard output": (
         "fit good.csv -k 2 -o -",
         "-o -: a model is a file; name it, or /dev/stdout.",
@@ -618,16 +609,15 @@ USAGE = {
     "no command": ("", None),
     "unknown command": (
         "xyzzy m t",
-        "No such command 'xyzzy'. There are fit, predict, update, drift, align, select, assess, "
-        "describe, report, hierarchy, recluster, consensus, info, export, demo.",
+        "No such command 'xyzzy'. There are fit, predict, update, drift, select, assess, "
+        "describe, report, hierarchy, recluster, info, export, demo.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
     "unknown scale": (
         f"fit good.csv --scale log {FIT}",
-        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'robust', "
-        "'minmax', 'none'.",
+        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'minmax', 'none'.",
     ),
     "onto the model": (
         f"{P} good.csv -o model",

@@ -133,9 +133,9 @@ def fit(
 
 
 @command(
-    "Choose the number of clusters and the bandwidth.",
+    "Compare numbers of clusters.",
     "eigencut select data.csv",
-    "eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut",
+    "eigencut select data.csv -k 2-6 --metric cosine",
     "eigencut select survey.csv --weights people",
     "eigencut select data.csv -k 2,4,8 --json",
 )
@@ -148,31 +148,17 @@ def select(
         "-k --clusters",
         default="auto",
     ),
-    sigma: Any = option(
-        "Candidates: numbers or rules, separated by commas.", opt.bandwidths, default="auto"
-    ),
     metric: str | None = opt.metric_option,
     cut: str = opt.cut_option,
-    output: str | None = output("Save the best model there."),
     run: opt.TableOptions,
 ) -> None:
-    """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
-    check_output("model", output, [table], run.as_json)
+    """Compare numbers of clusters on TABLE; the best one first."""
     run = run.with_scale_for(metric)
 
     from eigencut.cli import tables
 
-    affinity: Any = "auto"
-    if sigma != ["auto"]:
-        affinity = [eigencut.Gaussian(width, metric=metric or "euclidean") for width in sigma]
-    how = dict(n_clusters=clusters, affinity=affinity, cut=cut, metric=metric)
-    best, model = tables.select_table(table, run, **how)
-    result = best.to_dict() | {"n_clusters": best.best.n_clusters, "output": output}
-    text = str(best)
-    if output is not None:
-        model.save(output)
-        text += f"\nThe best model is in {output}"
-    run.say(result, text, output)
+    found = tables.select_table(table, run, n_clusters=clusters, cut=cut, metric=metric)
+    run.say(found.to_dict() | {"n_clusters": found.best.n_clusters}, str(found))
 
 
 @command(
@@ -218,49 +204,6 @@ def update(
     updated, seconds = fitted.gpod.updated_, time.perf_counter() - start
     result = updated.to_dict() | {"seconds": round(seconds, 3), "output": output}
     run.say(result, f"{updated}\nThe model is in {output}", output)
-
-
-@command(
-    "Give the clusters of a model the numbers of another's.",
-    "eigencut align march.eigencut february.eigencut -o march.eigencut",
-    "eigencut align march.eigencut february.eigencut march.csv -o aligned.eigencut",
-)
-def align(
-    *,
-    model: str = opt.argument,
-    reference: str = opt.argument,
-    table: str | None = opt.argument,
-    output: str = output(
-        "Where the model with other numbers goes; it may replace MODEL.", required=True
-    ),
-    run: opt.RunOptions,
-) -> None:
-    """Give the clusters of MODEL the numbers that they have in REFERENCE, over the same columns.
-
-    Clusters are compared on the rows of TABLE, or on what REFERENCE keeps of those that it has
-    seen. One that shares no more than half of its rows with any cluster of REFERENCE, or of that
-    one's rows, gets a number that REFERENCE has never given.
-    """
-    check_output("model", output, [reference, table], run.as_json)
-
-    from eigencut.cli import tables
-    from eigencut.updating.alignment import renumbered
-
-    fitted = tables.load_model(model, run.jobs, one_cut=True)
-    other = tables.load_model(reference, run.jobs, one_cut=True)
-    rows = None if table is None else tables.read_for_model(fitted, table, run)
-    with run.progress("labels"):
-        aligned = eigencut.align_labels(fitted, other, rows)
-    aligned.save(output)
-    numbers = renumbered(fitted, aligned)
-    known = set(other.cluster_numbers_.tolist())
-    new = sorted(number for number in numbers.values() if number not in known)
-    lines = [
-        f"Cluster {before} is now {now}{', which is new' if now in new else ''}"
-        for before, now in numbers.items()
-    ]
-    result = {"numbers": numbers, "new": new, "output": output}
-    run.say(result, "\n".join([*lines, f"The model is in {output}"]), output)
 
 
 @command(
@@ -310,24 +253,18 @@ def recluster(
 @command(
     "Show what is in a model file.",
     "eigencut info model.eigencut",
-    "eigencut info model.eigencut --verify --json",
+    "eigencut info model.eigencut --json",
 )
-def info(
-    *,
-    model: str = opt.argument,
-    verify: bool = option("Read all of it and compare every SHA-256."),
-    as_json: bool = opt.json_option,
-) -> None:
+def info(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
-    from eigencut.io.model_format import read_header, verified_header
+    from eigencut.io.model_format import read_header
 
-    header = verified_header(model) if verify else read_header(model)
+    header = read_header(model)
     try:
         result = _facts(header)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{model} is not what eigencut writes; save the model again.") from error
-    result |= {"file": model, "verified": verify}
-    say(as_json, result, _text_of_facts(result))
+    say(as_json, result | {"file": model}, _text_of_facts(result))
 
 
 def _facts(header: Any) -> dict[str, Any]:
@@ -381,7 +318,6 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
     if result["divides_columns"]:
         units = "each column divided by its spread (column_scales_)"
-    is_right = "every SHA-256 is right" if result["verified"] else "not verified (--verify)"
     lines = {
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
         "columns": ", ".join(named) or "without names",
@@ -392,7 +328,7 @@ def _text_of_facts(result: dict[str, Any]) -> str:
         or "nothing, the affinity was given",
         "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
         "file": f"{result['bytes']} bytes, format {result['format']}, "
-        f"{len(result['arrays'])} arrays, {is_right}",
+        f"{len(result['arrays'])} arrays",
     }
     return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())
 
@@ -412,8 +348,6 @@ def describe(
         "A column of texts, for the words of the clusters.", opt.column_name
     ),
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
-    typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
-    confidence: float = option("Confidence of the intervals.", opt.share, default=0.95),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -426,9 +360,7 @@ def describe(
 
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
-    description = fitted.describe(
-        rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
-    )
+    description = fitted.describe(rows, documents=rows.ids, n_columns=top)
     result, text = description.to_dict(), str(description)
     if outliers:
         explained = fitted.explain_outliers(rows)
@@ -488,52 +420,35 @@ def drift(
 @command(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
-    "eigencut assess model.eigencut survey.csv --weights people",
-    "eigencut assess model.eigencut --delta 0.01 --json",
+    "eigencut assess model.eigencut --json",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    delta: float = option("How often the bounds may fail.", opt.share, default=0.05),
     significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
     theory: bool = option("Show the paper's errors and bounds, too."),
-    weights: str | None = opt.weights_option,
     run: opt.RunOptions,
 ) -> None:
     """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
-    if weights is not None and table is None:
-        raise click.UsageError("--weights names a column of TABLE, which is not given.")
-    if sets and weights is not None:
-        raise click.UsageError("--sets does not work with --weights; leave one out.")
 
     from eigencut.cli.tables import load_model, read_for_model
 
     fitted = load_model(model, run.jobs, one_cut=True)
-    gpod, ask, counts = fitted.gpod, eigencut.inspection, None
+    gpod, ask = fitted.gpod, eigencut.inspection
     preparing: Any = nullcontext((None, None))
     if table is not None:
-        whole = read_for_model(fitted, table, run, weights=weights)
-        counts, preparing = whole.weight, fitted.preparing(whole)
-    with preparing as (rows, complete), run.progress("refits"):
-        counts = None if counts is None else counts[complete]
+        preparing = fitted.preparing(read_for_model(fitted, table, run))
+    with preparing as (rows, _), run.progress("refits"):
         chance = ask.significance(gpod) if significance else None
         stable = ask.stability(gpod) if stability else None
         label_sets = ask.label_sets(gpod, rows) if sets else None
-        summary = ask.assess(
-            gpod,
-            rows,
-            delta,
-            sample_weight=counts,
-            significance=chance,
-            stability=stable,
-            theory=theory,
-        )
+        summary = ask.assess(gpod, rows, significance=chance, stability=stable, theory=theory)
     result = summary.to_dict()
     if label_sets is not None:
         result["label_sets"] = label_sets.to_dict()
@@ -637,9 +552,6 @@ def predict(
     levels: list[int] | str | None = option(
         "Also the groups at these levels: numbers of groups such as 20,5, or auto.", opt.levels
     ),
-    min_children: int = option(
-        "The least number of groups that make a coarser group.", opt.number(1), default=1
-    ),
     spreadsheet: bool = opt.spreadsheet_option,
     run: opt.RunOptions,
 ) -> None:
@@ -660,7 +572,7 @@ def predict(
     from eigencut.cli import tables
 
     fitted = tables.load_model(model, run.jobs)
-    groups = fitted.hierarchy().levels(levels, min_children) if levels else ()
+    groups = fitted.hierarchy().levels(levels) if levels else ()
 
     def answer(rows: Any) -> dict[str, Any]:
         answers: Any = fitted.answers(rows) if has_more else None
@@ -695,13 +607,11 @@ def predict(
 @command(
     "Write a model as ONNX, for services without Python.",
     "eigencut export model.eigencut -o model.onnx",
-    "eigencut export model.eigencut --dtype float32 -o small.onnx",
 )
 def export(
     *,
     model: str = opt.argument,
     output: str = output("Where the ONNX file goes.", required=True),
-    dtype: str = option(None, ["float64", "float32"], default="float64"),
     as_json: bool = opt.json_option,
 ) -> None:
     """Write MODEL as an ONNX graph: rows in; labels, embedding and similarity out.
@@ -714,49 +624,10 @@ def export(
     from eigencut.cli.tables import load_model
 
     fitted = load_model(model, None, one_cut=True)
-    eigencut.export.to_onnx(fitted, output, dtype=dtype)
-    result = {"columns": fitted.columns_, "dtype": dtype, "output": output}
-    text = (
-        f"The graph is in {output}; input X: {printable(', '.join(map(_clipped, fitted.columns_)))}"
-    )
-    say(as_json, result, text, output)
-
-
-@command(
-    "Make one labelling from several.",
-    "eigencut consensus labels.csv -k 5 -o consensus.csv",
-    "eigencut consensus labels.csv --columns anna,ben,model -k 5 --id row -o consensus.csv",
-)
-def consensus(
-    *,
-    table: str = opt.argument,
-    output: str = output("CSV, CSV.GZ or Parquet by its name.", default="-", show_default=False),
-    clusters: int = option("How many.", opt.number(1), "-k --clusters", required=True),
-    columns: tuple[str, ...] = option("The labellings. Default: all columns.", opt.column_names),
-    id_column: str | None = option("A column to copy, which names rows.", opt.column_name, "--id"),
-    seed: int = opt.seed_option,
-    run: opt.RunOptions,
-) -> None:
-    """Make one labelling from several: each column of TABLE has a label for every row.
-
-    Labels are numbers or words; -1 or nothing means none. The output has the cluster of each row,
-    and its agreement: how much of the clusters that it was put in went the same way.
-    """
-    check_output("table", output, [table], run.as_json)
-
-    from eigencut.cli import tables
-
-    labels, ids = tables.labellings(table, columns, id_column, run)
-    with run.progress("consensus"):
-        found = eigencut.consensus(labels, clusters, random_state=seed)
-    answer = {"cluster": found.labels, "agreement": found.agreement}
-    with open_writer(output) as write:
-        write(({} if id_column is None else {id_column: ids}) | answer)
-    if not is_standard_output(output):
-        mean = float(found.agreement.mean())
-        result = {"rows": len(found.labels), "agreement": mean, "output": output}
-        text = f"{len(found.labels)} rows labelled, mean agreement {mean:.2f}; they are in {output}"
-        run.say(result, text, output)
+    eigencut.export.to_onnx(fitted, output)
+    listed = printable(", ".join(map(_clipped, fitted.columns_)))
+    result = {"columns": fitted.columns_, "output": output}
+    say(as_json, result, f"The graph is in {output}; input X: {listed}", output)
 
 
 @command("Try everything on generated data.", "eigencut demo --out tour")
@@ -806,8 +677,8 @@ class Group(click.Group):
 @click.command(
     cls=Group,
     commands=[
-        *(fit, predict, update, drift, align, select, assess),
-        *(describe, report, hierarchy, recluster, consensus, info, export, demo),
+        *(fit, predict, update, drift, select, assess),
+        *(describe, report, hierarchy, recluster, info, export, demo),
     ],
     context_settings={
         "help_option_names": ["-h", "--help"],

@@ -127,7 +127,6 @@ def _bandwidth(text: str) -> float | str:
 
 
 bandwidth = Parsed("S", _bandwidth)
-bandwidths = Parsed("S", lambda text: [_bandwidth(part) for part in text.split(",")])
 
 
 @parsed("SIZE")
@@ -309,9 +308,7 @@ class TableOptions(RunOptions):
     ordered: tuple[tuple[str, list[str]], ...] = option(
         "A column of words in an order, e.g. 'size=small<medium<large'.", order
     )
-    date: tuple[str, ...] = option(
-        "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.", column_names
-    )
+    date: tuple[str, ...] = option("Columns of dates; ISO 8601 in CSV.", column_names)
     numeric: tuple[str, ...] = option(
         "Columns of numbers that look like something else.", column_names
     )
@@ -319,12 +316,12 @@ class TableOptions(RunOptions):
     seed: int = seed_option
     scale: str = option(
         "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",
-        ["auto", "standard", "robust", "minmax", "none"],
+        ["auto", "standard", "minmax", "none"],
         default="auto",
     )
     missing: str = option(
         "Missing values: an error, leave rows out, or fill in.",
-        ["refuse", "drop", "mean", "median"],
+        ["refuse", "drop", "median"],
         default="refuse",
     )
 
@@ -379,29 +376,17 @@ class AffinityOptions:
 
     def affinity(self) -> Any:
         """Return what ``GPOD`` takes."""
-        self._refuse_contradictions()
         if self.name == "auto":
             return "auto"
         from eigencut import affinities
 
-        settings: dict[str, Any] = {"n_landmarks": self.landmarks, "n_neighbors": self.neighbors}
-        settings |= {"sigma": None if self.sigma == "auto" else self.sigma, "metric": self.metric}
-        settings = {name: value for name, value in settings.items() if value is not None}
-        return getattr(affinities, self.name.capitalize())(**settings)
-
-    def _refuse_contradictions(self) -> None:
-        name, sigma, wrong = self.name, self.sigma, ""
-        is_rule = isinstance(sigma, str)
-        if self.landmarks is not None and name != "landmarks":
-            wrong = f"--landmarks is not for --affinity {name}; leave one out."
-        elif self.neighbors is not None and name == "landmarks":
-            wrong = "--neighbors is not for landmarks; use --landmarks alone."
-        elif self.neighbors and name == "gaussian" and (not is_rule or sigma == "median"):
-            wrong = f"--sigma {sigma} does not use --neighbors; leave one out, or "
-            wrong += "use --sigma local or neighbors."
-        elif sigma != "auto" and name == "neighbors":
-            wrong = "--sigma is not for neighbors; use --affinity gaussian."
-        elif is_rule and sigma != "auto" and name == "landmarks":
-            wrong = f"--sigma {sigma} is not for --landmarks; use a number, or auto."
-        if wrong:
-            raise click.UsageError(wrong)
+        kind = getattr(affinities, self.name.capitalize())
+        sigma = None if self.sigma == "auto" else self.sigma
+        given = {"landmarks": self.landmarks, "neighbors": self.neighbors, "sigma": sigma}
+        settings: dict[str, Any] = {} if self.metric is None else {"metric": self.metric}
+        for option, value in given.items():
+            name = option if option == "sigma" else f"n_{option}"
+            if value is not None and name not in inspect.signature(kind).parameters:
+                raise click.UsageError(f"--{option} is not for {self.name}; leave one out.")
+            settings |= {} if value is None else {name: value}
+        return kind(**settings)

@@ -16,7 +16,7 @@ from eigencut._utils.running import tell, warn_user, without_progress
 from eigencut.auto.select import Selection, select
 from eigencut.cli.options import RunOptions, TableOptions
 from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
+from eigencut.io.column_kinds import NUMERIC, Kind, absent, quoted
 from eigencut.io.readers import open_source
 from eigencut.io.refused_rows import naming_rows_of_table
 from eigencut.io.rows import Rows, with_weight_column
@@ -64,12 +64,9 @@ def kinds_of_columns(
 ) -> dict[str, Any] | None:
     """What options say that columns hold, as ``TableModel(columns=...)`` takes it."""
     said: list[tuple[str, str, Any]] = []  # option, column, kind
-    for option in ("categorical", "numeric"):
+    for option in ("categorical", "numeric", "date"):
         names = _split(source, getattr(options, option), f"--{option}")
         said += [(option, name, option) for name in names]
-    for text in options.date:
-        for part in [text] if text in source.names else text.split(","):
-            said.append(("date", *_date(source, part.strip())))
     said += [("ordered", name, order) for name, order in options.ordered]
     kinds: dict[str, Any] = {}
     for option, name, kind in said:
@@ -80,17 +77,6 @@ def kinds_of_columns(
             raise ValueError(f"Two options say what {name!r} holds; name it once.")
         kinds[name] = kind
     return kinds or None
-
-
-def _date(source: Source, text: str) -> tuple[str, str]:
-    """A column and its kind, from its name or ``name:unit``."""
-    name, _, unit = text.rpartition(":")
-    if text not in source.names and name and unit in UNITS_OF_DATES:
-        return name, f"date:{unit}"
-    if text in source.names or name not in source.names:
-        return text, "date"
-    expected, remedy = f"be one of {', '.join(UNITS_OF_DATES)}", f"use --date {name} for days"
-    raise invalid(f"--date {text}: the unit of a date", expected, repr(unit), remedy)
 
 
 def read_data(
@@ -135,8 +121,8 @@ def fit_table(
     return model, [names | cluster_columns(model, labels)]
 
 
-def select_table(path: str, run: TableOptions, **how: Any) -> tuple[Selection, TableModel]:
-    """``eigencut.select`` on a table, and its best model."""
+def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
+    """``eigencut.select`` on a table."""
     source = open_table(path, run)
     columns = data_columns(source, run)
     kinds = kinds_of_columns(source, columns, run)
@@ -145,8 +131,7 @@ def select_table(path: str, run: TableOptions, **how: Any) -> tuple[Selection, T
     rows, complete = preparation.apply(some)
     weight = None if some.weight is None else some.weight[complete]
     with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
-        best = select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
-    return best, table_model(best.model, preparation, complete, kinds)
+        return select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
 
 
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
@@ -252,23 +237,6 @@ def read_for_model(
         raise invalid("--weights", expected, got, "fit it with --weights, or give another")
     with run.progress("table"):
         return _read(source, columns, weights, model.unsplit.preparation_.coding(), documents)
-
-
-def labellings(
-    path: str, columns: Sequence[str], id_column: str | None, run: RunOptions
-) -> tuple[list[Any], Any]:
-    """Columns of labels as numbers, -1 where there is none, and the names of rows."""
-    source = open_table(path, run)
-    names = _named_columns(source, id=id_column)
-    chosen = _split(source, columns, "--columns") or absent(source.names, names)
-    coding = Coding(dict.fromkeys(chosen, Kind("categorical")), None)
-    with run.progress("table"):
-        table = _read(source, chosen, None, coding, id_column)
-    found = []
-    for name in chosen:
-        numbers = {word: k for word, k in table.words(name).items() if word != "-1"}
-        found.append(table.numbers_of_words(name, numbers, unknown=-1, missing=-1).astype(np.intp))
-    return found, table.ids
 
 
 def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:

@@ -176,7 +176,7 @@ def _prepared_rows(
 ) -> tuple[Tensor, Tensor]:
     """Return the rows as the GPOD takes them, in float64, and whether it has an answer for each."""
     rows = graph.X.astype(np.float64)
-    if preparation.fills:
+    if preparation.missing == "median":
         rows = where(np.isnan(rows), preparation.fill, rows)
     is_bad = np.isnan(rows - rows)  # which is 0 for a number, and NaN for NaN and infinity
     rows = where(is_bad, 0.0, rows)

@@ -185,11 +185,6 @@ def read(
         return header, arrays
 
 
-def verified_header(path: str | os.PathLike[str]) -> Header:
-    """Return the header, once the SHA-256 of every array has been found right."""
-    return read(path, mmap=True)[0]
-
-
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """The file, if it is one; whatever is refused inside is said with its name."""

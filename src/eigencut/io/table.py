@@ -118,7 +118,7 @@ class Coding:
             return self._of_text(name, *_different(cells.tolist()))
         if cells.dtype.kind in "mM":
             if (kind.name == "date") == (cells.dtype.kind == "M"):
-                return numbers_of_dates(cells, kind.unit)
+                return numbers_of_dates(cells)
             raise _other_kind(kind, name, str(cells.dtype))
         if kind.name == "numeric" and cells.dtype.kind in "fiub":
             return cells.astype(np.float64)
@@ -141,7 +141,7 @@ class Coding:
             if kind.has_words:
                 number = self._code(name, word)
             elif kind.name == "date":
-                number = date_number(cells[i], kind.unit)
+                number = date_number(cells[i])
             else:
                 number = self._number(cells[i])
             if number is None:

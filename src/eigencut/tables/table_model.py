@@ -35,7 +35,6 @@ from eigencut.tables.preparation import (
     Preparation,
     TableSummary,
     learn_preparation,
-    learn_preparation_from_stream,
     logged,
     preparation_state,
     refuse_other_kinds,
@@ -61,21 +60,18 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     model : GPOD, optional
         What clusters the rows, once they are prepared. A clone is fitted. Default: ``GPOD()``.
     columns : dict, list of str or None, default=None
-        What columns hold, by name: "numeric", "boolean", "categorical", "date" (in days; or
-        "date:hours" and the like), "ignore", or a list of words in their order, the least first.
-        What is not said is found out from dtypes and contents; ``summary`` says it. A list of names
-        chooses columns. None takes all.
-    scale : {"auto", "standard", "robust", "minmax", "none"}, default="auto"
-        "standard" brings columns to mean 0 and variance 1, "robust" to median 0 and the quartiles
-        of a normal distribution, "minmax" to the range from 0 to 1, and "none" leaves them. "auto"
-        is "standard" of the logarithm for columns without negative numbers that have a long tail
-        (``summary`` names them), and gives ordered words half a deviation. A constant column is
-        only shifted. Words become points, in the same units.
-    missing : {"refuse", "drop", "mean", "median"}, default="refuse"
+        What columns hold, by name: "numeric", "boolean", "categorical", "date", "ignore", or a list
+        of words in their order, the least first. What is not said is found out from dtypes and
+        contents; ``summary`` says it. A list of names chooses columns. None takes all.
+    scale : {"auto", "standard", "minmax", "none"}, default="auto"
+        "standard" brings columns to mean 0 and variance 1, "minmax" to the range from 0 to 1, and
+        "none" leaves them. "auto" is "standard" of the logarithm for columns without negative
+        numbers that have a long tail (``summary`` names them), and gives ordered words half a
+        deviation. Words become points, in the same units.
+    missing : {"refuse", "drop", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in what is usual in the column. For words
-        that is the middle of all, or the most frequent. The median of a stream is that of a
-        reproducible sample of 65536 different rows.
+        label -1 (and NaN for everything else); or fill in the median, or the most frequent word.
+        The median of a stream is that of a reproducible sample of 65536 different rows.
 
     Attributes
     ----------
@@ -156,9 +152,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         model = (GPOD() if self.model is None else self.model).for_prepared_rows()
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            preparation = learn_preparation_from_stream(
-                X, units=self.scale, missing=self.missing, columns=self.columns
-            )
+            preparation = learn_preparation(X, self.scale, self.missing, self.columns)
             model.set_params(affinity=preparation.affinity_for_stream(model))
             with naming_rows_of_table(X, None, preparation):
                 model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)

@@ -127,11 +127,3 @@ def _kept_rows(reference: Model) -> tuple[Any, Array]:
         raise invalid("X", expected, None, "pass rows to compare labels on")
     rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
     return rows, affinity.multiplicity_
-
-
-def renumbered(model: Model, aligned: Model) -> dict[int, int]:
-    """Return for each cluster number of a model its number in an aligned copy of it."""
-    before, after = model.gpod, aligned.gpod
-    same = before.fitted_cut_.columns_in(after.fitted_cut_)  # in the order of the numbers
-    numbers = after.cluster_numbers_[same]
-    return dict(zip(before.cluster_numbers_.tolist(), numbers.tolist(), strict=True))
