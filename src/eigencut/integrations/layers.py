@@ -62,8 +62,6 @@ class LevelsClusterer:
         Fitted, or to be fitted on the vectors that toponymy clusters.
     counts : sequence of int or "auto", default="auto"
         How many groups each level has, as of ``predict_levels``.
-    min_children : int, default=1
-        How many groups of the level before a group has at least.
 
     Examples
     --------
@@ -73,10 +71,9 @@ class LevelsClusterer:
         topics = Toponymy(llm, embedder, clusterer).fit(texts, embeddings, embeddings)
     """
 
-    def __init__(self, model: Any, counts: Any = "auto", min_children: int = 1) -> None:
+    def __init__(self, model: Any, counts: Any = "auto") -> None:
         self.model = model
         self.counts = counts
-        self.min_children = min_children
 
     def fit(
         self,
@@ -104,10 +101,7 @@ class LevelsClusterer:
             check_is_fitted(self.model)
         except ValueError:
             self.model.fit(clusterable_vectors)
-        levels = self.model.predict_levels(
-            clusterable_vectors, self.counts, min_children=self.min_children
-        )
-        found: list[Indices] = layers(levels)
+        found: list[Indices] = layers(self.model.predict_levels(clusterable_vectors, self.counts))
         tree: dict[tuple[int, int], list[tuple[int, int]]] = {}
         above = [*found[1:], np.zeros_like(found[0])]  # a root above the coarsest layer
         self.cluster_layers_ = []

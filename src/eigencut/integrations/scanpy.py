@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
+from sklearn.neighbors import KNeighborsClassifier
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array
 from eigencut._utils.validation import check_count, needed, real_array, shown
-from eigencut.affinities import Neighbors
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
+from eigencut.io.refused_rows import refuse_infinite
 
 __all__ = ["cluster", "ingest"]
 
@@ -97,8 +98,8 @@ def ingest(
 ) -> Any:
     """Give new cells the clusters of cells that are clustered already.
 
-    A new cell takes the cluster that has the most weight among the cells near it, by the weights of
-    ``Neighbors``; one that is a cell of the reference takes that cell's.
+    A new cell takes the cluster that has the most weight among the cells near it, which count by
+    the inverse of their distance; one that is a cell of the reference takes that cell's.
 
     Parameters
     ----------
@@ -144,29 +145,14 @@ def ingest(
         got = f"{new.shape[1]} in adata and {rows.shape[1]} in reference"
         remedy = "project the new cells on the reference's components"
         raise invalid("use_rep", "have as many columns in both", got, remedy)
-    _check_finite("reference", use_rep, rows)
-    _check_finite("adata", use_rep, new)
-    clusters = reference.obs[key][has_cluster].astype(str).to_numpy()
-    names, numbers = np.unique(clusters, return_inverse=True)
-    found = _votes(rows, numbers, len(names), new, n_neighbors)
-    best = found.argmax(axis=1)
-    adata.obs[key] = _categorical(names[best].astype(object), names)
-    adata.obs[f"{key}_share"] = found[np.arange(len(best)), best]
+    for each in (rows, new):
+        refuse_infinite(each, csr_array(each) if issparse(each) else each)
+    nearest = KNeighborsClassifier(min(n_neighbors, rows.shape[0]), weights="distance")
+    nearest.fit(rows, reference.obs[key][has_cluster].astype(str).to_numpy())
+    shares, names = nearest.predict_proba(new), nearest.classes_
+    adata.obs[key] = _categorical(names[shares.argmax(axis=1)].astype(object), names)
+    adata.obs[f"{key}_share"] = shares.max(axis=1)
     return adata if copy else None
-
-
-def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> Array:
-    """What each cluster has of the weights from new rows to the rows."""
-    affinity = Neighbors(min(k, len(rows))).fit(rows)
-    of_vertex = affinity.identical_vertices(rows)
-    clusters = np.zeros((len(affinity.multiplicity_), n_names))
-    np.add.at(clusters, (of_vertex, numbers), 1.0)
-    clusters /= clusters.sum(axis=1, keepdims=True)
-    product = affinity.apply(new, clusters)
-    found = product.values / product.degrees[:, np.newaxis]
-    same = affinity.identical_vertices(new)
-    found[same >= 0] = clusters[same[same >= 0]]
-    return np.asarray(found)
 
 
 def _representation(adata: Any, use_rep: str) -> Array:
@@ -181,16 +167,6 @@ def _representation(adata: Any, use_rep: str) -> Array:
         remedy = "compute it again of these cells"
         raise invalid(f"use_rep={use_rep!r}", expected, f"shape {found.shape}", remedy)
     return found
-
-
-def _check_finite(name: str, use_rep: str, rows: Any) -> None:
-    with np.errstate(invalid="ignore"):
-        nothing = np.asarray((rows * 0.0).sum(axis=1)).ravel()  # sparse or not; else NaN
-    bad = np.flatnonzero(np.isnan(nothing))
-    if len(bad):
-        expected = f"be finite in {name}"
-        got = f"NaN or infinity for {len(bad)} cell(s), the first at position {bad[0]}"
-        raise invalid(f"use_rep={use_rep!r}", expected, got, "drop them, or compute it again")
 
 
 def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array:

@@ -81,8 +81,8 @@ def regions(
         raise invalid("n_regions", expected, repr(n_regions), "correct it")
     touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
     _check_parts(touching, n_regions)
-    labels = np.zeros(len(X), dtype=np.intp)  # one region, or each row one: nothing to choose
-    if n_regions not in (1, len(X)) and touching.nnz:
+    labels = np.arange(len(X))  # each row a region: nothing to choose
+    if n_regions < len(X):
         model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
         with warnings.catch_warnings():
             # What is in parts, and what a graph of parts is cut into, is said and repaired here.
@@ -261,16 +261,16 @@ def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
 
 
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
-    """Labels by decreasing size, such that all ``n_regions`` are there and each is connected.
-
-    Small pieces join the neighbour whose mean is nearest; regions that vary most are divided.
-    """
+    """Labels by decreasing size, each connected; small pieces join the most similar neighbour."""
     edges = sparse.triu(touching).tocoo()
     i, j = edges.row, edges.col
     inside = labels[i] == labels[j]
     same = sparse.coo_array((np.ones(inside.sum()), (i[inside], j[inside])), shape=touching.shape)
     n_pieces, piece = csgraph.connected_components(same, directed=False)
     piece = piece.astype(np.intp)
+    if n_pieces < n_regions:
+        expected = f"be at most {n_pieces}, as many as a cut of the map finds"
+        raise invalid("n_regions", expected, n_regions, "ask for fewer")
     if n_pieces > n_regions:
         between = np.unique(np.column_stack([piece[i], piece[j]])[~inside], axis=0)
         sizes, label_of = np.bincount(piece), np.empty(n_pieces, dtype=np.intp)
@@ -279,8 +279,6 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
         first = np.unique(label_of[in_order], return_index=True)[1]
         is_kept = np.isin(np.arange(n_pieces), in_order[first])
         piece = _join(piece, is_kept, between, X, n_regions)[piece]
-    for number in range(n_pieces, n_regions):
-        piece = _divide(piece, number, touching, X)
     _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
     return np.argsort(np.argsort(-sizes, kind="stable"))[place]
 
@@ -317,30 +315,3 @@ def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int
     while (joined != joined[joined]).any():
         joined = joined[joined]
     return joined
-
-
-def _divide(piece: Indices, number: int, touching: Any, X: Array) -> Indices:
-    """Cut one branch off a tree in the region that varies most: the one that explains most."""
-    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(sizes), X.shape[1]))
-    np.add.at(sums, place, X)
-    varies = np.bincount(place, ((X - (sums / sizes[:, np.newaxis])[place]) ** 2).sum(axis=1))
-    varies[sizes == 1] = -1.0
-    rows = np.flatnonzero(place == varies.argmax())
-    order, parents = csgraph.breadth_first_order(touching[rows][:, rows], 0, directed=False)
-    values = X[rows] - X[rows].mean(axis=0)
-    count = np.ones(len(rows))
-    for row in order[:0:-1]:  # leaves first: sums over the branch above each
-        values[parents[row]] += values[row]
-        count[parents[row]] += count[row]
-    branches = order[1:]
-    # The mean of all is zero, so that a branch and the rest have the same sum but for its sign.
-    rest = len(rows) - count[branches]
-    explained = (values[branches] ** 2).sum(axis=1) * (1 / count[branches] + 1 / rest)
-    is_cut = np.zeros(len(rows), dtype=bool)
-    is_cut[branches[explained.argmax()]] = True
-    for row in branches:
-        is_cut[row] |= is_cut[parents[row]]
-    divided = piece.copy()
-    divided[rows[is_cut]] = number
-    return divided
