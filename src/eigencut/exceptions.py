@@ -85,11 +85,7 @@ class ModelFileError(ValueError):
 
 
 class RefusedRow(ValueError):
-    """A row that cannot be a point of a metric.
-
-    ``row`` and ``column`` are its place among the rows that ``check`` was given, which raises this
-    error for rows that have such a row. ``place`` says in words where it is.
-    """
+    """A row that cannot be a point of a metric."""
 
     def __init__(
         self,

@@ -582,10 +582,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         is_outlier: Mask | None = None,
         numbers: ClusterNumbers | None = None,
     ) -> None:
-        """Set the attributes that a fitted cut determines, and those of the training rows.
-
-        ``labels`` are columns of the rotation; ``numbers`` are what users call these columns.
-        """
+        """Set the attributes that a fitted cut determines, and those of the training rows."""
         self.fitted_cut_ = fitted
         self.affinity_ = fitted.affinity
         self.n_clusters_ = self._n_features_out = fitted.n_clusters
@@ -619,10 +616,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self.updated_ = Updated.from_numbers(before.numbers, now, sizes, n_new)
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
-        """Put clusters in another order, and give them these numbers.
-
-        All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
-        """
+        """Put clusters in another order, and give them these numbers."""
         given: dict[str, Any] = {"embedding": self.__dict__.get("embedding_")}
         if hasattr(self, "labels_") and not hasattr(self, "updated_"):
             given["labels"] = np.argsort(columns)[self.partition_.labels]
@@ -641,12 +635,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def probabilities_(self) -> Array:
-        """The probability of the label of each training row; 0 where that is -1.
-
-        What HDBSCAN has by this name, and BERTopic takes from it. It is that of ``predict_proba``,
-        but for a row with less support than others, which counts here as if it had as much. There
-        where ``embedding_`` is.
-        """
+        """The probability of the label of each training row; 0 where that is -1."""
         if "embedding_" not in self.__dict__:
             raise AttributeError(
                 "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "

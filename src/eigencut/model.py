@@ -249,7 +249,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         question: Callable[[Any], NDArray[Any]],
         missing: float,
         dtype: Any,
-        shape: tuple[int, ...] = (),
     ) -> int:
         """Write an answer for each row of a stream to a ``.npy`` file; return how many."""
         self.check_fitted()
@@ -261,7 +260,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
                 yield spread(answer, complete, missing)
 
         with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
-            return write_rows(path, rows, answers(), dtype, shape)
+            return write_rows(path, rows, answers(), dtype)
 
     def predict(self, X: ArrayLike) -> Indices:
         """Return the cluster of each row; a row's label does not depend on the other rows.
@@ -326,25 +325,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         self.check_fitted()
         dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
         return self._write(rows, path, self.labels_of, -1, dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
-
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
-
-        Returns
-        -------
-        n_rows : int
-        """
-        self.check_fitted()
-        shape = (self.n_numbers,)
-        return self._write(rows, path, self.probabilities_of, np.nan, np.float64, shape)
 
     def hierarchy(self) -> Hierarchy:
         """Return the tree of clusters: which of them form one group in coarser cuts.

@@ -183,11 +183,11 @@ DATA = {  # exit code 1
     ),
     "JSON": (
         f"fit a.json {FIT}",
-        "a.json is not a table: it is JSON; save the table as CSV, or one object to a line.",
+        "a.json is not a table: it is JSON; save the table as CSV.",
     ),
     "packed JSON": (
         f"fit a.json.gz {FIT}",
-        "a.json.gz is not a table: it is JSON; save the table as CSV, or one object to a line.",
+        "a.json.gz is not a table: it is JSON; save the table as CSV.",
     ),
     "packed with xz": (
         f"fit a.csv.xz {FIT}",

@@ -268,8 +268,6 @@ def test_a_stream_is_labelled_as_rows_in_memory(of_table, tmp_path):
     for one in (model, recluster(model, X, cluster=0)):
         assert one.predict_stream(rows, tmp_path / "labels.npy") == len(X)
         assert np.array_equal(np.load(tmp_path / "labels.npy"), one.predict(given))
-        one.predict_proba_stream(rows, tmp_path / "p.npy")
-        np.testing.assert_allclose(np.load(tmp_path / "p.npy"), one.predict_proba(given), atol=1e-3)
 
 
 def test_label_sets_need_one_cut(halves):

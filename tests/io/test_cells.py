@@ -73,7 +73,7 @@ def test_delimiters_are_found_out():
 
 def test_other_formats_are_named():
     refuse_other_formats("a.csv", b"<DATE>,<PRICE>")
-    said = "a.pdf is not a table: it is a PDF; export the table as CSV."
+    said = "a.pdf is not a table: it is a database or a document; save the table as CSV."
     with pytest.raises(ValueError, match=said):
         refuse_other_formats("a.pdf", b"%PDF-1.7")
 

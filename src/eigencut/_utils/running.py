@@ -246,11 +246,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own and BLAS's.
-
-    Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
-    an outer context says, or else all cores.
-    """
+    """Use so many threads inside: eigencut's own and BLAS's."""
     from eigencut._utils.validation import check_n_jobs
 
     if n_jobs is None:
@@ -326,11 +322,7 @@ class _BlasThreads:
 
     @staticmethod
     def _set(library: Any, number: int) -> None:
-        """Set the threads of a library from whichever thread this is.
-
-        Newer versions of threadpoolctl ignore all threads but the first one that set a number,
-        until that one is cleared.
-        """
+        """Set the threads of a library from whichever thread this is."""
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(number)

@@ -126,11 +126,7 @@ class Affinity(BaseEstimator, ABC):
         """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
 
     def shares(self, X: Array, labels: Indices, n_clusters: int) -> tuple[Any, Array]:
-        """Return the share of each row's weight that goes to each cluster, and its support.
-
-        ``labels`` are those of the training vertices. The shares of a row add up to 1. They are the
-        indicators of the clusters, extended to any row: a sparse array of shape (n_rows, K).
-        """
+        """Return the share of each row's weight that goes to each cluster, and its support."""
         return self.apply(X, np.eye(n_clusters)[labels]).shares()
 
     def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
@@ -161,10 +157,7 @@ class Affinity(BaseEstimator, ABC):
         return None
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None.
-
-        ``l`` of the rows of X, or ``r`` of the training vertices if X is None.
-        """
+        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None."""
         return None
 
     @property
@@ -397,11 +390,7 @@ def check_contrast(beta: Any) -> float:
 
 @dataclass(frozen=True)
 class DensityContrast:
-    """``rho(x)^beta`` as a function of any row, from its k nearest training rows.
-
-    rho(x) is the mean of ``r_j^-min(d, 2)`` over the k nearest vertices, r_j the distance from
-    vertex j to its own k-th nearest: an estimate of the density, smoothed over the neighbours.
-    """
+    """``rho(x)^beta`` as a function of any row, from its k nearest training rows."""
 
     beta: float
     densities: Array  # (n_vertices,): ``r_j^-min(d, 2)`` of each vertex, in units of the median
@@ -437,11 +426,7 @@ class DensityContrast:
 
 
 def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float) -> Array:
-    """``rho^(2 beta)`` at landmarks, at most 1.
-
-    In d dimensions ``counts / s^d`` rows are at a landmark, s being the distance to the landmarks
-    around it; as with neighbours rho is the power ``min(d, 2) / d`` of it. ``spacing`` is ``s^2``.
-    """
+    """``rho^(2 beta)`` at landmarks, at most 1."""
     power = min(float(n_features), MOST_POWER)
     with np.errstate(over="ignore", divide="ignore"):
         rho = (counts / np.median(counts)) ** (power / n_features)

@@ -51,10 +51,7 @@ def median_distance(points: Array, metric: Metric) -> float:
 
 
 class NeighborDistances:
-    """Distance from any row to the k-th nearest of the given points.
-
-    A row that is one of the points counts itself as the first: one function holds for all rows.
-    """
+    """Distance from any row to the k-th nearest of the given points."""
 
     def __init__(self, points: Array, k: int, metric: Metric) -> None:
         self._points, self._k, self._metric = points, min(k, len(points)), metric

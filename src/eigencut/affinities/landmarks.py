@@ -560,12 +560,7 @@ def grown(
     decay: float = 1.0,
     clusters: Indices | None = None,
 ) -> Grown:
-    """Landmarks that have seen the rows of X too; those that there were stay as they are.
-
-    ``usual`` says how many of the rows so far are outliers, and ``decay`` is what each of them
-    counts from now on. Where rows decay, one of the ``clusters`` of the landmarks that has gone is
-    forgotten as a whole: what is left of it would be a cut clearer than any other.
-    """
+    """Landmarks that have seen the rows of X too; those that there were stay as they are."""
     kept = affinity.sums_
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
@@ -632,10 +627,7 @@ class _Seen:
         unit: float,
         keeps: bool,
     ) -> _Seen:
-        """Of one block; ``unit`` is that of the sums that its own are to be added to.
-
-        ``keeps`` says whether memberships are asked for afterwards.
-        """
+        """Of one block; ``unit`` is that of the sums that its own are to be added to."""
         counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
@@ -673,10 +665,7 @@ def _without_decayed(
 def _of_living_clusters(
     clusters: Indices, places: Indices, kept: MembershipSums, seen: _Seen, n_nearest: int
 ) -> Any:
-    """Which landmarks are of clusters that have not gone, or of none so far.
-
-    A cluster has gone if next to nothing is left of it and the new rows bring hardly any.
-    """
+    """Which landmarks are of clusters that have not gone, or of none so far."""
     K = int(clusters.max()) + 1
     of_landmark = np.full(kept.n_landmarks, K)
     of_landmark[places[places >= 0]] = clusters[places >= 0]

@@ -177,10 +177,7 @@ column_names = Parsed("NAMES", str)
 
 
 def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> Any:
-    """Return an option, as the default of a parameter or field that takes its value.
-
-    A list as ``kind`` has the words to choose from. ``more`` goes to ``click.Option``.
-    """
+    """Return an option, as the default of a parameter or field that takes its value."""
     kind = click.Choice(kind) if isinstance(kind, list) else kind
 
     def parameter(name: str, annotation: Any) -> click.Parameter:
@@ -204,10 +201,7 @@ argument: Any = lambda name, annotation: click.Argument(  # noqa: E731
 
 
 def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of a function whose defaults are options.
-
-    A parameter that is a dataclass stands for the options of its fields, inherited ones last.
-    """
+    """Make a command of a function whose defaults are options."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         hints = get_type_hints(function)

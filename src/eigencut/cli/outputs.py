@@ -137,11 +137,7 @@ Write = Callable[[Columns], None]
 def open_writer(
     path: str | None, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
 ) -> Iterator[Write]:
-    """A function that adds rows to a file, if there is one; it appears when the block ends well.
-
-    ``then`` is called when all is written and before the file appears: another output of the same
-    command appears there, so that both do, or none does.
-    """
+    """A function that adds rows to a file, if there is one; it appears when the block ends well."""
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if path is None:
         yield lambda columns: None

@@ -216,11 +216,7 @@ class Reclustered(Model):
         return self.answers_of(rows).margins
 
     def probabilities_of(self, rows: Any) -> Array:
-        """Return the probabilities of clusters and parts; the largest is that of the label.
-
-        What the base model says of two clusters, and a split of its parts, are odds. They are
-        kept: the most probable part takes the place of its cluster, others follow by their odds.
-        """
+        """Return the probabilities of clusters and parts; the largest is that of the label."""
         return self.answers_of(rows).probabilities
 
     @property

@@ -230,11 +230,7 @@ NUMERIC = Kind("numeric")
 
 
 def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
-    """Return what different cells of text are, none of them missing.
-
-    Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
-    half of them are numbers (or dates), the others are mistakes rather than words.
-    """
+    """Return what different cells of text are, none of them missing."""
     meant = {cell.strip(): number_of_text(cell, decimal) for cell in different}
     numbers = [cell for cell, value in meant.items() if value is not None and value == value]
     others = [cell for cell, value in meant.items() if value is None]  # neither is NA, of NaN

@@ -155,10 +155,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 def read(
     path: str | os.PathLike[str], *, mmap: bool = False
 ) -> tuple[Header, dict[str, NDArray[Any]]]:
-    """Return header and arrays, everything verified.
-
-    With ``mmap`` the arrays stay in the file, mapped into memory.
-    """
+    """Return header and arrays, everything verified."""
     import numpy as np
 
     with _opened(path) as file:

@@ -76,10 +76,7 @@ class StateReader:
         return found
 
     def _unfitted(self, kind: type[Kind]) -> Kind:
-        """A class is looked up in the table, never imported by a name that a file gives.
-
-        It says of which kind those of its parameters are that are objects (``_parameter_kinds``).
-        """
+        """A class is looked up in the table, never imported by a name that a file gives."""
         known = self._classes[self.word("class", self._classes)]
         if not issubclass(known, kind):
             what = self._where or "the content"

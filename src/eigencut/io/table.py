@@ -416,11 +416,7 @@ class Source(ABC):
     def blocks(
         self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
     ) -> Iterator[Table]:
-        """Yield the chosen columns, some rows at a time.
-
-        Without a coding they must hold numbers; with one also words and dates, and kinds that it
-        does not know are found out from the first rows, as many as are read at once.
-        """
+        """Yield the chosen columns, some rows at a time."""
         coding = Coding(dict.fromkeys(columns, NUMERIC)) if coding is None else coding
         coding.decimal = self.decimal
         read = [*columns, *([] if id_column in (None, *columns) else [id_column])]

@@ -58,10 +58,7 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class WordPlaces:
-    """The words of a column that have places of their own, sorted, and the share of each place.
-
-    ``n_rare`` different words share one more place, the last one, where unseen words go too.
-    """
+    """The words of a column that have places of their own, sorted, and the share of each place."""
 
     column: str
     words: tuple[str, ...]
@@ -95,11 +92,7 @@ class WordPlaces:
 
 @dataclass(frozen=True)
 class Categories:
-    """Points for the words of all columns that have words.
-
-    Rows of ``points`` are the places of the first column, then its middle, then those of the second
-    column, and so on. A missing word becomes the most frequent one.
-    """
+    """Points for the words of all columns that have words."""
 
     columns: tuple[WordPlaces, ...]
     points: Array

@@ -38,13 +38,7 @@ MISSING = ("refuse", "drop", "median")
 
 @dataclass(frozen=True)
 class Preparation:
-    """Columns, what they hold, units and what is done about missing values.
-
-    ``shift``, ``scale`` and ``fill`` have a number for each column: 0, 1 and 0 for those whose
-    words become points, which ``categories`` has. Columns with a positive ``floor`` are logged
-    (``logged``). ``means`` and ``missing_shares`` are those of the values before any were
-    filled in; ``constant`` is 1 for columns with a single value.
-    """
+    """Columns, what they hold, units and what is done about missing values."""
 
     columns: list[str]
     units: str
@@ -83,11 +77,7 @@ class Preparation:
         return int(self.is_scaled.sum()) + of_words
 
     def affinity_for_stream(self, model: Any) -> Any:
-        """Return the affinity of a model: few landmarks instead of "auto" where there are words.
-
-        Many landmarks fall into cells of equal words, as neighbours do. Few stand for cells and the
-        ways between them.
-        """
+        """Return the affinity of a model: few landmarks instead of "auto" where there are words."""
         is_auto = isinstance(model.affinity, str) and model.affinity == "auto"
         if self.categories is None or not (is_auto and model.solver == "auto"):
             return model.affinity
@@ -140,10 +130,7 @@ class Preparation:
 
 
 def with_ranks(table: Table, is_strict: bool) -> Table:
-    """Return a table whose ordered words are their ranks, from 0 on.
-
-    A word that is not in the order is refused, or counts as missing if ``is_strict`` is False.
-    """
+    """Return a table whose ordered words are their ranks, from 0 on."""
     ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
     values = table.values.copy() if ordered else table.values
     for j in ordered:
@@ -264,11 +251,7 @@ def _categories(state: StateReader, columns: list[str]) -> Categories:
 
 
 def restored_table(preparation: Preparation, rows: Array) -> Table:
-    """Return the table that a preparation would make these rows of.
-
-    Where rows are means of others, as landmarks are, a word is the nearest one. Words that share a
-    place, and missing ones, become a word that was never seen.
-    """
+    """Return the table that a preparation would make these rows of."""
     coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
     values = np.empty((len(rows), len(preparation.columns)))
     is_scaled = preparation.is_scaled
@@ -318,11 +301,7 @@ def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """What is known of each column, missing values apart.
-
-    Rows and values count by their weights. ``squares`` is the sum of squared differences from the
-    mean, and ``cubes`` of their third powers.
-    """
+    """What is known of each column, missing values apart."""
 
     n_rows: float
     count: Array
@@ -391,11 +370,7 @@ def log_of_positive(values: Array) -> Array:
 
 
 def logged(values: Array, floor: Array) -> Array:
-    """Return the logarithms of columns that have a floor above 0; others stay.
-
-    Below its floor, the least positive value of the fit, a column goes on along the tangent of the
-    logarithm, so that zeros and negative numbers have a place too.
-    """
+    """Return the logarithms of columns that have a floor above 0; others stay."""
     if not floor.any():
         return values
     safe = np.where(floor > 0, floor, 1.0)
@@ -420,11 +395,7 @@ def unlogged(values: Array, floor: Array) -> Array:
 def heavy_tails(
     statistics: ColumnStatistics, logs: ColumnStatistics, is_number: Mask
 ) -> tuple[Array, ColumnStatistics]:
-    """Return the floor of each column that is better logged (0: as it is), and what then holds.
-
-    ``logs`` are the statistics of ``log_of_positive``. A column is logged if it has no negative
-    number, a long tail to the right, and hardly a tail after that.
-    """
+    """Return the floor of each column that is better logged (0: as it is), and what then holds."""
     n_zeros = statistics.count - logs.count  # where nothing is negative
     least = np.where(logs.count > 0, logs.low, 0.0)
     logs = logs.with_values(least - 1, n_zeros)
@@ -634,10 +605,7 @@ def _refuse_empty(names: Sequence[str], is_empty: Any) -> None:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known of one column; ``is_given`` says that a user gave its kind.
-
-    ``missing`` is the share of missing values, and ``mean`` that of the others.
-    """
+    """What is known of one column; ``is_given`` says that a user gave its kind."""
 
     name: str
     kind: str

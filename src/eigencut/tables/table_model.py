@@ -206,10 +206,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------------ new rows
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
-        """The clusters that each row may belong to; see ``GPOD.predict_set``.
-
-        ``calibration`` is a table of held-out rows, or ``LabelSets``. Incomplete rows have no set.
-        """
+        """The clusters that each row may belong to; see ``GPOD.predict_set``."""
         is_set = hasattr(calibration, "predict_set")
         sets = calibration if is_set else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
@@ -227,12 +224,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------------- more rows
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Refit the model as if it had seen these rows too; see ``GPOD.update``.
-
-        Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
-        left out if ``missing="drop"``. ``labels_`` are those of the rows of X; ``updated_`` lists
-        the changes.
-        """
+        """Refit the model as if it had seen these rows too; see ``GPOD.update``."""
         check_is_fitted(self)
         refuse_nothing(X.values if isinstance(X, Table) else X, "update by")
         with all_or_nothing(self) as fresh:
@@ -254,10 +246,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def partial_fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
-        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``.
-
-        The first call decides kinds and units of the columns for good.
-        """
+        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
         with one_at_a_time(self):
             if not self.__sklearn_is_fitted__():
                 checked_decay(decay)
@@ -265,11 +254,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
-
-        Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
-        units of the table; where there are words, which have none, a row in its middle is shown.
-        """
+        """Say how rows differ from those that the model has seen; see ``GPOD.drift``."""
         from eigencut.updating.drift import drift_of, with_columns
 
         check_is_fitted(self)
@@ -459,11 +444,7 @@ def table_model(
     complete: Mask | None = None,
     columns: Any = None,
 ) -> TableModel:
-    """Return a fitted GPOD as a model of tables.
-
-    ``preparation`` is that of the rows it was fitted on, by default none; ``complete`` says which
-    rows of the table these were, by default all.
-    """
+    """Return a fitted GPOD as a model of tables."""
     check_is_fitted(model)
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))

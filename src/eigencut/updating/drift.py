@@ -412,10 +412,7 @@ class Drift(Printed, JsonReady):
 
     @property
     def has_drifted(self) -> bool:
-        """Whether chance alone would do this less than once in a hundred times.
-
-        False where p-values do not hold.
-        """
+        """Whether chance alone would do this less than once in a hundred times."""
         return self.p_values_hold and self.p_value < POLICY.doubt
 
     @property
@@ -431,11 +428,7 @@ class Drift(Printed, JsonReady):
         return {**super().to_dict(), **more}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each measure, cluster and column.
-
-        Columns are ``measure``, its ``name``, ``before``, ``now``, ``effect`` and ``p_value``,
-        which is that of all shares together for clusters.
-        """
+        """Return a pandas DataFrame, a row for each measure, cluster and column."""
         support, cut = self.without_support, self.cut_value
         rows: list[tuple[Any, ...]] = [
             ("without support", None, support.before, support.now, None, support.p_value),
@@ -492,11 +485,7 @@ class Drift(Printed, JsonReady):
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
-    """Return the largest group of rows without support, if it is large enough for a cluster.
-
-    Rows are linked that are no farther apart than rows with support are from their fourth
-    neighbour among the new rows (nine tenths of them).
-    """
+    """Return the largest group of rows without support, if it is large enough for a cluster."""
     from sklearn.neighbors import NearestNeighbors
 
     some = np.arange(0, X.shape[0], -(-X.shape[0] // POLICY.looked_at))
@@ -559,10 +548,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
 
 
 def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
-    """Add which columns of X have changed, and what is odd about rows without support.
-
-    ``rows`` are those of X that are complete, as the model has prepared them.
-    """
+    """Add which columns of X have changed, and what is odd about rows without support."""
     places, old = np.flatnonzero(complete), kept_rows(model.gpod)
     outside = explained_outliers(model, X, rows, places, POLICY.most_shown)[1]
     columns = () if old is None else column_changes(model, old, X, rows, places)
@@ -572,10 +558,7 @@ def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) ->
 def column_changes(
     model: Any, old: Any, X: Any, rows: Any, places: Indices
 ) -> tuple[ColumnChange, ...]:
-    """Return how each column differs between old prepared rows and some rows of X.
-
-    ``rows`` are these rows of X, as the model has prepared them, and ``places`` their positions.
-    """
+    """Return how each column differs between old prepared rows and some rows of X."""
     if issparse(rows):
         return ()
     given = [column[places] for column in model.as_columns(rows, X)]
@@ -656,12 +639,7 @@ def explained_outliers(
 def _odd_values(
     old: list[Column], labels: Indices, new: list[Column], clusters: Indices
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the unusual values of each new row, and what is usual in its cluster.
-
-    A number is unusual beyond nine tenths of the cluster's numbers, a word if less than a twentieth
-    has it. Columns that are ten times less unusual than the most unusual one are left out, unless
-    no row of the fit has the word.
-    """
+    """Return the unusual values of each new row, and what is usual in its cluster."""
     scores = np.zeros((len(clusters), len(old)))
     is_unseen = np.zeros(scores.shape, dtype=bool)
     usual: dict[tuple[int, int], Any] = {}
@@ -704,10 +682,7 @@ def _odd_values(
 
 
 def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, Array]:
-    """Return how many rows have no support, the positions of the least similar, their support.
-
-    Rows without any edge are equally dissimilar; those that are farther away come first.
-    """
+    """Return how many rows have no support, the positions of the least similar, their support."""
     fitted, affinity = model.fitted_cut_, model.affinity_
     support = fitted.scores_and_support(X)[1]
     every = np.flatnonzero(is_outlier(support, fitted.least_support))
@@ -812,11 +787,7 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 
 
 def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: float) -> float:
-    """Bernstein's bound on how often cut values differ as much, where there are no old rows.
-
-    Few rows carry a cut between clear clusters, so new rows do not show the variance. But a row
-    has no more weight than mass, so its variance is at most its mean times the largest.
-    """
+    """Bernstein's bound on how often cut values differ as much, where there are no old rows."""
     now = new.totals
     if not of.any() or difference == 0:
         return 1.0

@@ -102,10 +102,7 @@ def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
 def continued(
     numbers: ClusterNumbers, matched: Indices, sizes: Array
 ) -> tuple[Indices, ClusterNumbers]:
-    """Return the order in which columns of later clusters have ascending numbers, and these.
-
-    New clusters get numbers that were never given, the largest first.
-    """
+    """Return the order in which columns of later clusters have ascending numbers, and these."""
     is_new = matched == NEW
     given = np.where(is_new, 0, numbers.numbers[matched])
     by_size = np.argsort(-sizes[is_new], kind="stable")
