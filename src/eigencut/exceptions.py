@@ -28,37 +28,11 @@ class EmptyTableError(ValueError):
 
 
 class GraphWarning(UserWarning):
-    """The graph is not what a clustering needs; the message says what was done about it.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import numpy as np
-    >>> from eigencut import GPOD, GraphWarning
-    >>> X = np.concatenate([np.arange(30.0), 1e6 + np.arange(30.0)]).reshape(-1, 1)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", GraphWarning)  # a job that must not go on then
-    ...     try:
-    ...         model = GPOD(3, affinity="neighbors").fit(X)
-    ...     except GraphWarning:
-    ...         print("look at the graph first")
-    look at the graph first
-    """
+    """The graph is not what a clustering needs; the message says what was done about it."""
 
 
 class MemoryRefusal(MemoryError):
-    """A fit that would need more memory than it may take; nothing was computed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, MemoryRefusal
-    >>> try:
-    ...     GPOD(2, affinity="gaussian", memory_limit="1MB").fit(np.zeros((5000, 2)) + np.arange(2))
-    ... except MemoryRefusal as error:
-    ...     print(str(error).split(".")[0])
-    memory_limit must be at least 17 MB to fit Gaussian() on 5000 rows
-    """
+    """A fit that would need more memory than it may take; nothing was computed."""
 
 
 class NoEigenfunctions(AttributeError, ValueError):
@@ -66,22 +40,7 @@ class NoEigenfunctions(AttributeError, ValueError):
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, or not one that can be trusted.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from eigencut import ModelFileError, load
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "model.eigencut")
-    ...     _ = path.write_bytes(b"a picture of a cat, not a model")
-    ...     try:
-    ...         load(path)
-    ...     except ModelFileError:
-    ...         print("refused")
-    refused
-    """
+    """A file that is not a model, or not one that can be trusted."""
 
 
 class RefusedRow(ValueError):

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import threads
+from eigencut._utils.running import one_at_a_time, threads
 from eigencut._utils.validation import shown
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
@@ -76,6 +78,35 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             remedy = "the model is fitted: use predict_stream(rows, path)"
             raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
         return cast(Indices, fitted.labels_)
+
+    @available_if(lambda model: not get_tags(model).input_tags.pairwise)
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
+    ) -> Self:
+        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
+
+        The first call decides kinds and units of the columns for good.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        decay : float, default=1.0
+            As of ``update``.
+
+        Returns
+        -------
+        self : the model
+        """
+        from eigencut.updating.update import checked_decay
+
+        model: Any = self
+        with one_at_a_time(self):
+            if not model.__sklearn_is_fitted__():
+                checked_decay(decay)
+                return cast(Self, model.fit(X, sample_weight=sample_weight))
+            return cast(Self, model.update(X, sample_weight=sample_weight, decay=decay))
 
     def set_names(self, names: Mapping[int, str]) -> Self:
         """Tell what clusters are called, in descriptions, plots, reports and files.
@@ -274,12 +305,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the probability of each cluster, for each row.
 
         With other training rows from the same source, a row would get the label k about that often
-        (``docs/guide/uncertainty.md`` says how well that holds, and on what data; with few rows, or
-        clusters that overlap, they are too high). The probabilities of a row sum to 1. The first of
-        the largest is the label that ``predict`` gives with ``outliers="keep"``. Of a relaxed cut
-        the logarithm of the ratio of the two largest is the margin divided by
-        ``fitted_cut_.temperature``; of a discrete cut they are ``transform(X)``. A row that
-        resembles no training row has equal probabilities.
+        (``docs/guide/uncertainty.md`` says how well that holds). The first of the largest is the
+        label that ``predict`` gives with ``outliers="keep"``. A row that resembles no training row
+        has equal probabilities.
 
         Parameters
         ----------
@@ -289,17 +317,14 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         -------
         probabilities : array of shape (n_samples, K)
             Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
-            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
         """
         return self._ask(X, self.probabilities_of, np.nan)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
 
-        The rotated row of unit length has a coordinate for each cluster. The margin is the
-        difference of the two largest, where negative ones count as 0; of a discrete cut, that of
-        the two largest shares of ``transform(X)``. It is scaled down for rows
-        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
+        The difference of the two largest coordinates of the rotated row, or of the two largest
+        shares of a discrete cut; less for outliers, and 0 far from the training rows.
         """
         return self._ask(X, self.margins_of, np.nan)
 
@@ -309,8 +334,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
 
         Parameters
         ----------
@@ -355,8 +378,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def predict_levels(self, X: Any, counts: Sequence[int] | str = "auto") -> Indices:
         """Return the group of each row at several levels, which are nested.
 
-        Coarser groups are made of clusters by the cut itself; see ``hierarchy``. A group has the
-        smallest number of its clusters, so a number means the same at every level.
+        Coarser groups are made of clusters by the cut itself; see ``hierarchy``.
 
         Parameters
         ----------
@@ -412,11 +434,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         n_typical, n_columns, n_words : int
             The largest number of typical rows, distinguishing columns and words of a cluster.
         confidence : float, default=0.95
-            The confidence of intervals. Of those of the columns that distinguish clusters, which
-            are chosen among many, a share of ``1 - confidence`` misses at most, on average. They
-            hold given the clusters: they say how well a number is known on rows that the model was
-            not fitted on, not that the clusters are real (see
-            ``eigencut.inspection.significance``).
+            The confidence of intervals, given the clusters.
 
         Returns
         -------
@@ -455,9 +473,8 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def explain_outliers(self, X: Any) -> Outliers:
         """Say which rows are unlike the training rows, and which values make them so.
 
-        Each outlier is compared with the training rows of its nearest cluster (with landmarks, with
-        the cluster's landmarks). Its unusual values come with what is usual there. Sparse rows and
-        affinities have no columns to compare; their outliers are listed without values.
+        Each outlier is compared with the training rows (or landmarks) of its nearest cluster. Its
+        unusual values come with what is usual there.
 
         Parameters
         ----------
@@ -467,7 +484,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         Outliers
-            The least similar row first; ``to_frame()`` gives a row for each unusual value.
+            The least similar row first.
 
         Examples
         --------

@@ -98,16 +98,6 @@ def test_probabilities_have_a_column_for_each_cluster(frame, model):
     assert (probabilities.argmax(axis=1) == found["cluster"]).all()
 
 
-def test_labels_of_the_fit_and_a_sample(frame, model):
-    run("fit data.csv --id name -k 3 --sample 30 --labels labels.csv -o s.eigencut")
-    sampled = load("s.eigencut")
-    assert len(sampled.model_.labels_) == 30
-    found = pd.read_csv("labels.csv")
-    assert (found["cluster"] >= 0).sum() == 30 and len(found) == 60
-    known = found["cluster"] >= 0
-    assert (sampled.predict(frame)[known] == found["cluster"][known]).all()
-
-
 def test_landmarks(frame, model):
     run("fit data.csv --id name -k 3 --landmarks 30 -o l.eigencut")
     run("predict l.eigencut data.csv -o labels.csv")
@@ -134,8 +124,6 @@ def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, 
         assert streamed[key] == whole[key]
     assert Path("t.csv.csv").read_text() == Path("-.csv").read_text()
     assert not hasattr(load("t.csv.eigencut"), "labels_") and hasattr(load("-.eigencut"), "labels_")
-    run("fit t.csv --id name -k 3 --landmarks 20 --sample 30 --missing drop -o s.eigencut")
-    assert len(load("s.eigencut").model_.labels_) == 30
 
 
 def test_missing_values(frame, model):

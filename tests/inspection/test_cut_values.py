@@ -200,14 +200,10 @@ def test_no_interval_without_an_upper_bound_of_the_weights():
     assert assess(model, X[50:]).cut_heldout.interval is None
     with pytest.raises(ValueError, match="largest_weight must be an upper bound of the weights"):
         cut_value(model, X[50:], largest_weight=0.1)
-    given = Gaussian(1.0, density_contrast=lambda rows: np.ones(len(rows)))
-    assert cut_value(GPOD(2, affinity=given, n_jobs=1).fit(X[:50]), X[50:]).interval is None
 
 
 @pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
-@pytest.mark.parametrize(
-    "affinity", [Neighbors(5, density_contrast=1.0), Gaussian(0.3, density_contrast=1.0)]
-)
+@pytest.mark.parametrize("affinity", [Neighbors(5, density_contrast=1.0)])
 def test_no_new_pair_weighs_more_than_the_bound(affinity):
     """The largest factor of training rows is none: 6 of 40 fits had heavier new pairs."""
     for seed in range(40):

@@ -168,7 +168,7 @@ def write(path, X, names, blank=()):
     path.write_text("\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("options", ["", "--affinity gaussian", "--sample 799", "--missing drop"])
+@pytest.mark.parametrize("options", ["", "--affinity gaussian", "--missing drop"])
 def test_a_fit_names_the_line(said, tmp_path, zero_row, options):
     X = zero_row.copy()
     X[12, 1] = np.nan if "drop" in options else 1

@@ -20,7 +20,6 @@ AFFINITIES = {
     "auto": "auto",
     "gaussian": Gaussian(),
     "one width": Gaussian("neighbors", n_neighbors=4),
-    "contrast": Gaussian(density_contrast=1.0),
     "neighbors": Neighbors(5),
     "mutual": Neighbors(8, graph="mutual", density_contrast=1.0),
     "landmarks": Landmarks(12, 3),

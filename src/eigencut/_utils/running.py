@@ -272,13 +272,8 @@ def _cores() -> int:
 class _BlasThreads:
     """Limits the threads of BLAS and LAPACK, which the whole process has in common, for a while.
 
-    They are kept to one wherever eigencut runs its own threads, and around many small products,
-    which two threads of BLAS slow down as soon as the machine has anything else to do. The smallest
-    limit asked for holds, and the last asker gives back what the first one found: were each to give
-    back what it found, one thread would give back the limit of another, for good.
-
-    Each step may be cut short by an interrupt and done again: an asker is there or not, and what
-    was found stays known until all of it is given back.
+    The smallest limit asked for holds, and the last asker gives back what the first one found. Each
+    step may be cut short by an interrupt and done again.
     """
 
     def __init__(self) -> None:

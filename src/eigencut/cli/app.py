@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from eigencut.exceptions import EmptyTableError, printable
     "eigencut fit embeddings.npy --metric cosine -k 20 -o model.eigencut",
     "eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut",
     "eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut",
-    "eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut",
+    "eigencut fit data.csv -k auto --labels clusters.csv -o model.eigencut",
     "eigencut fit survey.csv --weights people -k 4 -o model.eigencut",
     "eigencut fit mails.csv --known kind -k 5 -o model.eigencut",
     "eigencut fit clients.csv -k 8 --min-size 50 --max-size 0.2 -o model.eigencut",
@@ -70,7 +69,7 @@ def fit(
 
     Columns, what they hold, their units and what is done about missing values are part of the
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
-    it; not so standard input, and with --sample or --known.
+    it; not so standard input, and with --known.
     """
     check_output("table", labels, [table], run.as_json, "--labels", other=output)
     check_output("model", output, [table], run.as_json)
@@ -92,7 +91,7 @@ def fit(
         memory_limit=memory_limit,
     )
     start = time.perf_counter()
-    in_blocks = how.name == "landmarks" and run.sample is None and known is None
+    in_blocks = how.name == "landmarks" and known is None
     model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
     gpod, seconds = model.gpod, time.perf_counter() - start
     with (
@@ -657,21 +656,10 @@ def demo(
 
 
 class Group(click.Group):
-    """Commands in the order in which they are listed; of unknown ones it says what was meant."""
+    """Commands in the order in which they are listed."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
-
-    def resolve_command(
-        self, context: click.Context, arguments: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = arguments[0] if arguments else ""
-        if name and name not in self.commands and not name.startswith("-"):
-            hint = f"There are {', '.join(self.commands)}."
-            for meant in get_close_matches(name.lower(), self.commands, n=1):
-                hint = f"Did you mean {meant!r}?"
-            context.fail(f"No such command {name!r}. {hint}")
-        return super().resolve_command(context, arguments)
 
 
 @click.command(

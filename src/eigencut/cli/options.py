@@ -306,7 +306,6 @@ class TableOptions(RunOptions):
     numeric: tuple[str, ...] = option(
         "Columns of numbers that look like something else.", column_names
     )
-    sample: int | None = option("Use N random rows.", number(2))
     seed: int = seed_option
     scale: str = option(
         "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",

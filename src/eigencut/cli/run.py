@@ -87,9 +87,9 @@ def _sentence(error: Exception) -> str:
         reason = reasons.get(error.errno, (error.strerror or "it cannot be used").lower())
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
     if isinstance(error, MemoryRefusal):
-        return f"{error} On the command line: --sample 10000, or with fit --landmarks 1000."
+        return f"{error} On the command line: fit --landmarks 1000."
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Fit on fewer rows: --sample 5000."
+        return "There is not enough memory. Fit on fewer rows, or with --landmarks 1000."
     text = " ".join(str(error).split())
     if isinstance(error, (ArithmeticError, ImportError, ValueError)) and text:
         return text

@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,22 +102,18 @@ def fit_table(
         answer = lambda table: cluster_columns(model, model.predict(table))  # noqa: E731
         return model, labelled_blocks(model, path, run, run.id_column, answer)
     table = read_data(source, columns, kinds, run, *([] if known is None else [known]))
-    whole, classes, is_known = table.choose(columns), None, False
+    whole, classes = table.choose(columns), None
     if known is not None:
-        classes, is_known = known_classes(table, known, gpod.n_clusters, source.name)
+        classes = known_classes(table, known, gpod.n_clusters, source.name)
     if gpod.metric is None and run.scale != "none" and are_unit_vectors(whole.values):
         warn_user(
             "All rows have length 1, as embeddings do, and scaling columns changes it. Use "
             "--metric cosine for directions, or --scale none."
         )
-    some, rows = sample_rows(whole, run, is_known)
     with run.progress("fit"):
-        classes = None if classes is None else classes[rows]
-        model.fit(some, sample_weight=some.weight, known_labels=classes)
-    labels = np.full(len(whole.values), -1)
-    labels[rows] = model.labels_
+        model.fit(whole, sample_weight=whole.weight, known_labels=classes)
     names = {} if run.id_column is None else {run.id_column: table.ids}
-    return model, [names | cluster_columns(model, labels)]
+    return model, [names | cluster_columns(model, model.labels_)]
 
 
 def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
@@ -126,16 +121,16 @@ def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
     source = open_table(path, run)
     columns = data_columns(source, run)
     kinds = kinds_of_columns(source, columns, run)
-    some, _ = sample_rows(read_data(source, columns, kinds, run), run)
-    preparation = learn_preparation(some, run.scale, run.missing)
-    rows, complete = preparation.apply(some)
-    weight = None if some.weight is None else some.weight[complete]
-    with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
+    table = read_data(source, columns, kinds, run)
+    preparation = learn_preparation(table, run.scale, run.missing)
+    rows, complete = preparation.apply(table)
+    weight = None if table.weight is None else table.weight[complete]
+    with run.progress("candidates"), naming_rows_of_table(table, complete, preparation):
         return select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
 
 
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
-    """The cells of a column as ``known_labels``, and which rows have a class."""
+    """The cells of a column as ``known_labels``."""
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
     cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
@@ -150,31 +145,7 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
         listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
         expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
         raise invalid("-k", expected, n_clusters, "raise it, or use -k auto")
-    return cells, known.labels >= 0
-
-
-def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> tuple[Table, Any]:
-    """Random rows, as many as --sample says, with all whose class is known; and which they are."""
-    is_usable = ~np.isnan(table.values).any(axis=1) | (options.missing != "drop")
-    n, usable = options.sample, np.flatnonzero(is_usable)
-    if n is None or n >= len(usable):
-        return table, np.arange(len(table.values))
-    always = np.flatnonzero(is_usable & is_known)
-    if len(always) >= n:
-        expected = f"be larger than the number of rows of known class, {len(always)}"
-        raise invalid("--sample", expected, n, "raise it")
-    others = np.setdiff1d(usable, always)
-    drawn = np.random.default_rng(options.seed).choice(others, n - len(always), replace=False)
-    rows = np.sort(np.append(always, drawn))
-    weight = None if table.weight is None else table.weight[rows]
-    sample = replace(
-        table,
-        values=table.values[rows],
-        weight=weight,
-        first_row=0,
-        row_place=lambda number: table.place(int(rows[number])),
-    )
-    return sample, rows
+    return cells
 
 
 def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:

@@ -369,7 +369,7 @@ def _columns_to_sum(model: GPOD) -> Array:
     """Return what is summed over edges: eigenvectors, ones, the indicator of small components."""
     affinity, pairs = model.affinity_, model.fitted_cut_.functions.base.pairs
     weight = affinity.multiplicity_ / affinity.n_rows_
-    if affinity._contrast is not None:
+    if getattr(affinity, "_contrast", None) is not None:
         weight = weight * affinity._contrast.factors
     columns = np.column_stack([pairs.vectors, np.ones(len(weight)), ~pairs.takes_part])
     return np.asarray(columns * weight[:, np.newaxis])
@@ -392,11 +392,8 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     exponents = np.maximum(exponents, limits.lowest_finite)
     largest = exponents.reduce("Max")
     weights = np.exp(np.maximum(exponents - largest, limits.lowest_exponent))
-    near = None
-    if affinity._contrast is not None:
-        near = squared.smallest(min(affinity.n_neighbors, len(affinity.rows_)))[1]
     sums = weights @ _columns_to_sum(model)
-    return _eigenfunctions(model, rows, nearest=nearest, near=near, largest=largest, sums=sums)
+    return _eigenfunctions(model, rows, nearest=nearest, near=None, largest=largest, sums=sums)
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:

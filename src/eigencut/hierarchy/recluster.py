@@ -154,7 +154,7 @@ class Reclustered(Model):
         )
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Raise an error: update the model before the split, and split it again."""
+        """Raise an error: update the model before the split; see ``GPOD.update``."""
         self.one_cut().update(X, sample_weight=sample_weight, decay=decay)
         return self
 

@@ -136,14 +136,6 @@ def predict_proba(model: Any, X: Any) -> Any:
     -------
     probabilities : lazy dask array of shape (n_samples, K)
         As of ``GPOD.predict_proba``.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> predict_proba(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
-    (5, 2)
     """
     n_numbers = check_model(model).one_cut().numbering_.n_given
     return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
@@ -162,14 +154,6 @@ def transform(model: Any, X: Any) -> Any:
     Returns
     -------
     embedding : lazy dask array of shape (n_samples, K)
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> transform(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
-    (5, 2)
     """
     return _map_rows(model, "transform", X, np.empty((0, model.n_clusters_)))
 

@@ -268,9 +268,6 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
     same = sparse.coo_array((np.ones(inside.sum()), (i[inside], j[inside])), shape=touching.shape)
     n_pieces, piece = csgraph.connected_components(same, directed=False)
     piece = piece.astype(np.intp)
-    if n_pieces < n_regions:
-        expected = f"be at most {n_pieces}, as many as a cut of the map finds"
-        raise invalid("n_regions", expected, n_regions, "ask for fewer")
     if n_pieces > n_regions:
         between = np.unique(np.column_stack([piece[i], piece[j]])[~inside], axis=0)
         sizes, label_of = np.bincount(piece), np.empty(n_pieces, dtype=np.intp)
@@ -279,6 +276,11 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
         first = np.unique(label_of[in_order], return_index=True)[1]
         is_kept = np.isin(np.arange(n_pieces), in_order[first])
         piece = _join(piece, is_kept, between, X, n_regions)[piece]
+    for number in range(n_pieces, n_regions):  # a row at the edge of the largest region leaves it
+        rows = np.flatnonzero(piece == np.bincount(piece).argmax())
+        within = touching[rows][:, rows]
+        order = csgraph.breadth_first_order(within, 0, False, return_predecessors=False)
+        piece[rows[order[-1]]] = number
     _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
     return np.argsort(np.argsort(-sizes, kind="stable"))[place]
 

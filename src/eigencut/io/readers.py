@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.running import n_threads
+from eigencut._utils.running import n_threads, warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid, printable
-from eigencut.io.column_kinds import number_of_text, places, plain_names, refuse_duplicates
+from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted, refuse_duplicates
 from eigencut.io.table import Source
 
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
@@ -169,6 +169,12 @@ class CsvSource(Source):
         if not rows:
             raise EmptyTableError(f"{path} has no rows.")
         self.has_names = is_header(rows, decimal) if header is None else header
+        is_whole = [all(cell.strip().isdigit() for cell in row) for row in rows]
+        if header is None and is_whole[0] and not all(is_whole):
+            warn_user(
+                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as data. If these "
+                "are names of columns, use --header, or header=True in Python."
+            )
         self.names = plain_names(len(rows[0]))
         if self.has_names:
             pairs = list(zip(map(str.strip, rows[0]), self.names, strict=True))
@@ -348,25 +354,15 @@ class CsvSource(Source):
 
     def _explained(self, error: Exception) -> ValueError:
         """Return what is wrong with the lines of a file that pyarrow does not read."""
-        first: tuple[int, list[str]] | None = None
-        before = last = 0
-        try:
-            for line, cells in self._rows_with_lines() if Path(self.name).is_file() else ():
-                first = first or (line, cells)
-                if len(cells) != len(first[1]):
+        with suppress(OSError, csv.Error):
+            rows = self._rows_with_lines() if Path(self.name).is_file() else iter(())
+            first, cells = next(rows, (0, []))
+            for line, other in rows:
+                if len(other) != len(cells):
                     return ValueError(
-                        f"{self.name}: line {line} has {len(cells)} cells, but line {first[0]} has "
-                        f"{len(first[1])}. Correct it, or name the delimiter."
+                        f"{self.name}: line {line} has {len(other)} cells, but line {first} has "
+                        f"{len(cells)}. Correct it, or name the delimiter."
                     )
-                before, last = last, line
-        except OSError:
-            pass
-        except csv.Error:  # a cell that is longer than csv takes: the one that does not end
-            before = last
-        if "quoted cell" in str(error) and last:
-            error = ValueError(
-                f"a quoted cell begins in line {before + 1} and does not end. Add or remove a quote"
-            )
         return ValueError(
             f"{self.name}: {printable(str(error)).removeprefix('CSV parse error: ')}."
         )

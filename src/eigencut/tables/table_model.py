@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
+from eigencut._utils.running import all_or_nothing, threads
 from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import ClusterNumbers
@@ -42,7 +42,7 @@ from eigencut.tables.preparation import (
     restored_table,
     summarize_preparation,
 )
-from eigencut.updating.update import checked_decay, refuse_nothing
+from eigencut.updating.update import refuse_nothing
 
 if TYPE_CHECKING:
     from eigencut.updating.drift import Drift
@@ -242,16 +242,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                     model.update(rows, sample_weight=weight, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
-
-    def partial_fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
-    ) -> Self:
-        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``."""
-        with one_at_a_time(self):
-            if not self.__sklearn_is_fitted__():
-                checked_decay(decay)
-                return self.fit(X, sample_weight=sample_weight)
-            return self.update(X, sample_weight=sample_weight, decay=decay)
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
         """Say how rows differ from those that the model has seen; see ``GPOD.drift``."""

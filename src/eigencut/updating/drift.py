@@ -25,7 +25,6 @@ from sklearn.base import clone
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.running import row_blocks, warn_user, without_progress
-from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -40,38 +39,23 @@ from eigencut.updating.update import rows_in_common, what_is_kept
 
 @dataclass(frozen=True)
 class DriftPolicy:
-    """The numbers that decide whether rows have drifted; a comment says what each governs."""
+    """The numbers that decide whether rows have drifted."""
 
-    # Rows have drifted if chance alone would do this with a smaller probability.
-    doubt: float = 0.01
-    # This share of the rows that a model keeps is left out to compare with,
-    held_share: float = 0.2
-    # and at most this many rows.
-    most_held: int = 5000
-    # With fewer rows for each landmark p-values are too small, and there is no verdict.
-    rows_per_landmark: int = 20
-    # Where fewer rows of a cluster are expected, counts are drawn instead of using chi-squared.
-    small_count: float = 5.0
-    # This many counts are drawn then.
-    draws: int = 9999
-    # Old and new rows are exchanged at random this many times to compare cut values.
-    exchanges: int = 999
-    # A new cluster is looked for among at most this many rows.
-    looked_at: int = 10_000
-    # Rows are linked within the distance that others have to this many neighbours,
-    n_neighbors: int = 4
-    # at this quantile.
-    usual_quantile: float = 0.9
-    # A new cluster has at least this many rows,
-    least_rows: int = 10
-    # and at least this share of the new rows of an average cluster.
-    least_share: float = 1 / 16
-    # Columns are compared on at most this many old and as many new rows.
-    compared_rows: int = 20_000
-    # At most this many columns, words of a column, and rows without support are shown.
-    most_shown: int = 5
-    # A value is unusual in a cluster if this share of its rows, or less, lies as far on its side.
-    unusual_share: float = 0.05
+    doubt: float = 0.01  # rows have drifted if chance would do this with a smaller probability
+    held_share: float = 0.2  # of the rows that a model keeps, left out to compare with,
+    most_held: int = 5000  # and at most this many
+    rows_per_landmark: int = 20  # with fewer p-values are too small, and there is no verdict
+    small_count: float = 5.0  # below, counts are drawn instead of using chi-squared
+    draws: int = 9999  # of such counts
+    exchanges: int = 999  # of old and new rows, to compare cut values
+    looked_at: int = 10_000  # rows, at most, among which a new cluster is looked for
+    n_neighbors: int = 4  # Rows are linked within the distance that others have to so many
+    usual_quantile: float = 0.9  # neighbours, at this quantile.
+    least_rows: int = 10  # of a new cluster,
+    least_share: float = 1 / 16  # and of the new rows of an average cluster
+    compared_rows: int = 20_000  # old ones, and new ones, by which columns are compared
+    most_shown: int = 5  # columns, words of a column, and rows without support
+    unusual_share: float = 0.05  # of a cluster's rows that lie as far out as an unusual value
 
 
 POLICY = DriftPolicy()
@@ -327,23 +311,6 @@ class Outliers(Printed, JsonReady):
     def _title(self) -> str:
         return f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each outlier and unusual value."""
-        rows = [
-            {
-                "row": one.row,
-                "place": one.place,
-                "cluster": one.cluster,
-                "support": one.support,
-                "column": name,
-                "value": None if name is None else one.values[name],
-                "usual": None if name is None else one.usual[name],
-            }
-            for one in self.rows
-            for name in (one.values or (None,))
-        ]
-        return needed("pandas", "pandas").DataFrame(rows)
-
     def __str__(self) -> str:
         most = 4 * POLICY.most_shown
         lines = [self._title, *(f"  {one}" for one in self.rows[:most])]
@@ -426,18 +393,6 @@ class Drift(Printed, JsonReady):
         """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each measure, cluster and column."""
-        support, cut = self.without_support, self.cut_value
-        rows: list[tuple[Any, ...]] = [
-            ("without support", None, support.before, support.now, None, support.p_value),
-            ("cut value", None, cut.before, cut.now, None, cut.p_value),
-        ]
-        rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
-        rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
-        head = ["measure", "name", "before", "now", "effect", "p_value"]
-        return needed("pandas", "pandas").DataFrame(rows, columns=head)
 
     @property
     def _title(self) -> str:
