@@ -9,13 +9,7 @@ from typing import Any
 def invalid(
     parameter: str, expected: str, got: object, remedy: str, error: type[Exception] = ValueError
 ) -> Exception:
-    """Return the error for an argument that cannot be used; the caller raises it.
-
-    Examples
-    --------
-    >>> invalid("decay", "be above 0 and at most 1", 2.0, "use 1 to forget nothing")
-    ValueError('decay must be above 0 and at most 1. Got 2.0; use 1 to forget nothing.')
-    """
+    """Return the error for an argument that cannot be used; the caller raises it."""
     parts = (parameter, expected, str(got), remedy)  # names of columns can be of any length
     parameter, expected, got, remedy = (
         part if len(part) <= 1000 else f"{part[:400]}...{part[-100:]}" for part in parts

@@ -119,13 +119,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         self : the model
-
-        Examples
-        --------
-        >>> from eigencut import GPOD
-        >>> model = GPOD(2).fit([[0.0], [0.1], [0.2], [5.0], [5.1]])
-        >>> model.set_names({0: "near", 1: "far"}).class_names_
-        ['near', 'far']
         """
         self.check_fitted()
         numbers = self.cluster_numbers_
@@ -357,17 +350,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         Hierarchy
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigencut import GPOD
-        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
-        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
-        >>> model = GPOD(3).fit(X)
-        >>> far = model.predict([[40.0, 0]])[0]
-        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
-        True
         """
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
@@ -485,17 +467,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         -------
         Outliers
             The least similar row first.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> km = [1.0, 2, 3, 4, 90, 91, 92, 93]
-        >>> model = GPOD(2).fit(pd.DataFrame({"km": km, "t": [1.0, 2, 1, 2, 1, 2, 1, 2]}))
-        >>> new = pd.DataFrame({"km": [2.0, 91.0], "t": [1.0, 40.0]}, index=["bus", "tram"])
-        >>> print(model.explain_outliers(new))
-        1 of 2 rows are unlike the training rows
-          row tram, nearest to cluster 1: t 40 (usually 1 to 2)
         """
         from eigencut.updating.drift import explain_outliers
 
@@ -511,19 +482,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         include_training_data : bool, default=True
             False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
             the rows), where the affinity can answer for new rows without.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> import eigencut
-        >>> X = np.random.default_rng(0).normal(size=(60, 2))
-        >>> model = eigencut.GPOD(n_clusters=3).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "model.eigencut"
-        ...     model.save(path)
-        ...     again = eigencut.load(path)
-        >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
-        True
         """
         from eigencut.io.state_reader import save_model
 

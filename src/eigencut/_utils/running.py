@@ -335,13 +335,7 @@ def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterat
 
 
 def blocks_of_cost(costs: Any, most: int) -> list[slice]:
-    """Slices of consecutive items whose costs add up to about ``most``; at least one item each.
-
-    Examples
-    --------
-    >>> blocks_of_cost([1, 1, 9, 2, 2, 2], most=4)
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None), slice(5, 6, None)]
-    """
+    """Slices of consecutive items whose costs add up to about ``most``; at least one item each."""
     total = np.cumsum(costs)
     starts = [0]
     while starts[-1] < len(total):
@@ -375,16 +369,7 @@ _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None
 
 @contextmanager
 def hearing_warnings() -> Iterator[list[str]]:
-    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones.
-
-    Examples
-    --------
-    >>> with hearing_warnings() as heard, warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", GraphWarning)
-    ...     warn_user("nobody hears this")
-    >>> heard
-    []
-    """
+    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones."""
     heard: list[str] = []
     with holding(_heard, heard):
         yield heard

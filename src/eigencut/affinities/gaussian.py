@@ -179,16 +179,14 @@ class Gaussian(VectorAffinity):
         - ``"local"``: every row has its own sigma(x), ``scale`` times the distance to its
           ``n_neighbors``-th nearest training row, and ``2 sigma^2`` becomes
           ``2 sigma(x) sigma(y)`` (self-tuning; Zelnik-Manor and Perona, 2004);
-        - ``"auto"``: ``"local"``, which did best in the measurements of
-          ``benchmarks/studies/bandwidth.md``.
+        - ``"auto"``: ``"local"``.
     n_neighbors : int, default=10
         Used by the rules "neighbors" and "local". Identical rows count once.
     scale : float or None, default=None
         Factor on what a rule gives. None is 1/2 for "local" and 1 for the others. A sigma given
         as a number is used as it is.
     metric : str, default="euclidean"
-        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
-        or "haversine"; see ``docs/defaults.md``. Sigma is in its units.
+        As of ``GPOD``. Sigma is in its units.
 
     Attributes
     ----------

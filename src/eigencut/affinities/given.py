@@ -97,12 +97,6 @@ class Precomputed(Affinity):
     The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
     array, whose missing entries are affinities of zero. Training rows of weight 0 stay in the
     matrix, for new rows too, and are not looked at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Precomputed().fit_graph(np.array([[1.0, 0.5], [0.5, 1.0]])).degrees
-    array([0.75, 0.75])
     """
 
     _saved_as: ClassVar[str] = "Precomputed"

@@ -11,17 +11,13 @@ contrast are multiplied by ``(rho(x) rho(x'))^beta``. The degree of a row is m(x
 The eigenvectors of NCut are ``U = Z c``, and those of the graph on the landmarks themselves, in
 which landmark j stands for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl /
 (Lambda_j Lambda_l)``, ``E = Z^T M Z``, give the table c (p x K); see ``eigencut.extension``. Of the
-rows only the sums E and Lambda are needed: they are formed block by block, from memory, from disk
-or on a cluster, and the model is no more than landmarks and c. Without contrast RatioCut is the
-same problem. With it, RatioCut is solved on the landmarks, and ``U = Z c`` is as close to the rows'
-own eigenvectors as landmarks are to each other.
+rows only the sums E and Lambda are needed, formed block by block. With contrast, RatioCut is solved
+on the landmarks, and ``U = Z c`` is as close to the rows' own eigenvectors as landmarks are to each
+other.
 
-After more rows (``grown``) the sums go on: they are additive, so with the same landmarks they are
-those of a fit of all rows, to the last bit, and only the new rows are passed over. Where clearly
-more of these are without support than is usual, centres of them become landmarks too; what the
-older rows have added to the sums stays with the older landmarks. Landmarks that decay to next to
-nothing are left out, and so are all of a cluster that has gone; centres of the new rows take their
-places.
+After more rows (``grown``) the sums go on. Where clearly more of these are without support than is
+usual, centres of them become landmarks too. Landmarks that decay to next to nothing are left out,
+and so are all of a cluster that has gone; centres of the new rows take their places.
 """
 
 from __future__ import annotations
@@ -83,32 +79,28 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p. There are fewer where there are fewer different rows, and centres of very few rows (less
-        than an eighth of the average) are left out.
+        p. There are fewer where there are fewer different rows.
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
     selection : {"kmeans", "random"}, default="kmeans"
-        Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or ``n_landmarks``
-        rows of it as they are. Sets and codes have no mean: with "hamming" and "jaccard" landmarks
-        are always such rows.
+        Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or (always with
+        "hamming" and "jaccard") ``n_landmarks`` rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, the nearest of the landmarks of x
-        being at the distance a, and the farthest at b. (In many dimensions all are about as far.)
+        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, a and b being the distances to the
+        nearest and the farthest of the landmarks of x.
     density_contrast : float, default=1.0
-        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
-        row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
     metric : str, default="euclidean"
-        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
-        or "haversine"; see ``docs/defaults.md``. Sigma is in its units.
+        As of ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None
         Of the sample. None means 0.
 
     Attributes
     ----------
     landmarks_ : array or sparse array of shape (p, n_features)
-        Sparse where rows are. With "cosine", of rows of unit length; with "haversine", on (or in)
-        the globe, in km.
+        Sparse where rows are.
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
     masses_ : array of shape (p,), or None
@@ -117,12 +109,6 @@ class Landmarks(Affinity):
         Squared distance from each landmark to the farthest of its r nearest.
     sums_ : MembershipSums, or None
         E and Lambda, exactly: what rows that come later are added to (``GPOD.update``).
-
-    Notes
-    -----
-    Neither the sample nor the sum depends on the order of the rows, on blocks or threads: the model
-    is the same to the last bit. With the local bandwidth there is none that could be too small, and
-    rows far away share their nearest landmarks evenly.
 
     References
     ----------

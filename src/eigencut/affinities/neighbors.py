@@ -98,19 +98,15 @@ class Neighbors(RowAffinity):
         h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
         1 for every edge.
     metric : str, default="euclidean"
-        The distance: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard" or
-        "haversine". "cosine" is the Euclidean distance of rows scaled to unit length; of the
-        others see ``docs/defaults.md``.
+        The distance, as of ``GPOD``.
     index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
-        How neighbours are found. "kdtree" and "brute" are exact and give the same graph;
-        "approximate" finds nearly all of them, and is faster for many rows of many features. With
-        "hamming" and "jaccard" there is "brute" only.
+        How neighbours are found. "kdtree" and "brute" are exact; "approximate" finds nearly all of
+        them, and is faster for many rows of many features.
     scale : float, default=0.7
         Factor on sigma.
     density_contrast : float, default=0.0
-        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
-        row, so that cuts avoid dense places, whatever n. 1 is a good value where clusters are
-        told apart by gaps; 0 is no contrast. See ``docs/defaults.md``.
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
 
     Attributes
     ----------
@@ -125,10 +121,8 @@ class Neighbors(RowAffinity):
 
     Notes
     -----
-    At new rows the symmetric graph is approximate. Training rows that would have a new row among
-    their nearest, while it has not them, are looked for around its nearest row only. Of the edges
-    of new normal rows, k = 10, this misses 4 % in two columns and 20 % in ten, all of them of half
-    weight.
+    At new rows the symmetric graph is approximate: training rows that would have a new row among
+    their nearest, while it has not them, are looked for around its nearest row only.
 
     Examples
     --------
@@ -415,9 +409,8 @@ class RankedNeighbors(Neighbors):
 
     A row gives the weight ``(r - 1)^-1/2`` to its r-th nearest row, for r = 2 to k (it is its own
     first). The weight of two rows is the mean of what they give each other, scaled so that all rows
-    have the same degree (Sinkhorn). So weights do not depend on how far apart rows are, and no row
-    is a hub, as some are where rows have many columns. It is the graph that discrete cuts
-    are found on (``GPOD(solver="discrete")``).
+    have the same degree (Sinkhorn). So weights do not depend on how far apart rows are. It is the
+    graph that discrete cuts are found on (``GPOD(solver="discrete")``).
 
     A new row gives ``r^-1/2`` to its r-th nearest training row, scaled as that one.
 

@@ -69,16 +69,6 @@ class Reclustered(Model):
     labels_ : array of shape (n_rows,)
         Of the rows X that the last cluster was split by, as ``predict`` gives them. Not there where
         these were the rows that the model has kept, which has them in another order.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD, recluster
-    >>> X, _ = make_blobs(300, centers=[[0, 0], [0, 6], [40, 0]], random_state=0)
-    >>> model = GPOD(2).fit(X)
-    >>> finer = recluster(model, X, cluster=0, n_clusters=2)
-    >>> finer.n_clusters_, sorted(set(finer.predict(X).tolist()))
-    (3, [0, 1, 2])
     """
 
     _saved_as: ClassVar[str] = "Reclustered"

@@ -31,13 +31,6 @@ class DaskRows(Rows):
         Chunks may have any size, known or not.
     sample_weight : dask array or series, optional
         What each row counts, chunked as X is.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> X = dask.array.ones((10, 2), chunks=(4, 1))
-    >>> DaskRows(X).reduce(len, lambda a, b: a + b)
-    10
     """
 
     is_local = False
@@ -112,14 +105,6 @@ def predict(model: Any, X: Any) -> Any:
     Returns
     -------
     labels : lazy dask array of shape (n_samples,)
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> predict(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute()
-    array([0, 0, 0, 1, 1])
     """
     return _map_rows(model, "predict", X, np.empty(0, dtype=np.intp))
 

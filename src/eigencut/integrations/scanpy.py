@@ -56,14 +56,6 @@ def cluster(
         The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, a
         categorical of "0", "1", ... by decreasing size; ``adata.uns[key_added]`` has the parameters
         and the eigenvalues, if the cut is a relaxed one.
-
-    Examples
-    --------
-    With the cells of an experiment::
-
-        sc.pp.neighbors(adata)
-        eigencut.scanpy.cluster(adata)
-        sc.pl.umap(adata, color="eigencut")
     """
     _check_cells(adata=adata)
     _check_key_added(adata, key_added)
@@ -120,14 +112,6 @@ def ingest(
     adata : AnnData or None
         The copy, if one was asked for. ``adata.obs[key]`` is the cluster of each cell, and
         ``adata.obs[key + "_share"]`` what it has of the weight.
-
-    Examples
-    --------
-    Cells of yesterday, clustered, and those of today in the same components::
-
-        eigencut.scanpy.cluster(reference, 8, use_rep="X_pca")
-        eigencut.scanpy.ingest(adata, reference)
-        adata.obs[["eigencut", "eigencut_share"]]
     """
     _check_cells(adata=adata, reference=reference)
     check_count("n_neighbors", n_neighbors, "use the default of 15")

@@ -37,12 +37,6 @@ class SparkRows(Rows):
         The features, which must be numbers. Default: all columns.
     weights : str, optional
         The column that says what each row counts; it is no feature then.
-
-    Examples
-    --------
-    With a Spark data frame ``frame``::
-
-        SparkRows(frame, ["x", "y"]).reduce(len, lambda a, b: a + b)
     """
 
     is_local = False
@@ -110,13 +104,6 @@ def fit(
     -------
     model : GPOD
         The same, fitted: to the last bit what a stream of the same rows gives.
-
-    Examples
-    --------
-    With a Spark data frame ``frame``::
-
-        model = eigencut.spark.fit(GPOD(3, affinity="landmarks"), frame, ["x", "y"])
-        labelled = eigencut.spark.predict(model, frame)
     """
     return model.fit(SparkRows(frame, columns, weights=weights))  # type: ignore[attr-defined]
 
@@ -145,13 +132,6 @@ def predict(
     -------
     labelled : lazy pyspark.sql.DataFrame
         All columns of ``frame``, and the new ones.
-
-    Examples
-    --------
-    With a Spark data frame ``frame`` and a model that was fitted anywhere::
-
-        labelled = eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
-        labelled.write.parquet("labelled")
     """
     _check_frame(frame)
     for new in (name, probabilities):

@@ -85,11 +85,6 @@ def word_of(cell: Any) -> str | None:
 
     A number is the same word however it is written, since tables that have been through other
     programs write it otherwise.
-
-    Examples
-    --------
-    >>> [word_of(cell) for cell in (" Rome", "01", 1, 1.0, "1.50", True, "TRUE", "", None)]
-    ['Rome', '1', '1', '1', '1.5', 'true', 'true', None, None]
     """
     if isinstance(cell, str):
         text = cell.strip()

@@ -618,15 +618,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, repr=False)
 class TableSummary(Printed):
-    """The columns of a model; prints as a table.
-
-    Examples
-    --------
-    >>> columns = (ColumnSummary("age", "numeric", False, "mean 40"),)
-    >>> print(TableSummary(columns))
-    column  kind     found
-    age     numeric  mean 40
-    """
+    """The columns of a model; prints as a table."""
 
     columns: tuple[ColumnSummary, ...]
 

@@ -125,14 +125,6 @@ class Updated(JsonReady):
         Rows that the model stands for now.
     n_new_landmarks : int
         Landmarks that were placed for rows that none represented; 0 without landmarks.
-
-    Examples
-    --------
-    >>> print(Updated((0, 2), (3,), (1,), {0: 60.0, 2: 41.0, 3: 12.0}, 113.0))
-    113 rows, 3 clusters
-      kept     0 (60 rows), 2 (41 rows)
-      new      3 (12 rows)
-      retired  1
     """
 
     kept: tuple[int, ...]
