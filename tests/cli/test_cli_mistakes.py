@@ -468,18 +468,21 @@ USAGE = {
         "Invalid value for '--ordered': must be a column and its words, like size=small<large. "
         "Got 'a=small'.",
     ),  # exit code 2
-    "a mistyped command": ("fti good.csv", "No such command 'fti'."),
+    "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
     "K zero": (
         "fit good.csv -k 0 -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '0'.",
+        "n_clusters must be an integer of at least 1. Got 0; use a number, 'auto', or candidates "
+        "such as range(2, 11) or '2-10'.",
     ),
     "K a word": (
         "fit good.csv -k three -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got 'three'.",
+        "n_clusters must be an integer of at least 1. Got 'three'; use a number, 'auto', or "
+        "candidates such as range(2, 11) or '2-10'.",
     ),
     "K negative": (
         "fit good.csv -k -3 -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '-3'.",
+        "n_clusters must be an integer of at least 1. Got -3; use a number, 'auto', or candidates "
+        "such as range(2, 11) or '2-10'.",
     ),
     "K candidates": (
         "select good.csv -k two-ten",
@@ -499,19 +502,20 @@ USAGE = {
     ),
     "sigma negative": (
         f"fit good.csv --sigma -1 {FIT}",
-        f"Invalid value for '--sigma': {SIGMA} Got -1.0; use sigma='auto' if unsure.",
+        f"{SIGMA} Got -1.0; use sigma='auto' if unsure.",
     ),
     "sigma a word": (
         f"fit good.csv --sigma wide {FIT}",
-        f"Invalid value for '--sigma': {SIGMA} Got 'wide'; use sigma='auto' if unsure.",
+        f"{SIGMA} Got 'wide'; use sigma='auto' if unsure.",
     ),
     "sigma not a number": (
         f"fit good.csv --sigma nan {FIT}",
-        f"Invalid value for '--sigma': {SIGMA} Got nan; use sigma='auto' if unsure.",
+        f"{SIGMA} Got nan; use sigma='auto' if unsure.",
     ),
     "memory limit not a size": (
         f"fit good.csv --memory-limit much {FIT}",
-        "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
+        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
+        "use None for what the machine has.",
     ),
     "alarm": (
         "drift model.eigencut good.csv --alarm 2",
@@ -539,7 +543,7 @@ USAGE = {
     ),
     "one landmark": (
         f"fit good.csv --landmarks 1 {FIT}",
-        "Invalid value for '--landmarks': must be a whole number of at least 2. Got '1'.",
+        "Invalid value for '--landmarks': 1 is not in the range x>=2.",
     ),
     "names in NPY": (
         f"{P} good.csv --id a -o x.npy",
@@ -553,12 +557,11 @@ USAGE = {
     ),
     "seed too large": (
         f"fit good.csv --seed 4294967296 {FIT}",
-        "Invalid value for '--seed': must be a whole number from 0 to 4294967295. Got "
-        "'4294967296'.",
+        "Invalid value for '--seed': 4294967296 is not in the range 0<=x<=4294967295.",
     ),
     "too many threads": (
         f"fit good.csv --jobs 100000 {FIT}",
-        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '100000'.",
+        "Invalid value for '--jobs': 100000 is not in the range 1<=x<=1024.",
     ),
     "onto the input": (
         "fit good.csv -k 2 --labels good.csv -o new.eigencut",
@@ -624,7 +627,7 @@ USAGE = {
     ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
-        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '0'.",
+        "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024.",
     ),
 }
 

@@ -138,7 +138,7 @@ MISTAKES = [
         "must hold numbers. Got 'far' in line 3",
     ),
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
-    ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
+    ("describe", [*ON_DATA, "--top", "0"], 2, "0 is not in the range x>=1"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
     ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),

@@ -38,13 +38,16 @@ def fit(
     table: str = opt.argument,
     output: str = output("Where the model goes.", required=True),
     clusters: int | str = option(
-        "How many, auto, or candidates like 2-30.", opt.clusters, "-k --clusters", default="auto"
+        "How many, auto, or candidates like 2-30.",
+        opt.value,
+        "-k --clusters",
+        default="auto",
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
-        "The least size of a cluster: rows, a share of them, or equal.", opt.cluster_size
+        "The least size of a cluster: rows, a share of them, or equal.", opt.value
     ),
-    max_size: Any = option("The largest size of a cluster, in the same way.", opt.cluster_size),
+    max_size: Any = option("The largest size of a cluster, in the same way.", opt.value),
     how: opt.AffinityOptions,
     outliers: str = option(
         "What predict gives rows far from the data: a cluster (keep) or -1 (label).",
@@ -61,7 +64,7 @@ def fit(
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     memory_limit: str | None = option(
-        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", opt.memory
+        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", str
     ),
     run: opt.TableOptions,
 ) -> None:
@@ -73,23 +76,26 @@ def fit(
     """
     check_output("table", labels, [table], run.as_json, "--labels", other=output)
     check_output("model", output, [table], run.as_json)
-    affinity = how.affinity()
     run = run.with_scale_for(how.metric)
 
     from eigencut.cli import tables
 
-    gpod = eigencut.GPOD(
-        clusters,
-        cut=cut,
-        affinity=affinity,
-        metric=how.metric,
-        min_cluster_size=min_size,
-        max_cluster_size=max_size,
-        outliers=outliers,
-        random_state=run.seed,
-        n_jobs=run.jobs,
-        memory_limit=memory_limit,
-    )
+    try:
+        gpod = eigencut.GPOD(
+            clusters,
+            cut=cut,
+            affinity=how.affinity(),
+            metric=how.metric,
+            min_cluster_size=min_size,
+            max_cluster_size=max_size,
+            outliers=outliers,
+            random_state=run.seed,
+            n_jobs=run.jobs,
+            memory_limit=memory_limit,
+        )
+        gpod._check_parameters()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     start = time.perf_counter()
     in_blocks = how.name == "landmarks" and known is None
     model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
@@ -171,7 +177,7 @@ def update(
     table: str = opt.argument,
     output: str = output("Where the updated model goes; it may replace MODEL.", required=True),
     decay: float = option(
-        "What each earlier row counts from now on, at most 1.", opt.whole_share, default=1.0
+        "What each earlier row counts from now on, at most 1.", float, default=1.0
     ),
     weights: str | None = opt.weights_option,
     run: opt.RunOptions,
@@ -216,7 +222,7 @@ def recluster(
     model: str = opt.argument,
     table: str | None = opt.argument,
     cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option("Its parts, or auto.", opt.clusters, "-k --clusters", default="2"),
+    clusters: int | str = option("Its parts, or auto.", opt.value, "-k --clusters", default="2"),
     output: str = output("Where the new model goes.", required=True),
     run: opt.RunOptions,
 ) -> None:
@@ -228,8 +234,8 @@ def recluster(
     """
     check_output("model", output, [table, model], run.as_json)
 
+    from eigencut.affinities.base import whole_or_real
     from eigencut.cli import tables
-    from eigencut.hierarchy.recluster import sizes_of_parts
 
     fitted = tables.load_model(model, run.jobs)
     rows = None if table is None else tables.read_for_model(fitted, table, run)
@@ -237,7 +243,7 @@ def recluster(
         finer = eigencut.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
     finer.save(output)
     numbers = finer.splits_[-1].numbers.tolist()
-    sizes = sizes_of_parts(finer, rows)
+    sizes = [whole_or_real(size) for size in finer.splits_[-1].part.hierarchy().sizes]
     parts = ", ".join(f"{k} ({size} rows)" for k, size in zip(numbers, sizes, strict=True))
     result = {
         "cluster": cluster,

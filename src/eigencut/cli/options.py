@@ -36,29 +36,23 @@ def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
     return lambda parse: Parsed(name, parse)
 
 
-def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expected: str) -> Parsed:
-    def parse(text: str) -> Any:
+number = click.IntRange
+
+
+@parsed("SHARE")
+def share(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise ValueError(f"must be a number strictly between 0 and 1. Got {text!r}; use 0.05.")
+
+
+@parsed("VALUE")
+def value(text: str) -> int | float | str:
+    for kind in (int, float):
         with suppress(ValueError):
-            value = convert(text)
-            if is_allowed(value):
-                return value
-        raise ValueError(expected.format(repr(text)))
-
-    return Parsed(name, parse)
-
-
-def number(least: int, most: int | None = None) -> Parsed:
-    """Return a kind of whole number within limits."""
-    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-    largest = float("inf") if most is None else most
-    expected = f"must be a whole number {limits}. Got {{}}."
-    return _number("N", int, lambda value: least <= value <= largest, expected)
-
-
-_SHARE = "must be a number strictly between 0 and 1. Got {}; use 0.05."
-share = _number("SHARE", float, lambda value: 0 < value < 1, _SHARE)
-_WHOLE_SHARE = "must be a number above 0 and at most 1. Got {}; use 0.9."
-whole_share = _number("SHARE", float, lambda value: 0 < value <= 1, _WHOLE_SHARE)
+            return kind(text)
+    return text
 
 
 @parsed("FILE")
@@ -77,17 +71,6 @@ def candidates(text: str) -> str:
     return text
 
 
-@parsed("K")
-def clusters(text: str) -> int | str:
-    if text.isdecimal() and int(text) >= 1:
-        return int(text)
-    with suppress(ValueError):
-        return candidates.parse(text)
-    raise ValueError(
-        f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
-    )
-
-
 @parsed("N,N")
 def levels(text: str) -> list[int] | str:
     if text == "auto":
@@ -98,46 +81,6 @@ def levels(text: str) -> list[int] | str:
             f"must be numbers of groups, the finest first, like 20,5, or auto. Got {text!r}."
         )
     return [int(part) for part in parts]
-
-
-@parsed("SIZE")
-def cluster_size(text: str) -> int | float | str:
-    from eigencut.extension.sizes import check_size_limits
-
-    value: int | float | str = text
-    for kind in (float, int):
-        with suppress(ValueError):
-            value = kind(text)
-    try:
-        check_size_limits(value, None)
-    except ValueError:
-        raise ValueError(f"must be rows, a share below 1, or equal. Got {text!r}.") from None
-    return value
-
-
-def _bandwidth(text: str) -> float | str:
-    from eigencut.affinities.gaussian import check_bandwidth
-
-    width: float | str = text.strip()
-    with suppress(ValueError):
-        width = float(text)
-    if width != "auto":
-        check_bandwidth(width)
-    return width
-
-
-bandwidth = Parsed("S", _bandwidth)
-
-
-@parsed("SIZE")
-def memory(text: str) -> str:
-    from eigencut._utils.memory import parse_bytes
-
-    try:
-        parse_bytes(text)
-    except ValueError as error:
-        raise ValueError(f"must be a size such as 4GB or 500MB. Got {text!r}.") from error
-    return text
 
 
 @parsed("NAME")
@@ -350,7 +293,7 @@ class AffinityOptions:
         "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).", number(2)
     )
     sigma: float | str = option(
-        "Bandwidth: a number, or auto, local, median, neighbors.", bandwidth, default="auto"
+        "Bandwidth: a number, or auto, local, median, neighbors.", value, default="auto"
     )
     landmarks: int | None = option(
         "Cut a graph through N landmarks: for tables of millions of rows.", number(2)
@@ -374,7 +317,8 @@ class AffinityOptions:
         from eigencut import affinities
 
         kind = getattr(affinities, self.name.capitalize())
-        sigma = None if self.sigma == "auto" else self.sigma
+        sigma = self.sigma if isinstance(self.sigma, str) else float(self.sigma)
+        sigma = None if sigma == "auto" else sigma
         given = {"landmarks": self.landmarks, "neighbors": self.neighbors, "sigma": sigma}
         settings: dict[str, Any] = {} if self.metric is None else {"metric": self.metric}
         for option, value in given.items():
@@ -382,4 +326,6 @@ class AffinityOptions:
             if value is not None and name not in inspect.signature(kind).parameters:
                 raise click.UsageError(f"--{option} is not for {self.name}; leave one out.")
             settings |= {} if value is None else {name: value}
-        return kind(**settings)
+        found = kind(**settings)
+        found._check_parameters()
+        return found

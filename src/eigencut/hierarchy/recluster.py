@@ -20,7 +20,6 @@ from sklearn.exceptions import NotFittedError
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
 from eigencut._utils.validation import check_count, is_integer
-from eigencut.affinities.base import whole_or_real
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
@@ -344,15 +343,6 @@ def recluster(
         with threads(gpod.n_jobs):
             found.labels_ = spread(found.labels_of(rows), complete, -1)
     return found
-
-
-def sizes_of_parts(model: Reclustered, X: Any = None) -> list[float]:
-    """How many rows, of X or of those that the model has kept, the parts of the last split have."""
-    rows, counts, _ = _rows_and_counts(model, X)
-    with threads(model.gpod.n_jobs):
-        labels = model.labels_of(rows)
-    each = np.ones(rows.shape[0]) if counts is None else counts
-    return [whole_or_real(each[labels == k].sum()) for k in model.splits_[-1].numbers]
 
 
 def _part_name(place: int) -> str:
