@@ -317,7 +317,7 @@ class AffinityOptions:
         from eigencut import affinities
 
         kind = getattr(affinities, self.name.capitalize())
-        sigma = self.sigma if isinstance(self.sigma, str) else float(self.sigma)
+        sigma: Any = self.sigma if isinstance(self.sigma, str) else float(self.sigma)
         sigma = None if sigma == "auto" else sigma
         given = {"landmarks": self.landmarks, "neighbors": self.neighbors, "sigma": sigma}
         settings: dict[str, Any] = {} if self.metric is None else {"metric": self.metric}
