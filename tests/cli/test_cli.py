@@ -415,7 +415,7 @@ def test_a_full_disk(model, here, output):
     os.close(stderr)
     said = read_all(errors).decode()
     assert process.wait() == 1
-    assert said == f"eigencut: {output}: the file would be larger than the system allows.\n"
+    assert said == f"eigencut: {output}: file too large.\n"
     assert (here / output).read_text() == "old" and not list(here.glob(".*"))
 
 
@@ -450,7 +450,7 @@ def test_no_permission(open_folder, frame, capfd):
             if is_root:
                 os.seteuid(0)
         assert code == 1
-        assert capfd.readouterr().err == f"eigencut: {name}: you have no permission for it.\n"
+        assert capfd.readouterr().err == f"eigencut: {name}: permission denied.\n"
 
 
 def test_a_reader_that_has_enough(model, here):

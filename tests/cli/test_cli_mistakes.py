@@ -116,8 +116,8 @@ def folder(tmp_path_factory):
 
 P = "predict model.eigencut"
 DATA = {  # exit code 1
-    "no such file": (f"fit nothing.csv {FIT}", "nothing.csv: there is no such file or folder."),
-    "a folder": (f"fit folder {FIT}", "folder: it is a folder."),
+    "no such file": (f"fit nothing.csv {FIT}", "nothing.csv: no such file or directory."),
+    "a folder": (f"fit folder {FIT}", "folder: is a directory."),
     "empty file": (f"fit empty.csv {FIT}", "empty.csv is empty."),
     "blank lines": (f"fit blank.csv {FIT}", "blank.csv has no rows."),
     "header only": (f"fit header_only.csv {FIT}", "header_only.csv has no rows."),
@@ -317,17 +317,17 @@ DATA = {  # exit code 1
     ),
     "a column twice": (
         f"fit good.csv --columns a,a {FIT}",
-        "--columns names 'a' more than once; name it once.",
+        "Columns must have different names. Got 'a' more than once; rename them.",
     ),
     "candidates beyond the rows": (
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
         "40. Got '100-900'; add data, or give smaller candidates.",
     ),
-    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
+    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: is a directory."),
     "a tour in a file": (
         "demo --out good.csv",
-        "good.csv: it is a file, where a folder is needed.",
+        "good.csv: file exists.",
     ),
     "nothing left": (
         f"fit good.csv --drop a,b,c {FIT}",
@@ -384,16 +384,16 @@ DATA = {  # exit code 1
     ),
     "no folder for the output": (
         "fit good.csv -k 2 -o no/new.eigencut",
-        "no/new.eigencut: there is no such file or folder.",
+        "no/new.eigencut: no such file or directory.",
     ),
     "output in a file": (
         "fit good.csv -k 2 -o good.csv/new.eigencut",
-        "good.csv/new.eigencut: its folder is a file.",
+        "good.csv/new.eigencut: not a directory.",
     ),
-    "output a folder": ("fit good.csv -k 2 -o folder", "folder: it is a folder."),
+    "output a folder": ("fit good.csv -k 2 -o folder", "folder: is a directory."),
     "no such model": (
         "predict nothing.eigencut good.csv",
-        "nothing.eigencut: there is no such file or folder.",
+        "nothing.eigencut: no such file or directory.",
     ),
     "table as model": (
         "predict good.csv model.eigencut",

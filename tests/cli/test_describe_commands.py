@@ -140,7 +140,7 @@ MISTAKES = [
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
     ("describe", [*ON_DATA, "--top", "0"], 2, "0 is not in the range x>=1"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
-    ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
+    ("hierarchy", ["none.eigencut"], 1, "no such file"),
     ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
     ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
     ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),

@@ -15,7 +15,7 @@ from eigencut._utils.running import tell, warn_user, without_progress
 from eigencut.auto.select import Selection, select
 from eigencut.cli.options import RunOptions, TableOptions
 from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import NUMERIC, Kind, absent, quoted
+from eigencut.io.column_kinds import NUMERIC, Kind, absent, quoted, refuse_duplicates
 from eigencut.io.readers import open_source
 from eigencut.io.refused_rows import naming_rows_of_table
 from eigencut.io.rows import Rows, with_weight_column
@@ -46,9 +46,7 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
-    if len(set(chosen)) < len(chosen):
-        twice = next(name for name in chosen if chosen.count(name) > 1)
-        raise ValueError(f"--columns names {twice!r} more than once; name it once.")
+    refuse_duplicates(chosen)
     unnamed = [name for name in chosen if name in source.unnamed]
     if unnamed and not wanted:  # the numbers of rows, as pandas writes them
         warn_user(
@@ -275,7 +273,6 @@ def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     """Names as users give them: several options, or commas, or both."""
     columns = []
     for text in texts:
-        names = [text] if text in source.names else [name.strip() for name in text.split(",")]
-        columns += [each for name in names for each in source.groups.get(name, (name,))]
+        columns += [text] if text in source.names else [part.strip() for part in text.split(",")]
     _check_columns(source, columns, option)
     return columns

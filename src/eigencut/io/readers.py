@@ -415,86 +415,32 @@ class ParquetSource(Source):
     has_names = True
 
     def __init__(self, path: str) -> None:
-        self._arrow = needed("pyarrow", "stream")
-        self._compute = needed("pyarrow.compute", "stream")
+        self._arrow, self.name = needed("pyarrow", "stream"), path
         parquet = needed("pyarrow.parquet", "stream")
-        self.name = path
         with self._damaged():
             # Read ahead, pyarrow would keep all of the file in memory.
             self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
             self._schema, self.size = self._file.schema_arrow, self._file.metadata.num_rows
-        refuse_duplicates(self._schema.names)
-        lengths = {column: self._length_of_lists(column) for column in self._schema.names}
-        self.groups = {
-            column: tuple(f"{column}[{i}]" for i in range(length))
-            for column, length in lengths.items()
-            if length is not None
-        }
-        groups = {column: self.groups.get(column, (column,)) for column in lengths}
-        self.names = tuple(name for names in groups.values() for name in names)
+        self.names = tuple(self._schema.names)
         refuse_duplicates(self.names)
-        self._column_of = {  # and the place in its lists, if it has any
-            name: (column, i) for column, names in groups.items() for i, name in enumerate(names)
-        }
-
-    def _length_of_lists(self, column: str) -> int | None:
-        """Return how many numbers each list of a column has, as far as its beginning shows."""
-        types, kind = self._arrow.types, self._schema.field(column).type
-        if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
-            return None
-        of_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-        if not any(check(kind.value_type) for check in of_numbers):
-            return None
-        if hasattr(kind, "list_size"):
-            return int(kind.list_size)
-        lists = next(self._file.iter_batches(1024, columns=[column])).column(0).drop_null()
-        return len(lists[0]) or None if len(lists) else None
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        self._refuse_nested(columns)
-        wanted = list(dict.fromkeys(self._column_of[name][0] for name in columns))
-        n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
-        try:
-            with self._damaged():
-                for batch in self._file.iter_batches(n_rows, columns=wanted):
-                    for column in self.groups.keys() & wanted:
-                        self._refuse_other_lengths(column, batch.column(column))
-                    self.n_read += len(batch)
-                    yield {name: self._cells(batch, *self._column_of[name]) for name in columns}
-        finally:
-            self.close()
-
-    def _cells(self, batch: Any, column: str, place: int) -> Any:
-        """Return a column, or the numbers at one place in its lists."""
-        if column not in self.groups:
-            return batch.column(column)
-        return self._compute.list_element(batch.column(column), place).cast("float64", safe=False)
-
-    def _refuse_nested(self, columns: Sequence[str]) -> None:
-        """Raise an error for columns whose cells are not one value."""
-        single = [name for name in columns if self._column_of[name][0] not in self.groups]
-        kinds = {name: self._schema.field(name).type for name in single}
-        nested = [name for name in single if self._arrow.types.is_nested(kinds[name])]
+        kinds = {name: self._schema.field(name).type for name in columns}
+        nested = [name for name in kinds if self._arrow.types.is_nested(kinds[name])]
         if nested:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
             raise ValueError(
-                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers. "
-                f"Got {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
-                "one value to a cell."
+                f"{self.name}: cells must hold a number, a word or a date. Got {shown}. Fit "
+                f"without these columns (drop {','.join(nested)!r}), or write one value to a cell."
             )
-
-    def _refuse_other_lengths(self, name: str, lists: Any) -> None:
-        """Raise an error for a list that is not as long as the first one; it may be missing."""
-        length = len(self.groups[name])
-        sizes = self._compute.list_value_length(lists).fill_null(length)
-        is_other = np.asarray(sizes) != length
-        if is_other.any():
-            at = int(np.argmax(is_other))
-            raise ValueError(
-                f"{self.name}: the lists of column {name!r} must all have {length} numbers, as the "
-                f"first one has. Got {sizes[at]} in row {at + self.n_read}; make them of one "
-                f"length, or fit without the column (drop {name!r})."
-            )
+        n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
+        try:
+            with self._damaged():
+                for batch in self._file.iter_batches(n_rows, columns=list(kinds)):
+                    self.n_read += len(batch)
+                    yield {name: batch.column(name) for name in columns}
+        finally:
+            self.close()
 
     def close(self) -> None:
         self._file.close()

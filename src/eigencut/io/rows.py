@@ -77,7 +77,7 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     """Return the names of the columns to read."""
     if columns is None:
         return list(source.names)
-    names = [each for name in columns for each in source.groups.get(name, (name,))]
+    names = list(columns)
     unknown = absent(names, source.names)
     if unknown:
         expected = f"be among those of {source.name}, {quoted(source.names)}"
