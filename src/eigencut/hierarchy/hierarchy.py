@@ -16,7 +16,7 @@ joined, where there are coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.validation import is_integer, needed
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
@@ -236,14 +236,9 @@ class Hierarchy(Printed, JsonReady):
                 chosen.append(n_groups)
         return sorted(chosen, reverse=True)
 
-    @property
-    def _title(self) -> str:
-        about = "" if self.exact else " (lower bounds)"
-        return f"{len(self.sizes)} clusters as a tree, with values of the {self.cut}{about}"
-
-    def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
-        """Give the branch and name of each node, its rows, and the cut into its parts."""
-        K = len(self.sizes)
+    def __str__(self) -> str:
+        K, about = len(self.sizes), "" if self.exact else " (lower bounds)"
+        lines = [f"{K} clusters as a tree, with values of the {self.cut}{about}", ""]
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
@@ -251,29 +246,16 @@ class Hierarchy(Printed, JsonReady):
         open_nodes = [(int(self.numbers[0]), 0, "", "")]
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
-            cuts = parts.get(number, [])
-            n_groups = cuts[n_made].n_groups - 1 if n_made < len(cuts) else K
+            cuts = parts.get(number, [])[n_made:]
+            n_groups = cuts[0].n_groups - 1 if cuts else K
             rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
-            name = "all" if not branch else str(number)
-            cut = cuts[n_made] if n_made < len(cuts) else None
-            yield branch + name, rows, cut
-            if cut is not None:
-                open_nodes.append((cut.joined, 0, f"{below}└─ ", f"{below}   "))
+            line = f"{branch}{number if branch else 'all'}: {rows} rows"
+            if cuts:
+                line += f"; cut into {cuts[0].n_groups} groups: {cuts[0].cut_value:.3g}"
+                open_nodes.append((cuts[0].joined, 0, f"{below}└─ ", f"{below}   "))
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
-
-    def __str__(self) -> str:
-        lines = [self._title, ""]
-        for name, rows, cut in self._nodes():
-            value = f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}" if cut else ""
-            lines.append(f"{name}: {rows} rows{value}")
+            lines.append(line)
         return "\n".join(lines)
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        rows = [
-            (name, n, cut.n_groups if cut else "", f"{cut.cut_value:.3g}" if cut else "")
-            for name, n, cut in self._nodes()
-        ]
-        yield self._title, ("group", "rows", "cut into groups", "cut value"), rows
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:

@@ -8,7 +8,7 @@ dates and ordered words to comparable units, and other words become points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import HtmlTable, Printed
+from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
 from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
@@ -630,16 +630,11 @@ class TableSummary(Printed):
         """The same as a pandas DataFrame, a row for each column."""
         return needed("pandas", "pandas").DataFrame(self.to_dict())
 
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        rows = []
+    def __str__(self) -> str:
+        lines = [("column", "kind", "found")]
         for column in self.columns:
             said = f"{column.detail} (as you said)" if column.is_given else column.detail
-            rows.append((_clipped(column.name), column.kind, _clipped(said, 300)))
-        yield "", ("column", "kind", "found"), rows
-
-    def __str__(self) -> str:
-        [(_, head, rows)] = self._html_tables()
-        lines: list[Any] = [head, *rows]
+            lines.append((_clipped(column.name), column.kind, _clipped(said, 300)))
         first, second = (max(len(line[i]) for line in lines) for i in (0, 1))
         return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in lines)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -23,7 +22,7 @@ from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices, are_counts
-from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.json_ready import JsonReady, Printed
 from eigencut._utils.running import row_blocks, warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
@@ -273,18 +272,15 @@ class Outlier(JsonReady):
     values: dict[str, float | str | None] = field(default_factory=dict)
     usual: dict[str, tuple[Any, Any] | float] = field(default_factory=dict)
 
-    def _reasons(self) -> Iterator[tuple[str, str, str]]:
-        """Give each unusual column, its value, and what is usual."""
+    def __str__(self) -> str:
+        parts = []
         for name, value in self.values.items():
             usual = self.usual[name]
             if isinstance(usual, tuple):
                 text = f"usually {' to '.join(map(value_in_words, usual))}"
             else:
                 text = f"{usual:.1%} of the cluster" if usual else "never in the cluster"
-            yield short(name), value_in_words(value), text
-
-    def __str__(self) -> str:
-        parts = [f"{name} {value} ({usual})" for name, value, usual in self._reasons()]
+            parts.append(f"{short(name)} {value_in_words(value)} ({text})")
         listed = ", ".join(parts) or "no single column is unusual"
         return f"{short(self.place)}, nearest to cluster {self.cluster}: {listed}"
 
@@ -307,24 +303,13 @@ class Outliers(Printed, JsonReady):
     n_outliers: int
     rows: tuple[Outlier, ...]
 
-    @property
-    def _title(self) -> str:
-        return f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
-
     def __str__(self) -> str:
         most = 4 * POLICY.most_shown
-        lines = [self._title, *(f"  {one}" for one in self.rows[:most])]
+        title = f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
+        lines = [title, *(f"  {one}" for one in self.rows[:most])]
         if self.n_outliers > most:
             lines.append(f"  and {self.n_outliers - most} more")
         return "\n".join(lines)
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        rows = [
-            (short(one.place), one.cluster, *reason)
-            for one in self.rows[: 4 * POLICY.most_shown]
-            for reason in (*one._reasons(),) or (("", "", "no single column is unusual"),)
-        ]
-        yield self._title, ("row", "nearest cluster", "column", "value", "in the cluster"), rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -394,49 +379,33 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
-    @property
-    def _title(self) -> str:
+    def __str__(self) -> str:
+        support, cut, new = self.without_support, self.cut_value, self.new_cluster
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
         compared = f"{rows}, compared with {self.n_compared:.0f} training rows"
-        return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
-
-    def _measures(self) -> Iterator[tuple[str, str, str, str]]:
-        """Give what was measured, now and before, and its p-value."""
-        support, cut = self.without_support, self.cut_value
-        p_value = f"{support.p_value:.2g}"
-        yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
-        yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
-        for place, (number, (before, now)) in enumerate(self.shares.items()):
-            p_value = f"{self.p_shares:.2g} (all shares)" if place == 0 else ""
-            yield f"cluster {number}", f"{now:.2%}", f"{before:.2%}", p_value
-
-    def _findings(self) -> Iterator[tuple[str, str]]:
-        """Give a label and a text for each thing that stands out, or was not looked at."""
-        new = self.new_cluster
-        yield "new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}"
+        lines = [f"{self.verdict} (p = {self.p_value:.2g}): {compared}"]
+        measures = [
+            ("unlike training", f"{support.now:.2%}", f"{support.before:.2%}", support.p_value),
+            ("cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", cut.p_value),
+        ]
+        for name, now, before, p in measures:
+            lines.append(f"  {name:<16} {now:>8}  before {before:>8}  p = {p:.2g}")
+        p_shares = f"  p = {self.p_shares:.2g} (all shares)"
+        for number, (before_share, share) in self.shares.items():
+            name = f"cluster {number}"
+            lines.append(f"  {name:<16} {share:>8.2%}  before {before_share:>8.2%}{p_shares}")
+            p_shares = ""
+        found = [("new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}")]
         changed = [one for one in self.columns if one.p_value < POLICY.doubt]
-        for one in changed[: POLICY.most_shown]:
-            yield "column", str(one)
+        found += [("column", str(one)) for one in changed[: POLICY.most_shown]]
         if len(changed) > POLICY.most_shown:
-            yield "", f"and {len(changed) - POLICY.most_shown} more columns have changed"
+            found.append(("", f"and {len(changed) - POLICY.most_shown} more columns have changed"))
         if not self.columns:
             why = "the model keeps no training rows (landmarks), or sparse or weighted ones"
-            yield "columns", f"not compared, since {why}"
-        for row in self.outside:
-            if row.values or self.has_drifted:
-                yield "least similar", str(row)
-
-    def __str__(self) -> str:
-        lines = [self._title]
-        for name, now, before, p_value in self._measures():
-            p_value = f"  p = {p_value}" if p_value else ""
-            lines.append(f"  {name:<16} {now:>8}  before {before:>8}{p_value}")
-        lines += [f"  {label:<16} {text}" for label, text in self._findings()]
-        return "\n".join(lines)
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        yield self._title, ("", "now", "before", "p"), self._measures()
-        yield "", (), self._findings()
+            found.append(("columns", f"not compared, since {why}"))
+        seen = [row for row in self.outside if row.values or self.has_drifted]
+        found += [("least similar", str(row)) for row in seen]
+        return "\n".join([*lines, *(f"  {label:<16} {text}" for label, text in found)])
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
