@@ -421,15 +421,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         Description
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
-        >>> model = GPOD(2).fit(frame)
-        >>> model.describe(frame).clusters[0].rule.conditions
-        (Condition(column='km', relation='>', value=50.0),)
         """
         from eigencut.inspection.describe import describe_model
 

@@ -101,17 +101,14 @@ def test_sparse_rows_have_the_same_graph(metric):
     assert np.allclose(dense.degrees[order[0]], of_sparse.degrees[order[1]], rtol=1e-9)
 
 
-@pytest.mark.parametrize("selection", ["kmeans", "random"])
 @pytest.mark.parametrize("metric", ALL)
-def test_memberships_of_landmarks(metric, selection):
+def test_memberships_of_landmarks(metric):
     X, new = rows_for(metric, 400)[0], rows_for(metric, NEW, seed=1)[0]
     sigma = float(np.median(DISTANCES[metric](X, X))) / 3
-    affinity = Landmarks(
-        70, 4, selection=selection, sigma=sigma, density_contrast=0.0, metric=metric
-    )
+    affinity = Landmarks(70, 4, sigma=sigma, density_contrast=0.0, metric=metric)
     affinity.fit_graph(X)
     landmarks, used = affinity.landmarks_, METRICS[metric]
-    if selection == "random" or not used.has_means:  # they are rows
+    if not used.has_means:  # they are rows
         assert used.all_pairs(landmarks, used.points(X)).min(axis=1).max() < 1e-8
     D = used.all_pairs(used.points(new), landmarks)
     nearest = np.argsort(D, axis=1, kind="stable")[:, :4]

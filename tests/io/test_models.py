@@ -46,7 +46,7 @@ VARIANTS = {
     "neighbors": GPOD(3, affinity=Neighbors(8)),
     "mutual neighbors": GPOD(2, affinity=Neighbors(9, graph="mutual", weights="binary")),
     "neighbors by brute force": GPOD(2, affinity=Neighbors(9, metric="manhattan", index="brute")),
-    "landmarks with sigma": GPOD(2, affinity=Landmarks(10, 2, selection="random", sigma=0.8)),
+    "landmarks with sigma": GPOD(2, affinity=Landmarks(10, 2, sigma=0.8)),
 }
 
 

@@ -24,7 +24,6 @@ AFFINITIES = {
     "mutual": Neighbors(8, graph="mutual", density_contrast=1.0),
     "landmarks": Landmarks(12, 3),
     "landmarks without contrast": Landmarks(12, 3, density_contrast=0.0),
-    "some rows as landmarks": Landmarks(12, 3, selection="random"),
     "function": Kernel(laplacian_kernel),
 }
 

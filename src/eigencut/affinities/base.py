@@ -80,18 +80,6 @@ class Affinity(BaseEstimator, ABC):
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
     ``largest_weight_`` (of the rows of the fit, or a little more) and ``weight_bound_`` (C, the
     upper bound of W for all rows, where it is known).
-
-    Examples
-    --------
-    >>> from eigencut import Affinity, Gaussian, Neighbors
-    >>> isinstance(Neighbors(15), Affinity)
-    True
-    >>> import numpy as np
-    >>> affinity = Gaussian(sigma=1.0)
-    >>> affinity.fit_graph(np.array([[0.0], [1.0], [5.0]])).degrees.shape
-    (3,)
-    >>> affinity.apply(np.array([[0.5]]), np.eye(3)).values.shape  # averages of a new row
-    (1, 3)
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features

@@ -210,6 +210,7 @@ class Gaussian(VectorAffinity):
     """
 
     _saved_as: ClassVar[str] = "Gaussian"
+    _retired_parameters: ClassVar[dict[str, Any]] = {"density_contrast": 0.0}
     _lowest_exponent: ClassVar[float] = -700.0  # exp() gives normal numbers, and is fast, above
     _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 

@@ -79,12 +79,10 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p. There are fewer where there are fewer different rows.
+        p, centres of k-means on a sample of ``40 n_landmarks`` rows; with "hamming" and "jaccard"
+        rows of it as they are. There are fewer where there are fewer different rows.
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
-    selection : {"kmeans", "random"}, default="kmeans"
-        Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or (always with
-        "hamming" and "jaccard") ``n_landmarks`` rows of it as they are.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
         sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, a and b being the distances to the
@@ -131,6 +129,7 @@ class Landmarks(Affinity):
     """
 
     _saved_as: ClassVar[str] = "Landmarks"
+    _retired_parameters: ClassVar[dict[str, Any]] = {"selection": "kmeans"}
 
     form = "landmarks"
     streams = True
@@ -151,7 +150,6 @@ class Landmarks(Affinity):
         n_landmarks: int = 1000,
         n_nearest: int = 5,
         *,
-        selection: str = "kmeans",
         sigma: float | str = "auto",
         density_contrast: float = 1.0,
         metric: str = "euclidean",
@@ -159,7 +157,6 @@ class Landmarks(Affinity):
     ) -> None:
         self.n_landmarks = n_landmarks
         self.n_nearest = n_nearest
-        self.selection = selection
         self.sigma = sigma
         self.density_contrast = density_contrast
         self.metric = metric
@@ -168,7 +165,6 @@ class Landmarks(Affinity):
     def _check_parameters(self) -> None:
         check_count("n_landmarks", self.n_landmarks, "use the default of 1000", most=2**32)
         check_count("n_nearest", self.n_nearest, "use the default of 5", most=2**32)
-        check_choice("selection", self.selection, ("kmeans", "random"))
         check_choice("metric", self.metric, tuple(METRICS))
         check_contrast(self.density_contrast)
         seed, sigma = self.random_state, self.sigma
@@ -241,19 +237,14 @@ class Landmarks(Affinity):
     def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
         """Landmarks for the rows of a sample, in lexicographic order."""
         points = self._metric.points(sample.rows)
-        if self._has_centres:
+        if self._metric.has_means:
             return distinct_rows(kmeans_centres(points, sample.counts, n_landmarks)).rows
         return distinct_rows(points[:n_landmarks]).rows
-
-    @property
-    def _has_centres(self) -> bool:
-        """Whether landmarks are centres of rows, and not rows."""
-        return self.selection == "kmeans" and self._metric.has_means
 
     def _is_wanted(self, rows: Any) -> Any:
         """Whether each landmark is there for enough of the rows: with few, it is a cheap cut."""
         nearest, squared = self._nearest(rows)
-        if not self._has_centres:
+        if not self._metric.has_means:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
         counts = np.bincount(first_landmarks(nearest, squared), minlength=self._n_placed)
         return counts >= self.least_rows * counts.mean()

@@ -434,20 +434,6 @@ class RankedNeighbors(Neighbors):
     ----------
     .. [1] R. Sinkhorn, P. Knopp, "Concerning nonnegative matrices and doubly stochastic matrices",
        Pacific Journal of Mathematics 21(2), 343-348, 1967.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [2.1], [7.0], [8.0]])
-    >>> graph = RankedNeighbors(n_neighbors=3).fit_graph(X)
-    >>> graph.degrees.round(2)
-    array([1., 1., 1., 1., 1.])
-    >>> graph.dense().round(2)
-    array([[0.  , 3.34, 1.65, 0.  , 0.  ],
-           [3.34, 0.  , 1.66, 0.  , 0.  ],
-           [1.65, 1.66, 0.  , 0.84, 0.84],
-           [0.  , 0.  , 0.84, 0.  , 4.16],
-           [0.  , 0.  , 0.84, 4.16, 0.  ]])
     """
 
     _saved_as: ClassVar[str] = "RankedNeighbors"

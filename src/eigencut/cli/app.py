@@ -23,12 +23,8 @@ from eigencut.exceptions import EmptyTableError, printable
     "Find clusters in a table and save the model.",
     "eigencut fit data.csv -k 3 -o model.eigencut",
     "eigencut fit clients.csv --ordered 'size=small<medium<large' --date joined -o model.eigencut",
-    "eigencut fit data.parquet --drop class --missing median -o model.eigencut",
     "eigencut fit embeddings.npy --metric cosine -k 20 -o model.eigencut",
     "eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut",
-    "eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut",
-    "eigencut fit data.csv -k auto --labels clusters.csv -o model.eigencut",
-    "eigencut fit survey.csv --weights people -k 4 -o model.eigencut",
     "eigencut fit mails.csv --known kind -k 5 -o model.eigencut",
     "eigencut fit clients.csv -k 8 --min-size 50 --max-size 0.2 -o model.eigencut",
     "zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut",
@@ -141,8 +137,6 @@ def fit(
     "Compare numbers of clusters.",
     "eigencut select data.csv",
     "eigencut select data.csv -k 2-6 --metric cosine",
-    "eigencut select survey.csv --weights people",
-    "eigencut select data.csv -k 2,4,8 --json",
 )
 def select(
     *,
@@ -258,7 +252,6 @@ def recluster(
 @command(
     "Show what is in a model file.",
     "eigencut info model.eigencut",
-    "eigencut info model.eigencut --json",
 )
 def info(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
@@ -343,7 +336,6 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     "eigencut describe model.eigencut data.csv",
     "eigencut describe model.eigencut data.csv --top 3 --json",
     "eigencut describe model.eigencut letters.parquet --documents text",
-    "eigencut describe model.eigencut new.csv --outliers",
 )
 def describe(
     *,
@@ -377,7 +369,6 @@ def describe(
 @command(
     "Show the clusters as a tree of coarser cuts.",
     "eigencut hierarchy model.eigencut",
-    "eigencut hierarchy model.eigencut --json",
 )
 def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show the clusters of MODEL as a tree, from one group of all rows to single clusters.
@@ -393,7 +384,6 @@ def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> 
     "Say how the rows of a table differ from those of a model.",
     "eigencut drift model.eigencut tonight.csv",
     'eigencut drift model.eigencut tonight.csv --alarm 0.001 || echo "look at it"',
-    "eigencut drift model.eigencut tonight.parquet --json",
 )
 def drift(
     *,
@@ -425,7 +415,6 @@ def drift(
 @command(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
-    "eigencut assess model.eigencut --json",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -287,33 +286,28 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
 
 def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int) -> Indices:
     """The piece that each piece is part of in the end: the smallest that need not stay go first."""
-    n_left = len(keeps)
     sizes = np.bincount(piece).astype(float)
-    sums = np.zeros((n_left, X.shape[1]))
+    sums = np.zeros((len(keeps), X.shape[1]))
     np.add.at(sums, piece, X)
-    neighbours: list[set[int]] = [set() for _ in range(n_left)]
+    neighbours: list[set[int]] = [set() for _ in keeps]
     for a, b in between.tolist():
         neighbours[a].add(b)
         neighbours[b].add(a)
-    joined = np.arange(n_left)
-    waiting = [(bool(keeps[a]), sizes[a], a) for a in range(n_left)]
-    heapify(waiting)
-    while n_left > n_regions:
-        kept, size, a = heappop(waiting)
-        # Others have joined it since, and it waits a second time; or there is nothing beside it.
-        if joined[a] != a or (kept, size) != (keeps[a], sizes[a]) or not neighbours[a]:
-            continue
+    joined = np.arange(len(keeps))
+    waits = sizes + len(piece) * np.asarray(keeps)  # those that stay wait longest
+    waits[[not beside for beside in neighbours]] = np.inf
+    for _ in range(len(keeps) - n_regions):
+        a = int(waits.argmin())
         beside = np.array(sorted(neighbours[a]))
-        apart = sums[beside] / sizes[beside, np.newaxis] - sums[a] / size
+        apart = sums[beside] / sizes[beside, np.newaxis] - sums[a] / sizes[a]
         b = int(beside[(apart**2).sum(axis=1).argmin()])
-        joined[a], n_left = b, n_left - 1
-        sizes[b], sums[b], keeps[b] = sizes[b] + size, sums[b] + sums[a], keeps[b] or kept
+        joined[joined == a] = b
+        sizes[b], sums[b], keeps[b] = sizes[b] + sizes[a], sums[b] + sums[a], keeps[b] or keeps[a]
         for c in neighbours[a]:
             neighbours[c].discard(a)
         for c in neighbours[a] - {b}:
             neighbours[c].add(b)
             neighbours[b].add(c)
-        heappush(waiting, (bool(keeps[b]), sizes[b], b))
-    while (joined != joined[joined]).any():
-        joined = joined[joined]
+        waits[a] = np.inf
+        waits[b] = sizes[b] + len(piece) * keeps[b] if neighbours[b] else np.inf
     return joined

@@ -83,6 +83,9 @@ class StateReader:
             raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")
         parameters, kinds = self.part("parameters"), getattr(known, "_parameter_kinds", {})
         given = dict(parameters._values)
+        for name, only in getattr(known, "_retired_parameters", {}).items():  # of older files
+            if given.pop(name, only) != only:
+                raise parameters._refuse(name, f"{only!r}, for it is no parameter any more")
         for name, value in given.items():
             if name in kinds and isinstance(value, Mapping):
                 given[name] = inner = parameters.part(name)._unfitted(kinds[name])
