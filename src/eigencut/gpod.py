@@ -51,7 +51,6 @@ from eigencut.pipeline import Settings, fit_rows
 from eigencut.semi_supervised.known_labels import Constraints, Known
 
 if TYPE_CHECKING:
-    from eigencut.updating.drift import Drift
     from eigencut.updating.update import Updated
 
 
@@ -402,33 +401,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             with naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
-
-    def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
-        """Return how rows differ from those that the model has seen; the model stays as it is.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows in memory; for a stream, some of its blocks.
-        random_state : int, RandomState or None
-            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
-            None means 0.
-
-        Returns
-        -------
-        Drift
-        """
-        from eigencut.updating.drift import drift_of, with_columns
-        from eigencut.updating.update import refuse_nothing
-
-        check_is_fitted(self)
-        refuse_nothing(X, "compare")
-        with self.preparing(X) as (rows, complete):
-            drift = with_columns(drift_of(self, rows, random_state), self, X, rows, complete)
-        new = drift.new_cluster
-        if new is None or self.column_scales_ is None or new.centre is None:
-            return drift
-        return replace(drift, new_cluster=replace(new, centre=self.in_units(new.centre)))
 
     # ------------------------------------------------------ what a Model is asked
 

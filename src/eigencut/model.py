@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.inspection.describe import Column, Description
-    from eigencut.updating.drift import Outliers
+    from eigencut.updating.drift import Drift, Outliers
 
 Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]
@@ -442,6 +442,35 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         is_cosine = getattr(self.gpod.affinity_, "metric", None) == "cosine"
         rows = METRICS["cosine"].points(rows) if is_cosine else self.in_units(rows)
         return [Column(name, "number", rows[:, j]) for j, name in enumerate(self.columns_)]
+
+    def complete_rows(self, X: Any) -> Prepared:
+        """Return the complete rows as the GPOD takes them, at least one, and which these are."""
+        rows, complete = self.prepare(X)
+        if not rows.shape[0]:
+            remedy = "fill in missing values, or fit with missing='median'"
+            raise invalid("X", "have at least one complete row", "none", remedy)
+        return rows if issparse(rows) else np.ascontiguousarray(rows), complete
+
+    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
+        """Return how rows differ from those that the model has seen; the model stays as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows in memory; for a stream, some of its blocks. Incomplete rows of a table are
+            left out if ``missing="drop"``.
+        random_state : int, RandomState or None
+            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
+            None means 0.
+
+        Returns
+        -------
+        Drift
+        """
+        from eigencut.updating.drift import drift_of_model
+
+        self.check_fitted()
+        return drift_of_model(self, X, random_state)
 
     def explain_outliers(self, X: Any) -> Outliers:
         """Say which rows are unlike the training rows, and which values make them so.

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import all_or_nothing, threads
+from eigencut._utils.running import all_or_nothing
 from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import ClusterNumbers
@@ -27,7 +27,7 @@ from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_is_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
-from eigencut.neighbors.metrics import nearest_rows, refuse_units
+from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
 from eigencut.tables.preparation import (
     MISSING,
@@ -45,7 +45,6 @@ from eigencut.tables.preparation import (
 from eigencut.updating.update import refuse_nothing
 
 if TYPE_CHECKING:
-    from eigencut.updating.drift import Drift
     from eigencut.updating.update import Updated
 
 
@@ -235,45 +234,13 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 with naming_rows_of_table(X, None, self.preparation_):
                     model.update(self.preparation_.stream(X), decay=decay)
             else:
-                rows, complete = self._complete_rows(X)
+                rows, complete = self.complete_rows(X)
                 weight = check_sample_weight(sample_weight, len(complete))
                 weight = None if weight is None else weight[complete]
                 with self.naming_rows(X, rows, complete):
                     model.update(rows, sample_weight=weight, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
-
-    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Say how rows differ from those that the model has seen; see ``GPOD.drift``."""
-        from eigencut.updating.drift import drift_of, with_columns
-
-        check_is_fitted(self)
-        refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
-        rows, complete = self._complete_rows(X)
-        with threads(self.gpod.n_jobs), self.naming_rows(X, rows, complete):
-            drift = drift_of(self.gpod, rows, random_state)
-            drift = with_columns(drift, self, X, rows, complete)
-        preparation, places = self.preparation_, np.flatnonzero(complete)
-        new = drift.new_cluster
-        if new is None:
-            return drift
-        assert new.centre is not None
-        if len(preparation.scale) == len(new.centre):
-            new = replace(new, centre=self.in_units(new.centre))
-        else:  # words are points of several coordinates
-            middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
-            row = int(places[new.rows[middle]])
-            given = self.as_columns(rows, X)
-            cells = {column.name: column.plain(column.values[row]) for column in given}
-            new = replace(new, centre=None, cells=cells)
-        return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
-
-    def _complete_rows(self, X: Any) -> Prepared:
-        rows, complete = self.prepare(X)
-        if not len(rows):
-            remedy = "fill in missing values, or fit with missing='median'"
-            raise invalid("X", "have at least one complete row", "none", remedy)
-        return np.ascontiguousarray(rows), complete
 
     # ----------------------------------------------- what a Model is asked
 

@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady, Printed
-from eigencut._utils.running import row_blocks, warn_user, without_progress
+from eigencut._utils.running import row_blocks, threads, warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -31,9 +31,9 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
-from eigencut.io.table import place_of
-from eigencut.neighbors.metrics import FARTHEST, METRICS
-from eigencut.updating.update import rows_in_common, what_is_kept
+from eigencut.io.table import Table, place_of
+from eigencut.neighbors.metrics import FARTHEST, METRICS, nearest_rows
+from eigencut.updating.update import refuse_nothing, rows_in_common, what_is_kept
 
 
 @dataclass(frozen=True)
@@ -469,6 +469,28 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         new_cluster=find_new_cluster(model, X),
         p_values_hold=p_values_hold,
     )
+
+
+def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
+    """Return how rows differ from those that a model has seen; see ``Model.drift``."""
+    refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
+    rows, complete = model.complete_rows(X)
+    with threads(model.gpod.n_jobs), model.naming_rows(X, rows, complete):
+        drift = drift_of(model.gpod, rows, random_state)
+        drift = with_columns(drift, model, X, rows, complete)
+    new, places = drift.new_cluster, np.flatnonzero(complete)
+    if new is None:
+        return drift
+    assert new.centre is not None
+    if len(new.centre) == len(model.columns_):
+        new = replace(new, centre=model.in_units(new.centre))
+    else:  # words are points of several coordinates
+        middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
+        row = int(places[new.rows[middle]])
+        given = model.as_columns(rows, X)
+        cells = {column.name: column.plain(column.values[row]) for column in given}
+        new = replace(new, centre=None, cells=cells)
+    return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
 
 
 def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
