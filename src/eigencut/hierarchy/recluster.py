@@ -287,13 +287,12 @@ def recluster(
     model : fitted GPOD, TableModel or Reclustered
         Stays as it is.
     X : array-like of shape (n_samples, n_features), optional
-        Rows as ``model.predict`` takes them; those that belong to the cluster are clustered.
-        Default: the rows that the model has kept, with their weights. Landmarks keep none.
+        Rows, of which those that belong to the cluster are clustered. Default: the rows that the
+        model has kept, with their weights. Landmarks keep none.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
-        Its parts. The first, which is the largest, keeps the number of the cluster; the others
-        have the next free numbers.
+        Its parts. The first keeps the number of the cluster; the others have the next free ones.
     affinity : str, Affinity or callable, optional
         The graph of the rows of the cluster. Default: as the model was told.
 

@@ -126,23 +126,6 @@ def predict_proba(model: Any, X: Any) -> Any:
     return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
 
 
-def transform(model: Any, X: Any) -> Any:
-    """The embedding of the rows of a dask array or data frame.
-
-    Parameters
-    ----------
-    model : GPOD
-        Fitted, on a cluster or elsewhere.
-    X : dask array or data frame
-        With the columns of the fit.
-
-    Returns
-    -------
-    embedding : lazy dask array of shape (n_samples, K)
-    """
-    return _map_rows(model, "transform", X, np.empty((0, model.n_clusters_)))
-
-
 def _check_rows(X: Any, in_memory: str) -> None:
     if not hasattr(X, "dask") or getattr(X, "ndim", 0) != 2:
         expected = "be a dask array with two dimensions or a dask data frame"

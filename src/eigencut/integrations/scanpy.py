@@ -53,9 +53,8 @@ def cluster(
     Returns
     -------
     adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, a
-        categorical of "0", "1", ... by decreasing size; ``adata.uns[key_added]`` has the parameters
-        and the eigenvalues, if the cut is a relaxed one.
+        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, by
+        decreasing size; ``adata.uns[key_added]`` has the parameters and the eigenvalues.
     """
     _check_cells(adata=adata)
     _check_key_added(adata, key_added)
@@ -91,15 +90,14 @@ def ingest(
     """Give new cells the clusters of cells that are clustered already.
 
     A new cell takes the cluster that has the most weight among the cells near it, which count by
-    the inverse of their distance; one that is a cell of the reference takes that cell's.
+    the inverse of their distance.
 
     Parameters
     ----------
     adata : AnnData
         The new cells.
     reference : AnnData
-        Those that are clustered, with the same representation: for "X_pca", new cells projected on
-        its components, as ``sc.tl.ingest`` does.
+        Those that are clustered, with the same representation.
     key : str, default="eigencut"
         Of ``reference.obs``, by ``cluster`` or anything else; then of ``adata.obs``.
     use_rep : str, default="X_pca"

@@ -140,7 +140,7 @@ def predict(
             remedy = "choose another name, or drop that column"
             raise invalid("The name of a new column", "be new", got, remedy)
     _check_present(_features(model, columns), frame.columns)
-    label = label_batches(model, columns, name, probabilities)
+    label = _label_batches(model, columns, name, probabilities)
     types = needed("pyspark.sql.types", "spark")
     fields = [*frame.schema.fields, types.StructField(name, types.IntegerType())]
     if probabilities is not None:
@@ -155,34 +155,10 @@ def predict(
     return plain.mapInArrow(with_names, types.StructType(fields))
 
 
-def label_batches(
-    model: Any,
-    columns: Sequence[str] | None = None,
-    name: str = "label",
-    probabilities: str | None = None,
+def _label_batches(
+    model: Any, columns: Sequence[str] | None, name: str, probabilities: str | None
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that ``DataFrame.mapInArrow`` takes to add the label of each row.
-
-    Parameters
-    ----------
-    model, columns, name, probabilities
-        As of ``predict``.
-
-    Returns
-    -------
-    label : callable
-        From an iterator of record batches to one of the same with labels (and probabilities).
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from eigencut import GPOD
-    >>> model = GPOD(2).fit([[0.0], [0.1], [5.0], [5.1]])
-    >>> batch = pyarrow.record_batch({"x": [0.05, 5.05]})
-    >>> [labelled] = label_batches(model, ["x"])(iter([batch]))
-    >>> labelled.schema.names, len(set(labelled["label"].to_pylist()))
-    (['x', 'label'], 2)
-    """
+    """Return what ``mapInArrow`` takes to add labels: from record batches to such with labels."""
     features = _features(model, columns)
     single, has_names = on_one_thread(model), model.described_columns(None) is not None
 

@@ -229,16 +229,12 @@ class Rows:
         columns : sequence of str, optional
             The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
         weights : str, optional
-            The column that says what each row counts; it is not among the columns then, unless
-            they name it.
-        delimiter : str, optional
-            Between the cells of a CSV file. Default: found out.
-        header : bool, optional
-            Whether the first line of a CSV file names columns. Default: found out.
-        encoding : str, default="utf-8"
-            Of a CSV file.
-        decimal : {".", ","}, default="."
-            Before the fraction of a number in a CSV file.
+            The column that says what each row counts.
+        delimiter, header : str and bool, optional
+            Between the cells of a CSV file, and whether its first line names columns. Default:
+            found out.
+        encoding, decimal : str, default="utf-8" and "."
+            Of a CSV file, and before the fraction of its numbers: "." or ",".
         """
         from eigencut.io.readers import open_source
 

@@ -368,8 +368,8 @@ def refuse_lazy(X: Any) -> None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     package = {"dask_expr": "dask"}.get(package, package)
     remedies = {
-        "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict, "
-        "transform; if it fits in memory, X.compute()",
+        "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict; if it "
+        "fits in memory, X.compute()",
         "pyspark": "on the cluster write eigencut.spark.fit(model, X, columns), and then "
         "eigencut.spark.predict(model, X); if it fits in memory, X.toPandas()",
         "polars": "call .collect() first",

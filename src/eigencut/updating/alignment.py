@@ -20,25 +20,22 @@ from eigencut.updating.update import continued, match_clusters, rows_in_common
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     """The model with the cluster numbers of another model over the same columns.
 
-    A cluster gets the number of the reference's cluster that it shares the most rows with, one to
-    one, if these are more than half of the smaller of the two. Other clusters get numbers that the
-    reference has never given, as at an ``update``; so numbers can have gaps.
+    A cluster gets the number of the reference's cluster that it shares the most rows with, if these
+    are more than half of the smaller of the two. Others get numbers that were never given.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
         Stays as it is.
     reference : fitted model of the same kind
-        Of a TableModel columns are found by name, in either order; those of a GPOD must be in the
-        same order.
+        Of a TableModel columns are found by name; those of a GPOD must be in the same order.
     X : array-like of shape (n_samples, n_features), or a table, optional
-        Rows to compare labels on. Default: what the reference keeps of the rows that it has seen,
-        its distinct rows or its landmarks, each counting as many rows as it stands for.
+        Rows to compare labels on. Default: what the reference keeps of the rows that it has seen.
 
     Returns
     -------
     GPOD or TableModel
-        A copy; all but the numbers is the model's. ``class_names_`` are the reference's.
+        A copy with other numbers, and the names of the reference.
 
     Examples
     --------

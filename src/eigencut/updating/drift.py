@@ -215,11 +215,10 @@ class ColumnChange(JsonReady):
     ----------
     column : str
     effect : float
-        For numbers and dates ``P(x > y) - P(x < y)`` of a new row x and an old row y. For words
-        half the sum of the differences of their shares, from 0 to 1.
+        ``P(x > y) - P(x < y)`` of a new row x and an old row y; of words half the sum of the
+        differences of their shares.
     p_value : float
-        How often chance alone would make as large a difference, adjusted for the number of columns
-        (Holm).
+        Adjusted for the number of columns (Holm).
     before, now : float, str or None
         The medians; None for words.
     new_words : dict of str to float
@@ -250,19 +249,13 @@ class Outlier(JsonReady):
 
     Attributes
     ----------
-    row : int
-        Its position among the rows, from 0.
-    place : str
-        The same in words: its line of a file, its label in the index of a frame, or its position.
-    cluster : int
-        The cluster that it is nearest to.
-    support : float
-        Its similarity to the training rows, as ``score_samples`` gives it.
-    values : dict of str to float, str or None
-        Its unusual values by column, the most unusual first.
-    usual : dict of str to tuple or float
-        For each of these columns, the range that holds nine tenths of the cluster's values; for a
-        word the share of the cluster's rows that have it.
+    row, place : int and str
+        Its position among the rows, from 0; and in words, as a line of a file or a label.
+    cluster, support : int and float
+        The cluster that it is nearest to, and its ``score_samples``.
+    values, usual : dict
+        Its unusual values by column, the most unusual first; and the range that holds nine tenths
+        of the cluster's values, or of a word the share of the cluster's rows that have it.
     """
 
     row: int
@@ -291,10 +284,8 @@ class Outliers(Printed, JsonReady):
 
     Attributes
     ----------
-    n_rows : int
-        Rows that were looked at.
-    n_outliers : int
-        Outliers among them.
+    n_rows, n_outliers : int
+        Rows that were looked at, and outliers among them.
     rows : tuple of Outlier
         The least similar first, at most 10 000.
     """
@@ -318,10 +309,8 @@ class Drift(Printed, JsonReady):
 
     Attributes
     ----------
-    n_rows : int
-        New rows.
-    n_compared : float
-        Rows that they were compared with.
+    n_rows, n_compared : int and float
+        New rows, and rows that they were compared with.
     without_support : Change
         Shares of rows without support; its p-value is of more of them than before.
     cut_value : Change
@@ -330,8 +319,7 @@ class Drift(Printed, JsonReady):
     shares : dict of int to tuple of float
         The share of each cluster, before and now, by its number.
     p_shares : float
-        Of all shares together. As the other p-values it is that of a refit on four fifths of the
-        rows, which has seen neither the other fifth nor the new rows.
+        Of all shares together.
     new_cluster : NewCluster or None
         If one stands out.
     p_values_hold : bool
