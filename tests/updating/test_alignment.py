@@ -73,7 +73,7 @@ def test_words_and_orders_are_compared_too():
         found = align_labels(model, reference)
         assert (found.predict(two) == reference.predict(two)).mean() > 0.98
     plain = TableModel(GPOD(3, affinity=Neighbors(8))).fit(two)
-    with pytest.raises(ValueError, match=r"Got 'size', which is categorical in the model and smal"):
+    with pytest.raises(ValueError, match=r"Got 'size', which is categorical in the model and ord"):
         align_labels(plain, reference)
     assert (align_labels(plain, reference, two).labels_ == reference.predict(two)).mean() > 0.98
 

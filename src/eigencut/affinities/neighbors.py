@@ -38,7 +38,7 @@ from eigencut.graphs.base import (
 )
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.kernels.numpy_kernels import EdgeWeight, NeighborGraph, Width
-from eigencut.neighbors.index import brute_index, neighbors_together
+from eigencut.neighbors.index import neighbors_together
 from eigencut.neighbors.metrics import (
     METRICS,
     Found,
@@ -47,7 +47,13 @@ from eigencut.neighbors.metrics import (
     principal_axes,
     warn_about_radians,
 )
-from eigencut.neighbors.search import INDEXES, SearchedPoints, SearchedRows, allowed_indexes
+from eigencut.neighbors.search import (
+    INDEXES,
+    SearchedPoints,
+    SearchedRows,
+    allowed_indexes,
+    exact_index,
+)
 
 
 def check_neighbor_parameters(affinity: Any, X: Any) -> None:
@@ -139,7 +145,6 @@ class Neighbors(RowAffinity):
     chunk_rows: ClassVar[int] = 1 << 16  # new rows searched for at a time,
     chunk_elements: ClassVar[int] = 1 << 22  # and numbers of them, at most
     block_elements: ClassVar[int] = 1 << 19  # coordinates of pairs held at a time, per thread
-    far_search: ClassVar[int] = 1000  # neighbours among which similar vertices are looked for
 
     accepts_sparse = True
 
@@ -372,22 +377,8 @@ class Neighbors(RowAffinity):
         return self._index.query(self._points_of(X), 1)[1][:, 0]
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        is_wanted = np.zeros(len(self.multiplicity_), dtype=bool)
-        is_wanted[among] = True
-        found = np.full(len(vertices), -1, dtype=np.intp)
-        asked = 2 * self.n_neighbors_
-        while asked < self.far_search and (found < 0).any():
-            open_rows = np.flatnonzero(found < 0)
-            _, numbers = self._index.query(self._points[vertices[open_rows]], asked)
-            hit = is_wanted[numbers]
-            first = numbers[np.arange(len(numbers)), np.argmax(hit, axis=1)]
-            found[open_rows] = np.where(hit.any(axis=1), first, -1)
-            asked *= 4
-        far = np.flatnonzero(found < 0)  # pieces of the graph larger than the search went
-        if len(far):
-            rest = brute_index(self._points[among], self._space)
-            found[far] = among[rest.query(self._points[vertices[far]], 1)[1][:, 0]]
-        return found
+        rest = exact_index(self._points[among], self._space)
+        return np.asarray(among[rest.query(self._points[vertices], 1)[1][:, 0]])
 
     def connection_hint(self) -> str:
         hint = f"Raise n_neighbors (now {self.n_neighbors_})"

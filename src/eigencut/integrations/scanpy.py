@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
-from sklearn.neighbors import KNeighborsClassifier
+from scipy.sparse import csr_array
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.validation import check_count, needed, real_array, shown
+from eigencut._utils.validation import needed, real_array, shown
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
-from eigencut.io.refused_rows import refuse_infinite
 
-__all__ = ["cluster", "ingest"]
+__all__ = ["cluster"]
 
 
 def cluster(
@@ -56,7 +54,7 @@ def cluster(
         The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, by
         decreasing size; ``adata.uns[key_added]`` has the parameters and the eigenvalues.
     """
-    _check_cells(adata=adata)
+    _check_cells(adata)
     _check_key_added(adata, key_added)
     sources = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     given = {name: value for name, value in sources.items() if value is not None}
@@ -75,65 +73,6 @@ def cluster(
     adata.uns[key_added] = {"params": params}
     if hasattr(model, "eigenvalues_"):  # not of a discrete cut
         adata.uns[key_added]["eigenvalues"] = model.eigenvalues_
-    return adata if copy else None
-
-
-def ingest(
-    adata: Any,
-    reference: Any,
-    *,
-    key: str = "eigencut",
-    use_rep: str = "X_pca",
-    n_neighbors: int = 15,
-    copy: bool = False,
-) -> Any:
-    """Give new cells the clusters of cells that are clustered already.
-
-    A new cell takes the cluster that has the most weight among the cells near it, which count by
-    the inverse of their distance.
-
-    Parameters
-    ----------
-    adata : AnnData
-        The new cells.
-    reference : AnnData
-        Those that are clustered, with the same representation.
-    key : str, default="eigencut"
-        Of ``reference.obs``, by ``cluster`` or anything else; then of ``adata.obs``.
-    use_rep : str, default="X_pca"
-        Of ``adata.obsm`` and ``reference.obsm``.
-    n_neighbors : int, default=15
-    copy : bool, default=False
-
-    Returns
-    -------
-    adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key]`` is the cluster of each cell, and
-        ``adata.obs[key + "_share"]`` what it has of the weight.
-    """
-    _check_cells(adata=adata, reference=reference)
-    check_count("n_neighbors", n_neighbors, "use the default of 15")
-    if not isinstance(key, str) or key not in reference.obs:
-        expected = "be a column of reference.obs"
-        raise invalid("key", expected, shown(key), "cluster the reference first")
-    has_cluster = reference.obs[key].notna().to_numpy()
-    if not has_cluster.any():
-        expected = "have cells with a cluster"
-        remedy = "cluster the reference first"
-        raise invalid(f"reference.obs[{key!r}]", expected, f"none among {len(has_cluster)}", remedy)
-    adata = adata.copy() if copy else adata
-    rows, new = _representation(reference, use_rep)[has_cluster], _representation(adata, use_rep)
-    if rows.shape[1] != new.shape[1]:
-        got = f"{new.shape[1]} in adata and {rows.shape[1]} in reference"
-        remedy = "project the new cells on the reference's components"
-        raise invalid("use_rep", "have as many columns in both", got, remedy)
-    for each in (rows, new):
-        refuse_infinite(each, csr_array(each) if issparse(each) else each)
-    nearest = KNeighborsClassifier(min(n_neighbors, rows.shape[0]), weights="distance")
-    nearest.fit(rows, reference.obs[key][has_cluster].astype(str).to_numpy())
-    shares, names = nearest.predict_proba(new), nearest.classes_
-    adata.obs[key] = _categorical(names[shares.argmax(axis=1)].astype(object), names)
-    adata.obs[f"{key}_share"] = shares.max(axis=1)
     return adata if copy else None
 
 
@@ -175,12 +114,11 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     return csr_array(found).astype(np.float64)
 
 
-def _check_cells(**cells: Any) -> None:
-    for name, value in cells.items():
-        parts = ("obs", "obsm", "obsp", "uns", "n_obs")
-        if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
-            remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
-            raise invalid(name, "be an AnnData", shown(value), remedy)
+def _check_cells(adata: Any) -> None:
+    parts = ("obs", "obsm", "obsp", "uns", "n_obs")
+    if isinstance(adata, type) or not all(hasattr(adata, part) for part in parts):
+        remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
+        raise invalid("adata", "be an AnnData", shown(adata), remedy)
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:

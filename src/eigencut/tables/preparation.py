@@ -283,19 +283,6 @@ def _nearest_places(categories: Categories, points: Array) -> list[Indices]:
     return found
 
 
-def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
-    """Raise an error where a table that was read for one model is not what the other one takes."""
-    kinds = dict(zip(other.columns, other.kinds, strict=True))
-    for name, kind in zip(own.columns, own.kinds, strict=True):
-        held = kinds[name]
-        if (kind.name, kind.order) != (held.name, held.order):
-            expected = "be a data frame where columns hold different things"
-            is_what, was_what = (" < ".join(one.order) or one.name for one in (kind, held))
-            got = f"{name!r}, which is {is_what} in the model and {was_what} in the reference"
-            remedy = "pass rows to compare labels on: align_labels(model, reference, frame)"
-            raise invalid("X", expected, got, remedy)
-
-
 # Units of columns: what is measured of them, and logarithms of those with a long tail.
 
 

@@ -37,7 +37,6 @@ from eigencut.tables.preparation import (
     learn_preparation,
     logged,
     preparation_state,
-    refuse_other_kinds,
     restored_preparation,
     restored_table,
     summarize_preparation,
@@ -280,7 +279,14 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def refuse_other_kinds(self, other: Any) -> None:
         """Raise an error where another model takes a column for another kind."""
-        refuse_other_kinds(self.preparation_, other.preparation_)
+        held = dict(zip(other.columns_, other.preparation_.kinds, strict=True))
+        for name, kind in zip(self.columns_, self.preparation_.kinds, strict=True):
+            own, its = ((one.name, one.order) for one in (kind, held[name]))
+            if own != its:
+                expected = "be a data frame where columns hold different things"
+                got = f"{name!r}, which is {own[0]} in the model and {its[0]} in the reference"
+                remedy = "pass rows to compare labels on: align_labels(model, reference, frame)"
+                raise invalid("X", expected, got, remedy)
 
     def rows_from(self, other: Any, rows: Array) -> Array:
         """Return rows that another model of the same columns has prepared as this one would."""
