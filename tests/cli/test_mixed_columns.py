@@ -96,11 +96,6 @@ def test_other_commands_read_words_too(frame, tmp_path, capsys):
     assert main(["describe", model, table, "--quiet"]) == 0
     said = capsys.readouterr().out
     assert "town" in said and ("Rome" in said or "Oslo" in said)
-    split = f"{tmp_path}/s.eigencut"
-    line = ["recluster", model, table, "--cluster", "0", "-k", "2", "-o", split, "--quiet"]
-    assert main(line) == 0
-    assert main(["predict", split, table, "-o", f"{tmp_path}/p.csv", "--quiet"]) == 0
-    assert pd.read_csv(tmp_path / "p.csv")["cluster"].nunique() == 4
     capsys.readouterr()
     assert main(["export", model, "-o", f"{tmp_path}/m.onnx"]) == 1
     assert "Got other kinds in 'size', 'town'" in capsys.readouterr().err

@@ -206,50 +206,6 @@ def update(
 
 
 @command(
-    "Split one cluster; the others stay as they are.",
-    "eigencut recluster model.eigencut data.csv --cluster 3 -k 2 -o finer.eigencut",
-    "eigencut recluster model.eigencut --cluster 3 -o finer.eigencut",
-    "eigencut predict finer.eigencut new.csv -o labels.csv",
-)
-def recluster(
-    *,
-    model: str = opt.argument,
-    table: str | None = opt.argument,
-    cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option("Its parts, or auto.", opt.value, "-k --clusters", default="2"),
-    output: str = output("Where the new model goes.", required=True),
-    run: opt.RunOptions,
-) -> None:
-    """Split a cluster of MODEL into parts, by the rows of TABLE that belong to it.
-
-    Without TABLE by the rows of the fit, which all models but those of landmarks have kept.
-    The largest part keeps the number of the cluster, the others have the next free numbers; all
-    other clusters stay what they are.
-    """
-    check_output("model", output, [table, model], run.as_json)
-
-    from eigencut.affinities.base import whole_or_real
-    from eigencut.cli import tables
-
-    fitted = tables.load_model(model, run.jobs)
-    rows = None if table is None else tables.read_for_model(fitted, table, run)
-    with run.progress("fit"):
-        finer = eigencut.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
-    finer.save(output)
-    numbers = finer.splits_[-1].numbers.tolist()
-    sizes = [whole_or_real(size) for size in finer.splits_[-1].part.hierarchy().sizes]
-    parts = ", ".join(f"{k} ({size} rows)" for k, size in zip(numbers, sizes, strict=True))
-    result = {
-        "cluster": cluster,
-        "parts": numbers,
-        "sizes": sizes,
-        "output": output,
-        "n_clusters": finer.n_clusters_,
-    }
-    run.say(result, f"Cluster {cluster} is now {parts}\nThe model is in {output}", output)
-
-
-@command(
     "Show what is in a model file.",
     "eigencut info model.eigencut",
 )
@@ -364,20 +320,6 @@ def describe(
         result["outliers"] = explained.to_dict()
         text += f"\n\n{explained}"
     run.say(result, text)
-
-
-@command(
-    "Show the clusters as a tree of coarser cuts.",
-    "eigencut hierarchy model.eigencut",
-)
-def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
-    """Show the clusters of MODEL as a tree, from one group of all rows to single clusters.
-
-    A group has the smallest number of its clusters. No table is needed.
-    """
-    tree = eigencut.load(model).hierarchy()
-    groups = {str(k): tree.labels(k).tolist() for k in range(1, len(tree.sizes) + 1)}
-    say(as_json, tree.to_dict() | {"groups": groups}, str(tree))
 
 
 @command(
@@ -661,7 +603,7 @@ class Group(click.Group):
     cls=Group,
     commands=[
         *(fit, predict, update, drift, select, assess),
-        *(describe, report, hierarchy, recluster, info, export, demo),
+        *(describe, report, info, export, demo),
     ],
     context_settings={
         "help_option_names": ["-h", "--help"],
