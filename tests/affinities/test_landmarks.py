@@ -166,7 +166,6 @@ def test_a_graph_in_pieces_is_said():
             dict(n_nearest=1.5),
             "n_nearest must be an integer of at least 1 and at most 4294967296. Got 1.5",
         ),
-        (dict(selection="best"), "selection must be 'kmeans' or 'random'. Got 'best'"),
         (dict(sigma=-1), "sigma of Landmarks must be a positive number or 'auto'. Got -1"),
         (dict(random_state="a"), "random_state of Landmarks must be a non-negative integer"),
     ],

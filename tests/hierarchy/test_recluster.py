@@ -136,11 +136,6 @@ def test_outliers_stay_outliers():
     assert (found.predict(X) == -1).any()
 
 
-def test_the_graph_of_the_parts_can_be_another(model):
-    found = recluster(model, X, cluster=0, affinity=Gaussian(2.0))
-    assert isinstance(found.splits_[0].part.affinity_, Gaussian)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

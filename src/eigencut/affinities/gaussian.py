@@ -342,7 +342,8 @@ class Gaussian(VectorAffinity):
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         if callable(self.sigma):
-            expected, remedy = "be a number or a rule for a model to be saved", "use sigma='local'"
+            expected = "be a number or a rule for a model to be saved or exported"
+            remedy = "fit with sigma='local' or a number"
             raise invalid("sigma", expected, "a function, which is Python code", remedy)
         own = {"center": self._center, "exponent": self._exponent, "width": self._width}
         if self._local is not None:

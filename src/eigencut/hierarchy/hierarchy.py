@@ -25,7 +25,7 @@ from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady, Printed
-from eigencut._utils.validation import is_integer, needed
+from eigencut._utils.validation import is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
@@ -202,10 +202,6 @@ class Hierarchy(Printed, JsonReady):
             expected = "be numbers of groups, each below the one before it"
             raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
         return np.array([self.labels(n_groups) for n_groups in listed])
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each joining of two groups."""
-        return needed("pandas", "pandas").DataFrame(self.to_dict()["joinings"])
 
     def linkage(self) -> Array:
         """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.

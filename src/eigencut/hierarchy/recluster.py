@@ -278,7 +278,6 @@ def recluster(
     *,
     cluster: int,
     n_clusters: int | str = 2,
-    affinity: Any = None,
 ) -> Reclustered:
     """Split one cluster of a fitted model; all other clusters keep their rows and numbers.
 
@@ -293,8 +292,6 @@ def recluster(
         The number of the cluster.
     n_clusters : int or "auto", default=2
         Its parts. The first keeps the number of the cluster; the others have the next free ones.
-    affinity : str, Affinity or callable, optional
-        The graph of the rows of the cluster. Default: as the model was told.
 
     Returns
     -------
@@ -334,8 +331,6 @@ def recluster(
         got = f"{len(inside)} among {rows.shape[0]}"
         raise invalid("X", expected, got, "pass more rows, or another cluster")
     part = gpod.for_prepared_rows().set_params(n_clusters=n_clusters, outliers="keep")
-    if affinity is not None:
-        part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
     found = before._with_split(int(cluster), part)
     if X is not None:
