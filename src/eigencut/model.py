@@ -266,26 +266,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             answer = question(at_least_one(rows))[: rows.shape[0]]
         return spread(answer, complete, missing)
 
-    def _write(
-        self,
-        rows: Rows,
-        path: str | os.PathLike[str],
-        question: Callable[[Any], NDArray[Any]],
-        missing: float,
-        dtype: Any,
-    ) -> int:
-        """Write an answer for each row of a stream to a ``.npy`` file; return how many."""
-        self.check_fitted()
-        blocks = self.prepared_blocks(rows)
-
-        def answers() -> Iterator[NDArray[Any]]:
-            for block, complete in blocks:
-                answer = question(at_least_one(block))[: block.shape[0]]
-                yield spread(answer, complete, missing)
-
-        with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
-            return write_rows(path, rows, answers(), dtype)
-
     def predict(self, X: ArrayLike) -> Indices:
         """Return the cluster of each row; a row's label does not depend on the other rows.
 
@@ -339,8 +319,16 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         n_rows : int
         """
         self.check_fitted()
+        blocks = self.prepared_blocks(rows)
+
+        def answers() -> Iterator[NDArray[Any]]:
+            for block, complete in blocks:
+                labels = self.labels_of(at_least_one(block))[: block.shape[0]]
+                yield spread(labels, complete, -1)
+
         dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
-        return self._write(rows, path, self.labels_of, -1, dtype)
+        with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
+            return write_rows(path, rows, answers(), dtype)
 
     def hierarchy(self) -> Hierarchy:
         """Return the tree of clusters: which of them form one group in coarser cuts.

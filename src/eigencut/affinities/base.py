@@ -13,9 +13,8 @@ Three things are decided here once, so that both faces agree to rounding:
 * The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``. Where rows have weights of
   their own (``sample_weight``), n is the sum of these.
 * Self-weights count: ``d_i`` includes ``W_ii``.
-* Identical rows are one vertex with a multiplicity. They must get equal eigenvector entries, for an
-  eigenfunction cannot tell them apart; and sorting the vertices makes every later stage independent
-  of the order of the rows.
+* Identical rows are one vertex with a multiplicity, and vertices are sorted: so every later stage
+  is independent of the order of the rows.
 """
 
 from __future__ import annotations
@@ -357,10 +356,8 @@ class VectorAffinity(RowAffinity):
 #
 #     W'(x, y) = W(x, y) (rho(x) rho(y))^beta
 #
-# rho is made of the training rows, so W' is no weight function fixed beforehand, which the paper's
-# bounds ask for. As n grows, a cut of a graph of neighbours weighs the density p along its border
-# only like ``p^(1 - 1/d)``: a short border through a dense neck becomes cheaper than a long one
-# through a sparse gap. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
+# As n grows, a cut of a graph of neighbours weighs the density p along its border only like
+# ``p^(1 - 1/d)``. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
 
 LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
 MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are

@@ -1,17 +1,9 @@
 """Coarser cuts of a fitted model as a tree, by joining its clusters two by two.
 
 Joined next are the two groups with the strongest link: the weight between them, over what chance
-would put between groups of their masses (average linkage on the graph). So
-
-- every coarser cut consists of whole clusters, and a tree over K clusters needs no rows;
-- links never grow from one joining to the next, for the link of a union is a mean of two links;
-- the numbers stay: a group has the number of the first, that is largest, of its clusters.
-
-Cutting a graph recursively in two, or rotating fewer eigenvectors, gives coarser cuts that tear
-clusters of the finer ones apart; joining by the least NCut can unite groups that have no edge.
-
-Groups without an edge to any other have no links. Of these, the two with the nearest means are
-joined, where there are coordinates.
+would put between groups of their masses (average linkage on the graph). Links never grow from one
+joining to the next, for the link of a union is a mean of two links. Of groups without an edge to
+any other, the two with the nearest means are joined, where there are coordinates.
 """
 
 from __future__ import annotations
@@ -111,10 +103,8 @@ class Joining(JsonReady):
     ----------
     kept, joined : int
         Their numbers; the union has the number ``kept``, the smaller one.
-    n_groups : int
-        Groups before: the cut into so many separates the two.
-    cut_value : float
-        Of that cut.
+    n_groups, cut_value : int and float
+        Groups before, and the value of the cut into so many.
     link : float
         The weight between the two, over what chance would put there: 0 for no edge at all, 1 if
         they were no clusters.
@@ -133,19 +123,13 @@ class Hierarchy(Printed, JsonReady):
 
     Attributes
     ----------
-    cut : str
-        Of the model.
-    sizes : array of shape (K,)
-        Rows of each cluster that the model was fitted on.
-    joinings : tuple of Joining
-        From the K clusters to one group.
-    cut_values : array of shape (K,)
-        Of the cuts into 1, 2, ..., K groups.
-    exact : bool
-        Whether the weights between clusters are those of the graph. A model that has not kept its
-        rows knows them by its eigenfunctions; its cut values are lower bounds.
-    numbers : array of shape (K,)
-        Of the clusters, ascending; ``update`` can leave gaps between them.
+    cut, joinings : str and tuple of Joining
+        Of the model; and from the K clusters to one group.
+    sizes, numbers : array of shape (K,)
+        Rows of each cluster, and its number; ``update`` can leave gaps between numbers.
+    cut_values, exact : array of shape (K,) and bool
+        Of the cuts into 1, 2, ..., K groups. They are lower bounds where the model has not kept its
+        rows, which knows the weights between clusters by its eigenfunctions.
     """
 
     cut: str
@@ -158,8 +142,8 @@ class Hierarchy(Printed, JsonReady):
     def labels(self, n_groups: int) -> Indices:
         """For each cluster the number of its group in the cut into so many.
 
-        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. Numbers mean the same in every cut:
-        a group has the smallest number of its clusters.
+        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest number of its
+        clusters.
 
         Parameters
         ----------

@@ -144,9 +144,8 @@ def rows_of_block(n_features: float) -> int:
 class Rows:
     """A source of rows that can be read again and again, from the first to the last.
 
-    Whatever size the blocks of the source have, rows are handed on in blocks of 131072. A stream
-    and an array of the same rows give the same model, to the last bit. A source that gives other
-    rows when it is read again is refused.
+    A stream and an array of the same rows give the same model, to the last bit. A source that gives
+    other rows when it is read again is refused.
 
     Parameters
     ----------

@@ -51,7 +51,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """A model of tables: what columns hold, their units and missing values are part of it.
 
     Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
-    The command line fits these; ``eigencut.load`` gives back one if the file holds one.
 
     Parameters
     ----------
