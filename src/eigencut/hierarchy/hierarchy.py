@@ -142,8 +142,8 @@ class Hierarchy(Printed, JsonReady):
     def labels(self, n_groups: int) -> Indices:
         """For each cluster the number of its group in the cut into so many.
 
-        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest number of its
-        clusters.
+        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest of its
+        numbers.
 
         Parameters
         ----------
