@@ -208,9 +208,8 @@ DATA = {  # exit code 1
     ),
     "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers. Got "
-        "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
-        "a cell.",
+        "lists.parquet: cells must hold a number, a word or a date. Got 'b' (list<element: "
+        "string>). Fit without these columns (drop 'b'), or write one value to a cell.",
     ),
     "sparse matrix": (
         "select sparse.npz",
