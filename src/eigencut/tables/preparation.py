@@ -417,7 +417,7 @@ def learn_preparation(
                 ColumnStatistics.measure(values, weight),
                 ColumnStatistics.measure(log_of_positive(values), weight),
             ]
-            if missing == "median":
+            if missing == "median" and (is_stream or weight is not None):
                 size = POLICY.sampled_rows if is_stream else max(len(values), 1)
                 found.append(RowSample.draw(values, weight, size=size, seed=0))
             parts = [a.merged(b) for a, b in zip(parts, found, strict=True)] if parts else found
@@ -426,9 +426,9 @@ def learn_preparation(
     assert last is not None  # a stream has one row at least
     statistics, logs, *samples = parts
     means, fill = statistics.mean, np.zeros(len(last.names))
-    if samples:
+    if missing == "median":
         _refuse_empty(last.names, statistics.count == 0)
-        fill = _medians(last, None if is_stream else source, samples[0])
+        fill = _medians(last, samples[0] if samples else None)
         n_missing, log = statistics.n_rows - statistics.count, log_of_positive(fill)
         statistics = statistics.with_values(fill, n_missing)
         logs = logs.with_values(np.nan_to_num(log), np.where(np.isnan(log), 0.0, n_missing))
@@ -566,9 +566,9 @@ def _weight_of(table: Table, chosen: Any) -> Array | None:
     return None if table.weight is None else table.weight[chosen]
 
 
-def _medians(table: Table, whole: Any, sample: RowSample) -> Array:
+def _medians(table: Table, sample: RowSample | None) -> Array:
     """Return the median of each column of a whole table, or of a sample of weighted rows."""
-    if whole is not None and whole.weight is None:
+    if sample is None:
         return np.asarray(np.nanmedian(table.values, axis=0))
     is_there = ~np.isnan(sample.rows)
     _refuse_empty(table.names, ~is_there.any(axis=0))
