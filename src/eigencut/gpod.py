@@ -434,11 +434,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Return points in the units of the columns as prepared rows."""
         return points if self.column_scales_ is None else points / self.column_scales_
 
-    def rows_from(self, other: Any, rows: Any) -> Any:
-        """Return rows that another GPOD of the same columns has prepared as this one would."""
-        is_same = self.column_scales_ is None and other.column_scales_ is None
-        return rows if is_same else self.from_units(other.in_units(rows))
-
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
         return naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X)

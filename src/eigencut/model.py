@@ -192,7 +192,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     def rows_from(self, other: Model, rows: Any) -> Any:
         """Return rows that another model over the same columns has prepared as this one would."""
-        return rows
+        return rows if issparse(rows) else self.from_units(other.in_units(rows))
 
     # ------------------------------------------------------------------ rows
 

@@ -272,17 +272,16 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
     if result["divides_columns"]:
         units = "each column divided by its spread (column_scales_)"
+    compared = "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
     lines = {
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
         "columns": ", ".join(named) or "without names",
         "preparation": units,
         "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
         "affinity": f"{affinity['class']}({given})",
-        "compared": "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
-        or "nothing, the affinity was given",
+        "compared": compared or "nothing, the affinity was given",
         "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
-        "file": f"{result['bytes']} bytes, format {result['format']}, "
-        f"{len(result['arrays'])} arrays",
+        "file": f"{result['bytes']} bytes, format {result['format']}",
     }
     return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())
 
