@@ -115,16 +115,9 @@ def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[No
     except RefusedRow as error:
         if hasattr(X, "tables"):
             raise error.at("some row") from error
-        row = int(np.flatnonzero(complete)[error.row])
-        raise _of_table(error, place_of(X, row), preparation) from error
-
-
-def _of_table(error: RefusedRow, place: str, preparation: Any) -> RefusedRow:
-    """Return the error with the name of a column; words are several columns of the model."""
-    kinds = list(zip(preparation.columns, preparation.kinds, strict=True))
-    names = [name for name, kind in kinds if kind.is_scaled]
-    if error.column is None or error.column < len(names):
-        return error.at(place, None if error.column is None else names[error.column])
-    words = quoted([name for name, kind in kinds if not kind.is_scaled])
-    of_words = f"{place}, where words stand for points ({words})"
-    return RefusedRow(*error.parts, error.row, None, error.check, of_words)
+        kinds = zip(preparation.columns, preparation.kinds, strict=True)
+        names = [name for name, kind in kinds if kind.is_scaled]
+        at = error.column if error.column is not None and error.column < len(names) else None
+        place = place_of(X, int(np.flatnonzero(complete)[error.row]))
+        refused = RefusedRow(*error.parts, error.row, at, error.check)  # words are several columns
+        raise refused.at(place, None if at is None else names[at]) from error
