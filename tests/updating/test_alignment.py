@@ -126,7 +126,11 @@ def test_other_columns_are_refused_by_name():
 
     for model, reference, said in (
         (gpod(X), gpod(swapped), "'income', 'age' and a GPOD of 'age', 'income'; fit both"),
-        (gpod(X.to_numpy()), gpod(more.to_numpy()), "a GPOD of 2 columns and a GPOD of 3 columns"),
+        (
+            gpod(X.to_numpy()),
+            gpod(more.to_numpy()),
+            "a GPOD of 'x1', 'x2' and a GPOD of 'x1', 'x2', 'x3'",
+        ),
         (of_table(X), of_table(more), "'income', 'age' and a TableModel of 'income', 'age', 'rent"),
         (gpod(X), of_table(X), "must be of one kind. Got a GPOD of 'income', 'age' and a TableM"),
         (

@@ -85,7 +85,8 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
 
 def _refuse_other_columns(model: Model, reference: Model) -> None:
     """Raise an error where columns are not the same, or not certainly so."""
-    got = f"{_with_columns(model)} and {_with_columns(reference)}"
+    both = (f"a {type(one).__name__} of {quoted(one.columns_)}" for one in (model, reference))
+    got = " and ".join(both)
     if type(model) is not type(reference):
         raise invalid("model and reference", "be of one kind", got, "fit both as TableModel")
     names, others = model.described_columns(None), reference.described_columns(None)
@@ -96,13 +97,6 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     if not is_same:
         expected = "be over the same columns, and a GPOD's in the same order"
         raise invalid("model and reference", expected, got, "fit both on the same columns")
-
-
-def _with_columns(model: Model) -> str:
-    """Name a model in a message: its kind, and the columns it was fitted on."""
-    names = model.described_columns(None)
-    columns = f"{len(model.columns_)} columns" if names is None else quoted(names)
-    return f"a {type(model).__name__} of {columns}"
 
 
 def _columns_of(model: Model, X: Any) -> Indices:
