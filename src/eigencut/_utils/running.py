@@ -92,11 +92,6 @@ class ProgressDisplay(ABC):
         """Another stage is running now."""
         self._stage, self._start = stage, time.perf_counter()
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the stage began."""
-        return time.perf_counter() - self._start
-
     @abstractmethod
     def show(self, share: float | None, text: str) -> None:
         """How far the stage is, in words, and as a share of the whole if that is known."""
@@ -140,7 +135,7 @@ class Lines(ProgressDisplay):
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
         super().__exit__(error, *details)
-        _say("\n" if error else f" {self.elapsed:.2f} s\n")
+        _say("\n" if error else f" {time.perf_counter() - self._start:.2f} s\n")
 
 
 class TerminalLine(Lines):
